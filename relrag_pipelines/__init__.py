@@ -1,0 +1,1 @@
+"""Turns exports into the lake and a published index. See ARCHITECTURE.md."""

@@ -1,0 +1,95 @@
+"""The secret keys of an archive: one for ids, which never changes, and one for pseudonyms, which has a version.
+
+They live in one owner-only file outside RELRAG_HOME, so that a copy of the home alone reverses nothing. A hash of a
+short secret (a phone number, a name) can be found by trying all of them; under a key it cannot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class KeysError(Exception):
+    """The keys are missing or unusable; the message says which file and what to do."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys themselves; never printed."""
+
+    ids: bytes
+    pseudonyms: bytes
+    version: str
+    """name of the pseudonym key, which stands in every pseudonym: k1, k2, ..."""
+
+    def __repr__(self) -> str:
+        return f"Keys(version={self.version!r})"
+
+    def id_hash(self, text: str) -> str:
+        """Keyed hash for use inside ids: 16 hex digits."""
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self.ids).hexdigest()
+
+    def content_hash(self, data: bytes) -> str:
+        """Keyed hash of a row's content: 32 hex digits."""
+        return hashlib.blake2b(data, digest_size=16, key=self.ids).hexdigest()
+
+    def pseudonym(self, kind: str, normalised: str) -> str:
+        """Keyed hash of a normalised value of that kind: 12 hex digits, equal for equal values."""
+        text = f"{kind}\0{normalised}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=6, key=self.pseudonyms).hexdigest()
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells these keys from others without revealing them: 16 hex digits."""
+        return hashlib.blake2b(self.ids + self.pseudonyms, digest_size=8, person=b"relrag-keys").hexdigest()
+
+    @property
+    def id_fingerprint(self) -> str:
+        """Tells the id key from others without revealing it: 16 hex digits."""
+        return hashlib.blake2b(self.ids, digest_size=8, person=b"relrag-keys").hexdigest()
+
+
+def load(path: Path) -> Keys:
+    """The keys in that file; KeysError where it is missing, open to others, or no key file."""
+    try:
+        mode = path.stat().st_mode
+        values = json.loads(path.read_text())
+        keys = Keys(bytes.fromhex(values["ids"]), bytes.fromhex(values["pseudonyms"]), values["version"])
+    except FileNotFoundError:
+        raise KeysError(f"the archive's keys are missing: {path}; restore them from your backup") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise KeysError(f"{path} is no key file of relrag, or cannot be read") from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise KeysError(f"{path} can be read by others; run: chmod 600 {path}")
+    return keys
+
+
+def create(path: Path) -> Keys:
+    """New keys in a new owner-only file; the file must not exist yet."""
+    keys = Keys(secrets.token_bytes(32), secrets.token_bytes(32), "k1")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    body = json.dumps({"version": keys.version, "ids": keys.ids.hex(), "pseudonyms": keys.pseudonyms.hex()})
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(body + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return keys
+
+
+_REVEALING = re.compile(r"@|(?:\d[\s().\-/]{0,2}){7}")
+
+
+def safe_native_id(native_id: str, keys: Keys) -> str:
+    """The native id, or its keyed hash where it could hold an address or a phone number (`@`, or seven digits).
+
+    Ids stand in every table and must mean one record under any redaction policy, so they are never redacted, only
+    replaced whole. The rule is wider than a phone number on purpose.
+    """
+    return f"h{keys.id_hash(native_id)}" if _REVEALING.search(native_id) else native_id

@@ -1,0 +1,1 @@
+"""Relations between records, one module per way to find them."""

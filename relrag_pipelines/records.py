@@ -1,0 +1,343 @@
+"""Every table that the project writes, declared once.
+
+A table is a dataclass. A field's annotation gives its type and its meaning; the Arrow schema, the DuckDB DDL and
+docs/records.md are derived from it (`arrow_schema`, `ddl`, `markdown`). A trailing underscore in a Python name
+(`from_`) is not part of the column's name. Times are UTC; `ts` is whole seconds since 1970-01-01.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import typing
+from dataclasses import dataclass, field
+from typing import Annotated, Any, get_args, get_origin
+
+import orjson
+import pyarrow as pa
+
+SCHEMA_VERSION = 1
+"""Raised when a stored table changes shape: an older lake is rebuilt from private/, a newer one is refused."""
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Page:
+    """Where one page of a record lies in its text."""
+
+    number: Annotated[int, "page number as printed in a viewer, from 1"]
+    start: Annotated[int, "offset of the page's first character in `text`, in code points"]
+    end: Annotated[int, "offset behind the page's last character in `text`, in code points"]
+
+
+@dataclass(slots=True)
+class Pinned:
+    """A person that the source itself names by id, or a name with a role."""
+
+    role: Annotated[str, "sender, recipient, participant, mentioned or owner"]
+    name: Annotated[str, "as written in the source"]
+    person_id: Annotated[int | None, "the person's id, where the source pins one"] = None
+
+
+@dataclass(slots=True)
+class Record:
+    """One thing in the archive: a mail, an attachment, a chat message, a document, a call, a commit.
+
+    A connector fills `source_id` and what it knows; `asset_id`, `source`, `kind`, `rag_source_type` (when empty),
+    `timestamp`, `locations` and `content_hash` are filled by the export step.
+    """
+
+    source_id: Annotated[str, "native id, unique within the kind; the part of asset_id behind the first colon"]
+    text: Annotated[str, "the whole text; empty where the item has none"] = ""
+    asset_id: Annotated[str, "`<kind>:<native id>`, the record's name everywhere"] = ""
+    source: Annotated[str, "name of the source in relrag.toml"] = ""
+    kind: Annotated[str, "the kind of connector that read it"] = ""
+    rag_source_type: Annotated[str, "email, email_attachment, whatsapp, call_recording, meeting_transcript, ..."] = ""
+    client_id: Annotated[str | None, "client scope"] = None
+    project_id: Annotated[str | None, "project scope"] = None
+    from_: Annotated[str | None, "author, sender or creator as written: a name, an address, or `Name <address>`"] = None
+    to: Annotated[list[str], "recipients as written"] = field(default_factory=list)
+    participants: Annotated[list[str], "everyone who took part, as written"] = field(default_factory=list)
+    subject: Annotated[str | None, "subject, title, first line of a commit, name of a chat"] = None
+    timestamp: Annotated[str | None, "ISO 8601, UTC, of `ts`"] = None
+    ts: Annotated[int | None, "when it was sent, held or last changed; seconds, UTC"] = None
+    date_quality: Annotated[str, "exact, day (no time of day), modified (a file's time), container, or none"] = "exact"
+    thread_id: Annotated[str | None, "mail thread or chat"] = None
+    parent_asset_id: Annotated[str | None, "asset_id of the record that contains or is answered by this one"] = None
+    parent_ref: Annotated[str | None, "what groups body and parts: a mail's own id, a commit hash, a class"] = None
+    index_in_parent: Annotated[int | None, "position among the parts of the parent, from 0"] = None
+    total_siblings: Annotated[int | None, "how many parts the parent has"] = None
+    content_type: Annotated[str | None, "MIME type, or a language, or a file's suffix"] = None
+    file_name: Annotated[str | None, "name or path of the file"] = None
+    source_uri: Annotated[str | None, "where the original can be opened"] = None
+    locations: Annotated[list[str], "every place that holds it: `<path>#<anchor>`"] = field(default_factory=list)
+    language: Annotated[str | None, "ISO 639-1 code, where known"] = None
+    pages: Annotated[list[Page], "pages of the text, where it has any"] = field(default_factory=list)
+    numbers: Annotated[list[str], "invoice, order and account numbers, for lookup"] = field(default_factory=list)
+    people: Annotated[list[Pinned], "people named by the source itself"] = field(default_factory=list)
+    extra: Annotated[Json, "what only this kind has, as JSON"] = field(default_factory=dict)
+    content_hash: Annotated[str, "keyed hash of all fields but this one and locations, hex"] = ""
+
+
+@dataclass(slots=True)
+class PrivateRecord(Record):
+    """A record as one unit holds it (private, unredacted). Equal asset_ids of several units are merged when read."""
+
+    unit: Annotated[str, "path of the unit, relative to its source"] = ""
+
+
+@dataclass(slots=True)
+class Failure:
+    """An item that could not be read: where and why, never its text."""
+
+    location: Annotated[str, "where in the unit: line 12, page 3, member name; empty for the whole unit"]
+    fault: Annotated[str, "which kind of fault, a short fixed word such as `encrypted`"]
+    message: Annotated[str, "what was found and what to do, without any of the item's text"]
+    source: Annotated[str, "name of the source"] = ""
+    unit: Annotated[str, "path of the unit, relative to its source"] = ""
+    whole_unit: Annotated[bool, "the unit was not read to its end, so what is missing from it is not deleted"] = False
+
+
+@dataclass(slots=True)
+class UnitMonth:
+    """What one unit contributes to one month."""
+
+    month: Annotated[str, "YYYY-MM"]
+    rows: Annotated[int, "records"]
+    hash: Annotated[str, "hash of the records' content hashes and locations, hex"]
+
+
+@dataclass(slots=True)
+class UnitState:
+    """One thing that a connector opens, as it was when last read (private)."""
+
+    path: Annotated[str, "relative to the source's path"]
+    size: Annotated[int, "bytes"]
+    mtime_ns: Annotated[int, "modification time, nanoseconds"]
+    content_hash: Annotated[str, "hash of the bytes, hex"]
+    reader: Annotated[str, "hash of the kind's version and the options that change what it reads, hex"]
+    months: Annotated[list[UnitMonth], "months that it contributes to"]
+
+
+@dataclass(slots=True)
+class Identifier:
+    """Who appears in a record, in what role."""
+
+    asset_id: Annotated[str, "the record"]
+    role: Annotated[str, "sender, recipient, participant, mentioned or owner"]
+    kind: Annotated[str, "name, phone, email or whatsapp"]
+    value: Annotated[str, "as the channel's policy allows"]
+    keyed: Annotated[str, "keyed hash of the normalised value, so that channels join, hex"]
+    person_id: Annotated[int | None, "the person's id, where the source pins one"] = None
+
+
+@dataclass(slots=True)
+class Chunk:
+    """A passage that is indexed and cited (redacted)."""
+
+    chunk_id: Annotated[str, "UUIDv5 of asset_id and position"]
+    asset_id: Annotated[str, "its record; a chat window has an asset_id of its own"]
+    chunk_group_id: Annotated[str, "groups the chunks of one record; a chat window is its own group"]
+    chunk_index: Annotated[int, "position within the group, from 0"]
+    chunk_count: Annotated[int, "chunks in the group"]
+    text: Annotated[str, "the passage, redacted"]
+    text_hash: Annotated[str, "hash of the text with pseudonyms reduced to their type, hex"]
+    source: Annotated[str, "name of the source"]
+    kind: Annotated[str, "kind of connector"]
+    rag_source_type: Annotated[str, "as in records"]
+    start: Annotated[int, "offset of the passage in its record's text, code points; 0 for a chat window"] = 0
+    end: Annotated[int, "offset behind the passage in its record's text, code points"] = 0
+    page_number: Annotated[int | None, "page on which the passage begins"] = None
+    last_page_number: Annotated[int | None, "page on which it ends"] = None
+    members: Annotated[list[str], "asset_ids of the messages in a chat window, in order"] = field(default_factory=list)
+    source_id: Annotated[str | None, "native id of the record, or of the chat window"] = None
+    client_id: Annotated[str | None, "client scope"] = None
+    project_id: Annotated[str | None, "project scope"] = None
+    from_: Annotated[str | None, "as in records; the senders of a chat window, joined"] = None
+    to: Annotated[list[str], "as in records"] = field(default_factory=list)
+    participants: Annotated[list[str], "as in records; the senders of a chat window"] = field(default_factory=list)
+    subject: Annotated[str | None, "as in records"] = None
+    timestamp: Annotated[str | None, "as in records; the first message of a chat window"] = None
+    ts: Annotated[int | None, "as in records; the first message of a chat window"] = None
+    last_ts: Annotated[int | None, "the last message of a chat window, else as ts; seconds, UTC"] = None
+    thread_id: Annotated[str | None, "as in records"] = None
+    parent_asset_id: Annotated[str | None, "as in records"] = None
+    parent_ref: Annotated[str | None, "as in records"] = None
+    index_in_parent: Annotated[int | None, "as in records"] = None
+    total_siblings: Annotated[int | None, "as in records"] = None
+    content_type: Annotated[str | None, "as in records"] = None
+    file_name: Annotated[str | None, "as in records"] = None
+    source_uri: Annotated[str | None, "as in records"] = None
+    language: Annotated[str | None, "as in records"] = None
+
+
+@dataclass(slots=True)
+class Embedding:
+    """The vector of a text under a model."""
+
+    chunk_id: Annotated[str, "the chunk"]
+    text_hash: Annotated[str, "hash of the embedded text, hex"]
+    model: Annotated[str, "name and version of the model"]
+    vector: Annotated[list[float], "as the model gives it"]
+
+
+@dataclass(slots=True)
+class Edge:
+    """A relation between two assets: in the lake a claim, in the catalog a fact. Unique on its first three fields."""
+
+    src_asset_ref: Annotated[str, "the member, attachment, chunk, reply"]
+    dst_asset_ref: Annotated[str, "the thread, container, record, message answered"]
+    relation_type: Annotated[str, "thread_member, attachment_of, chunk_of, reply_to, references, transcript_of"]
+    confidence: Annotated[float, "0 to 1"] = 1.0
+    provenance: Annotated[str, "what it was read from"] = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One stored table: its row type, its key (also its sort order) and where it lives."""
+
+    name: str
+    row: type
+    key: tuple[str, ...]
+    place: str
+    indexes: tuple[str, ...] = ()
+
+
+TABLES = {
+    table.name: table
+    for table in (
+        Table("private_records", PrivateRecord, ("asset_id", "unit"), "private/records/<source>/<YYYY-MM>.parquet"),
+        Table("units", UnitState, ("path",), "private/units/<source>.parquet"),
+        Table("failures", Failure, ("source", "unit", "location"), "private/failures/<source>.parquet, catalog"),
+        Table("records", Record, ("asset_id",), "lake/records/<source>/<YYYY-MM>.parquet, catalog", ("thread_id",)),
+        Table(
+            "identifiers",
+            Identifier,
+            ("asset_id", "role", "kind", "keyed"),
+            "lake/identifiers/<source>/<YYYY-MM>.parquet, catalog",
+        ),
+        Table(
+            "chunks",
+            Chunk,
+            ("chunk_id",),
+            "lake/chunks/<source>/<YYYY-MM>.parquet, catalog",
+            ("asset_id", "chunk_group_id"),
+        ),
+        Table("embeddings", Embedding, ("chunk_id",), "lake/embeddings/<source>/<YYYY-MM>.parquet"),
+        Table(
+            "asset_asset_edges",
+            Edge,
+            ("src_asset_ref", "dst_asset_ref", "relation_type"),
+            "lake/asset_asset_edges/<source>/<YYYY-MM>.parquet, catalog",
+            ("src_asset_ref", "dst_asset_ref", "relation_type"),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column as declared: its name, Arrow type, whether it may be null, and its meaning."""
+
+    attribute: str
+    name: str
+    type: pa.DataType
+    nullable: bool
+    json: bool
+    meaning: str
+
+
+_ARROW: dict[object, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    Json: pa.string(),
+}
+_SQL = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+
+
+@functools.cache
+def columns(row: type) -> tuple[Column, ...]:
+    """The declared columns of a row type, in order."""
+    hints = typing.get_type_hints(row, include_extras=True)
+    found = []
+    for declared in dataclasses.fields(row):
+        hint, meaning = get_args(hints[declared.name])[:2]
+        kind, nullable = _not_none(hint)
+        found.append(
+            Column(declared.name, declared.name.rstrip("_"), _arrow_type(kind), nullable, kind == Json, meaning)
+        )
+    return tuple(found)
+
+
+@functools.cache
+def arrow_schema(row: type) -> pa.Schema:
+    """The Arrow schema of a row type; columns that may not be empty are not nullable."""
+    return pa.schema([pa.field(column.name, column.type, nullable=column.nullable) for column in columns(row)])
+
+
+def to_table(rows: list[Any], row: type) -> pa.Table:
+    """Rows of one type as an Arrow table in the declared column order."""
+    arrays = []
+    for column in columns(row):
+        values = [getattr(item, column.attribute) for item in rows]
+        if column.json:
+            values = [orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode() for value in values]
+        elif values and pa.types.is_list(column.type) and pa.types.is_struct(column.type.value_type):
+            values = [[dataclasses.asdict(part) for part in value] for value in values]
+        arrays.append(pa.array(values, column.type))
+    return pa.Table.from_arrays(arrays, schema=arrow_schema(row))
+
+
+def ddl(table: Table, extra: tuple[str, ...] = ()) -> list[str]:
+    """The statements that create the table and its indexes in DuckDB, re-runnable; `extra` are further columns."""
+    parts = [
+        f'"{column.name}" {_sql_type(column.type)}{"" if column.nullable else " NOT NULL"}'
+        for column in columns(table.row)
+    ]
+    key = ", ".join(f'"{name}"' for name in table.key)
+    body = ", ".join([*parts, *extra, f"UNIQUE ({key})"])
+    return [f"CREATE TABLE IF NOT EXISTS {table.name} ({body})"] + [
+        f"CREATE INDEX IF NOT EXISTS idx_{table.name}_{name} ON {table.name} ({name})" for name in table.indexes
+    ]
+
+
+def markdown() -> str:
+    """docs/records.md."""
+    lines = ["# Tables", "", "Generated from `relrag_pipelines/records.py` by `make docs`; do not edit.", ""]
+    for table in TABLES.values():
+        lines += [f"## {table.name}", "", " ".join((table.row.__doc__ or "").split()), ""]
+        lines += [f"Stored in `{table.place}`; sorted by {', '.join(f'`{name}`' for name in table.key)}.", ""]
+        lines += ["| field | type | meaning |", "|---|---|---|"]
+        lines += [
+            f"| `{column.name}` | {column.type}{', may be empty' if column.nullable else ''} | {column.meaning} |"
+            for column in columns(table.row)
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _not_none(hint: Any) -> tuple[Any, bool]:
+    if get_origin(hint) is types.UnionType:
+        (kind,) = [part for part in get_args(hint) if part is not types.NoneType]
+        return kind, True
+    return hint, False
+
+
+def _arrow_type(kind: Any) -> pa.DataType:
+    if get_origin(kind) is list:
+        return pa.list_(_arrow_type(get_args(kind)[0]))
+    if dataclasses.is_dataclass(kind):
+        return pa.struct([pa.field(column.name, column.type) for column in columns(typing.cast(type, kind))])
+    return _ARROW[kind]
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return _sql_type(kind.value_type) + "[]"
+    if pa.types.is_struct(kind):
+        return "STRUCT(" + ", ".join(f'"{part.name}" {_sql_type(part.type)}' for part in kind) + ")"
+    return _SQL[str(kind)]

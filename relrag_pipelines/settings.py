@@ -1,0 +1,352 @@
+"""Every setting, declared once: its default, its meaning, where it may be set.
+
+A setting comes from `RELRAG_<NAME>` in the environment, else from relrag.toml, else from its default. The template
+that `relrag init` writes and docs/settings.md are derived from the declarations below. An unknown key, kind or
+`RELRAG_*` variable is an error that names the known ones.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from relrag_pipelines.sources import KINDS
+
+CONFIG_NAME = "relrag.toml"
+
+ENVIRONMENT_ONLY = {
+    "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
+    "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",
+}
+"""Variables that are no settings of an archive."""
+
+
+class SettingsError(Exception):
+    """relrag.toml or the environment is wrong; the message names the place, what was found and what is known."""
+
+
+class Policy(BaseModel):
+    """What is done with personal data of one channel."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    entities: list[str] = Field(description="which entities are looked for")
+    action: Literal["pseudonymize", "hash", "replace", "redact"] = Field(
+        description="pseudonymize: `<TYPE:k1:...>`, equal values alike; hash: its old name; "
+        "replace: `<TYPE>`; redact: removed"
+    )
+
+
+_EVERYDAY = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER"]
+
+POLICIES: dict[str, dict[str, Any]] = {
+    "whatsapp": {
+        "entities": ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE"],
+        "action": "pseudonymize",
+    },
+    "gmail": {"entities": ["PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER"], "action": "replace"},
+    "paperless": {"entities": ["CREDIT_CARD", "IBAN_CODE"], "action": "redact"},
+    "call_recording": {"entities": ["PHONE_NUMBER", "CREDIT_CARD"], "action": "replace"},
+    "default": {"entities": _EVERYDAY, "action": "pseudonymize"},
+}
+"""Redaction by channel; the first four are the policies this project started from, `default` serves every other."""
+
+
+class Source(BaseModel):
+    """One `[[sources]]` table of relrag.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(
+        description="its name in Dagster, in the lake and in --source: letters, digits and _", examples=["family"]
+    )
+    kind: str = Field(description="what reads it", examples=["whatsapp"])
+    path: Path = Field(
+        description="a file or a folder; relative to the folder of relrag.toml", examples=["exports/whatsapp"]
+    )
+    timezone: str | None = Field(None, description="time zone of local times in it; else the archive's")
+    channel: str | None = Field(None, description="redaction policy to use; else the one of what was read")
+    retain: bool = Field(False, description="keep records whose file has vanished")
+    date_order: Literal["auto", "dmy", "mdy", "ymd"] = Field(
+        "auto", description="whatsapp only: order of day and month where the chat itself does not tell"
+    )
+    exclude: list[str] = Field(default_factory=list, description="paths that are not read, as glob patterns")
+
+    @field_validator("name")
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", name) or name in {"catalog", "published"}:
+            raise ValueError(f'is "{name}"; use lower-case letters, digits and _, beginning with a letter')
+        return name
+
+    @field_validator("kind")
+    @classmethod
+    def _known_kind(cls, kind: str) -> str:
+        if kind not in KINDS:
+            raise ValueError(f'is "{kind}"; known kinds: {", ".join(sorted(KINDS))}')
+        return kind
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, zone: str | None) -> str | None:
+        return zone if zone is None else _zone(zone)
+
+
+class Settings(BaseModel):
+    """All settings of one archive."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    archive: str = Field("archive", description="name of the archive; its keys are stored under it")
+    home: Path = Field(
+        Path(".relrag"), description="where everything derived and private is kept; relative to relrag.toml"
+    )
+    keys_file: Path = Field(
+        Path("~/.config/relrag/{archive}.keys"),
+        description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",
+    )
+    owner: str = Field("", description="whose archive it is; what `me` and `I` mean in a question")
+    timezone: str = Field("UTC", description="the owner's time zone: local times in exports, `last week`, display")
+    first_month: str = Field(
+        "2000-01", description="first monthly partition (YYYY-MM); earlier and undated records go there"
+    )
+    sources: list[Source] = Field(default_factory=list, description="what is read; one table for each")
+
+    pii_redaction_enabled: bool = Field(
+        False, description="redact before anything leaves private/; `relrag init` writes true"
+    )
+    pii_policies: dict[str, Policy] = Field(
+        default_factory=lambda: {name: Policy.model_validate(policy) for name, policy in POLICIES.items()},
+        description="policy of each channel; a channel without one uses `default`",
+    )
+
+    chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
+    chunk_overlap_sentences: int = Field(1, ge=0, le=10, description="sentences repeated at the start of the next")
+    embedder: Literal["none"] = Field("none", description="dense vectors; none: words only (sparse)")
+
+    archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
+    archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
+    unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")
+
+    keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
+    nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
+    sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
+
+    search_limit: int = Field(8, ge=1, le=100, description="results of a search")
+    asset_neighborhood_expansion_enabled: bool = Field(
+        False, description="follow threads and attachments where a question asks for them; `relrag init` writes true"
+    )
+    answer_min_coverage: float = Field(
+        0.5, ge=0, le=1, description="share of a question's weight that a passage must cover to count as an answer"
+    )
+    source_display_filter_enabled: bool = Field(True, description="show only the sources that matter")
+    source_display_min_score: float = Field(0.5, ge=0, le=1, description="lowest display score that is shown")
+    source_display_max_count: int = Field(8, ge=1, description="most sources shown")
+    source_display_answer_filter: bool = Field(True, description="show only sources that the answer speaks of")
+
+    folder: Path = Field(Path(), exclude=True, description="folder of relrag.toml (set when it is read)")
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, zone: str) -> str:
+        return _zone(zone)
+
+    @field_validator("first_month")
+    @classmethod
+    def _month(cls, month: str) -> str:
+        if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
+            raise ValueError(f'is "{month}"; write a month as YYYY-MM')
+        return month
+
+    @field_validator("nightly")
+    @classmethod
+    def _time_of_day(cls, time: str) -> str:
+        if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", time):
+            raise ValueError(f'is "{time}"; write a time as HH:MM')
+        return time
+
+    @field_validator("pii_policies", mode="before")
+    @classmethod
+    def _with_defaults(cls, given: Any) -> Any:
+        return {**POLICIES, **given} if isinstance(given, dict) else given
+
+    @model_validator(mode="after")
+    def _distinct_names(self) -> Settings:
+        names = [source.name for source in self.sources]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f'two sources are named "{twice[0]}"; give each a name of its own')
+        return self
+
+    def source(self, name: str) -> Source:
+        """The source of that name; SettingsError names the known ones."""
+        for source in self.sources:
+            if source.name == name:
+                return source
+        known = ", ".join(source.name for source in self.sources) or "none"
+        raise SettingsError(f'no source is named "{name}"; sources in {CONFIG_NAME}: {known}')
+
+    @property
+    def home_path(self) -> Path:
+        """`home`, absolute."""
+        return (self.folder / self.home.expanduser()).resolve()
+
+    @property
+    def keys_path(self) -> Path:
+        """`keys_file`, absolute."""
+        return (self.folder / Path(str(self.keys_file).replace("{archive}", self.archive)).expanduser()).resolve()
+
+    def source_path(self, source: Source) -> Path:
+        """`source.path`, absolute."""
+        return (self.folder / source.path.expanduser()).resolve()
+
+
+def now(environ: Mapping[str, str] = os.environ) -> datetime:
+    """The current time in UTC, or what RELRAG_NOW says."""
+    if fixed := environ.get("RELRAG_NOW"):
+        try:
+            moment = datetime.fromisoformat(fixed)
+        except ValueError:
+            raise SettingsError(f'RELRAG_NOW is "{fixed}"; write a time as 2025-01-20T12:00:00+00:00') from None
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return datetime.now(UTC)
+
+
+def find_config(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+    """The relrag.toml in charge: RELRAG_CONFIG, else the nearest at or above `start`."""
+    if named := environ.get("RELRAG_CONFIG"):
+        path = Path(named).expanduser().resolve()
+        if not path.is_file():
+            raise SettingsError(f"RELRAG_CONFIG names {path}, which is no file")
+        return path
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / CONFIG_NAME).is_file():
+            return folder / CONFIG_NAME
+    raise SettingsError(f"no {CONFIG_NAME} in {here} or above it; `relrag init FOLDER` writes one")
+
+
+def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Settings of the archive whose relrag.toml is `config` (looked for when None).
+
+    Raises SettingsError with the key, what was found and what to write.
+    """
+    path = (config or find_config(environ=environ)).resolve()
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise SettingsError(f"{path} does not exist; `relrag init FOLDER` writes one") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from None
+    values |= _from_environment(environ)
+    try:
+        return Settings.model_validate({**values, "folder": path.parent})
+    except ValidationError as error:
+        raise SettingsError("\n".join(_explain(problem, values) for problem in error.errors())) from None
+
+
+def template(archive: str, sources: list[dict[str, str]], chosen: Mapping[str, Any]) -> str:
+    """A relrag.toml: `chosen` settings and `sources` written out, every other one as a comment with its default."""
+    lines = ["# Settings of this archive. Commented lines show the defaults; docs/settings.md explains them all.", ""]
+    for name, declared in Settings.model_fields.items():
+        if name in {"folder", "sources", "pii_policies"}:
+            continue
+        value = {"archive": archive, **chosen}.get(name, declared.default)
+        mark = "" if name == "archive" or name in chosen else "# "
+        lines += [f"# {declared.description}", f"{mark}{name} = {_toml(value)}", ""]
+    lines += ["# Redaction of a channel can be changed: [pii_policies.whatsapp], with entities and action.", ""]
+    for source in sources:
+        lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items()), ""]
+    return "\n".join(lines)
+
+
+def markdown() -> str:
+    """docs/settings.md."""
+    lines = ["# Settings", "", "Generated from `relrag_pipelines/settings.py` by `make docs`; do not edit.", ""]
+    lines += ["A setting is read from `RELRAG_<NAME>`, else from relrag.toml, else it has its default.", ""]
+    lines += ["| setting | default | meaning |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {_default(declared)} | {declared.description} |"
+        for name, declared in Settings.model_fields.items()
+        if name != "folder"
+    ]
+    lines += ["", "## `[[sources]]`", "", "| key | default | meaning |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {_default(declared)} | {declared.description} |"
+        for name, declared in Source.model_fields.items()
+    ]
+    lines += ["", "## Kinds", "", "| kind | reads |", "|---|---|"]
+    lines += [f"| `{kind.name}` | {kind.meaning} |" for kind in KINDS.values()]
+    lines += ["", "## `[pii_policies.<channel>]`", "", "| channel | entities | action |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {', '.join(policy['entities'])} | {policy['action']} |" for name, policy in POLICIES.items()
+    ]
+    lines += ["", "## Environment only", "", "| variable | meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT_ONLY.items()]
+    return "\n".join([*lines, ""])
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    structured = {"folder", "sources", "pii_policies"}
+    settable = {f"RELRAG_{name.upper()}": name for name in Settings.model_fields if name not in structured}
+    found: dict[str, Any] = {}
+    for variable in sorted(name for name in environ if name.startswith("RELRAG_")):
+        if variable in settable:
+            found[settable[variable]] = environ[variable]
+        elif variable not in ENVIRONMENT_ONLY:
+            known = sorted([*settable, *ENVIRONMENT_ONLY])
+            raise SettingsError(f"{variable} is not known{_nearest(variable, known)}; known: {', '.join(known)}")
+    return found
+
+
+def _explain(problem: Any, values: Mapping[str, Any]) -> str:
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
+    if problem["type"] == "extra_forbidden":
+        model = Source if problem["loc"][0] == "sources" else Policy if len(problem["loc"]) > 1 else Settings
+        known = sorted(name for name in model.model_fields if name != "folder")
+        nearest = _nearest(str(problem["loc"][-1]), known)
+        return f"{CONFIG_NAME}: {place} is not known{nearest}; known: {', '.join(known)}"
+    if problem["type"] == "missing":
+        return f"{CONFIG_NAME}: {place} is missing"
+    said = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return f"{CONFIG_NAME}: {f'{place} ' if place else ''}{said}"
+    return f'{CONFIG_NAME}: {place} is "{problem["input"]}": {said}'
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _zone(zone: str) -> str:
+    try:
+        ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f'is "{zone}", which is no time zone; write one as Europe/Prague or Asia/Jerusalem') from None
+    return zone
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(value)
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _default(declared: Any) -> str:
+    if declared.is_required():
+        return "required"
+    if declared.default_factory is not None:
+        return "see below" if declared.default_factory is not list else "none"
+    return "none" if declared.default in (None, "") else f"`{_toml(declared.default)}`"

@@ -1,0 +1,102 @@
+"""The table of kinds, and what a connector is given.
+
+A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
+failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
+raises only on faults of its own. To add a kind: the module, a row in KINDS, a test, a sample.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from relrag_pipelines.records import Failure, Record
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One file that a connector opens."""
+
+    path: str
+    """relative to the source's path, with forward slashes"""
+    file: Path
+    """where it lies"""
+    size: int
+    """bytes"""
+    mtime_ns: int
+    """modification time, nanoseconds"""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a connector may know beside the unit: its source's options, limits, and the keyed hash for ids."""
+
+    source: str
+    timezone: str
+    """IANA name of the zone that local times are in"""
+    hash: Callable[[str], str]
+    """keyed hash of a text, 16 hex digits: the only hash that may stand in an id"""
+    date_order: str = "auto"
+    archive_max_ratio: int = 100
+    archive_max_bytes: int = 20 * 2**30
+    unit_max_bytes: int = 2 * 2**30
+
+
+Reader = Callable[[Unit, Reading], Iterator[Record | Failure]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of source."""
+
+    name: str
+    meaning: str
+    version: int
+    """raised when the reader reads differently, so that every unit is read again"""
+    suffixes: tuple[str, ...]
+    """lower-case suffixes of its units"""
+    rag_source_type: str
+    channel: str
+    """redaction policy of what it reads, where the record's own type has none"""
+    options: tuple[str, ...] = field(default=("timezone",))
+    """settings of a source that change what is read"""
+
+    @property
+    def read(self) -> Reader:
+        """The connector, imported when first used."""
+        return cast(Reader, importlib.import_module(f"{__name__}.{self.name}").read)
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "whatsapp",
+            "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
+            1,
+            (".txt", ".zip"),
+            "whatsapp",
+            "whatsapp",
+            ("timezone", "date_order"),
+        ),
+        Kind(
+            "document",
+            "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
+            1,
+            (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
+            "documentation",
+            "default",
+        ),
+        Kind(
+            "jsonl",
+            "one JSON object a line with the universal fields: the door for any other source",
+            1,
+            (".jsonl", ".ndjson"),
+            "jsonl",
+            "default",
+        ),
+    )
+}

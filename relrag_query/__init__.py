@@ -1,0 +1,1 @@
+"""Reads a published archive: search, ask, and the command line."""
