@@ -63,7 +63,9 @@ class Record:
     subject: Annotated[str | None, "subject, title, first line of a commit, name of a chat"] = None
     timestamp: Annotated[str | None, "ISO 8601, UTC, of `ts`"] = None
     ts: Annotated[int | None, "when it was sent, held or last changed; seconds, UTC"] = None
-    date_quality: Annotated[str, "exact, day (no time of day), modified (a file's time), container, or none"] = "exact"
+    date_quality: Annotated[
+        str, "exact, day (no time of day), modified (a file's time), outside (before the first month or to come), none"
+    ] = "exact"
     thread_id: Annotated[str | None, "mail thread or chat"] = None
     parent_asset_id: Annotated[str | None, "asset_id of the record that contains or is answered by this one"] = None
     parent_ref: Annotated[str | None, "what groups body and parts: a mail's own id, a commit hash, a class"] = None
@@ -194,6 +196,14 @@ class Edge:
     provenance: Annotated[str, "what it was read from"] = ""
 
 
+@dataclass(slots=True)
+class PendingEdges:
+    """Claims that are no facts yet, because one of their ends is not in the archive."""
+
+    relation_type: Annotated[str, "as in asset_asset_edges"]
+    claims: Annotated[int, "how many"]
+
+
 @dataclass(frozen=True)
 class Table:
     """One stored table: its row type, its key (also its sort order) and where it lives."""
@@ -210,7 +220,7 @@ TABLES = {
     for table in (
         Table("private_records", PrivateRecord, ("asset_id", "unit"), "private/records/<source>/<YYYY-MM>.parquet"),
         Table("units", UnitState, ("path",), "private/units/<source>.parquet"),
-        Table("failures", Failure, ("source", "unit", "location"), "private/failures/<source>.parquet, catalog"),
+        Table("failures", Failure, ("source", "unit", "location", "fault"), "private/failures/<source>.parquet, catalog"),
         Table("records", Record, ("asset_id",), "lake/records/<source>/<YYYY-MM>.parquet, catalog", ("thread_id",)),
         Table(
             "identifiers",
@@ -233,6 +243,7 @@ TABLES = {
             "lake/asset_asset_edges/<source>/<YYYY-MM>.parquet, catalog",
             ("src_asset_ref", "dst_asset_ref", "relation_type"),
         ),
+        Table("pending_edges", PendingEdges, ("relation_type",), "catalog"),
     )
 }
 

@@ -1,0 +1,295 @@
+"""The catalog: what several sources hold, which claims become edges, who is joined to which passage."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from relrag_pipelines.records import TABLES, Chunk, Edge, Failure, Identifier, Record, to_table
+from relrag_pipelines.stores import catalog
+
+AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
+LATER = datetime(2025, 2, 1, tzinfo=UTC)
+Rows = dict[tuple[str, str, str], list[Any]]
+"""(table, source, month) -> rows"""
+
+
+def lake(folder: Path, rows: Rows) -> catalog.Parts:
+    """Writes the rows as lake files; sources in order of their first mention."""
+    sources = list(dict.fromkeys(source for _, source, _ in rows))
+    parts: dict[str, list[tuple[str, list[Path]]]] = {}
+    for (table, source, month), given in rows.items():
+        path = folder / table / source / f"{month}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(to_table(given, TABLES[table].row), path)
+        found = parts.setdefault(table, [(name, []) for name in sources])
+        found[sources.index(source)][1].append(path)
+    return parts
+
+
+def record(asset_id: str, text: str = "text", **fields: Any) -> Record:
+    kind, _, native = asset_id.partition(":")
+    return Record(native, text, asset_id, kind=kind, source=fields.pop("source", kind), **fields)
+
+
+def chunk(chunk_id: str, asset_id: str, **fields: Any) -> Chunk:
+    kind = asset_id.partition(":")[0]
+    return Chunk(
+        chunk_id, asset_id, asset_id, 0, 1, fields.pop("text", "text"), "0", fields.pop("source", kind), kind, kind,
+        **fields,
+    )  # fmt: skip
+
+
+def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def build(folder: Path, given: Rows, **options: Any) -> tuple[Path, dict[str, int]]:
+    path = folder / "catalog.duckdb"
+    return path, catalog.build(path, lake(folder / "lake", given), at=options.pop("at", AT), **options)
+
+
+def test_a_mail_with_its_attachment_becomes_rows_and_facts(tmp_path: Path) -> None:
+    mail, pdf = record("gmail:m1", thread_id="t"), record("gmail:m1/a0", parent_asset_id="gmail:m1", index_in_parent=0)
+    path, counts = build(
+        tmp_path,
+        {
+            ("records", "mail", "2025-01"): [mail, pdf],
+            ("chunks", "mail", "2025-01"): [chunk("c1", "gmail:m1"), chunk("c2", "gmail:m1/a0")],
+            ("asset_asset_edges", "mail", "2025-01"): [
+                Edge("gmail:m1", "thread:t", "thread_member"),
+                Edge("gmail:m1/a0", "gmail:m1", "attachment_of", 0.9, "parent_asset_id"),
+                Edge("chunk:c1", "gmail:m1", "chunk_of"),
+            ],
+            ("failures", "mail", "mail"): [Failure("line 3", "encrypted", "message", "mail", "in.zip")],
+        },
+    )
+    assert counts == {
+        "records": 2, "identifiers": 0, "chunks": 2, "asset_asset_edges": 3, "failures": 1, "pending_edges": 0,
+    }  # fmt: skip
+    assert rows(path, "SELECT id, src_asset_ref, dst_asset_ref, relation_type FROM asset_asset_edges ORDER BY id") == [
+        (1, "chunk:c1", "gmail:m1", "chunk_of"),
+        (2, "gmail:m1", "thread:t", "thread_member"),
+        (3, "gmail:m1/a0", "gmail:m1", "attachment_of"),
+    ]
+    assert rows(path, "SELECT confidence, provenance FROM asset_asset_edges WHERE id = 3") == [(0.9, "parent_asset_id")]
+    assert catalog.dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["catalog.duckdb"]
+    assert rows(path, "SELECT view_name FROM duckdb_views() WHERE NOT internal") == []
+
+
+@pytest.mark.requirement("S0-10")
+@pytest.mark.requirement("S0-11")
+def test_the_edge_table_has_the_declared_columns_and_indexes(tmp_path: Path) -> None:
+    path, _ = build(tmp_path, {})
+    columns = rows(path, "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'asset_asset_edges'")
+    assert dict(columns) == {
+        "src_asset_ref": "VARCHAR",
+        "dst_asset_ref": "VARCHAR",
+        "relation_type": "VARCHAR",
+        "confidence": "DOUBLE",
+        "provenance": "VARCHAR",
+        "id": "BIGINT",
+        "created_at": "TIMESTAMP",
+    }
+    indexes = rows(path, "SELECT index_name FROM duckdb_indexes() WHERE table_name = 'asset_asset_edges' ORDER BY 1")
+    assert [name for (name,) in indexes] == [
+        "idx_asset_asset_edges_dst_asset_ref",
+        "idx_asset_asset_edges_relation_type",
+        "idx_asset_asset_edges_src_asset_ref",
+    ]
+    unique = rows(
+        path,
+        "SELECT constraint_column_names FROM duckdb_constraints() "
+        "WHERE table_name = 'asset_asset_edges' AND constraint_type = 'UNIQUE'",
+    )
+    assert unique == [(["src_asset_ref", "dst_asset_ref", "relation_type"],)]
+
+
+def test_the_first_source_wins_and_the_losers_rows_go_with_its_record(tmp_path: Path) -> None:
+    both, only = "gmail:both", "gmail:only"
+    path, counts = build(
+        tmp_path,
+        {
+            ("records", "takeout", "2025-01"): [record(both, "first", locations=["takeout#1", "shared#1"])],
+            ("records", "api", "2024-12"): [record(both, "second", locations=["shared#1", "api#7"]), record(only)],
+            ("chunks", "takeout", "2025-01"): [chunk("c1", both, text="first")],
+            ("chunks", "api", "2024-12"): [chunk("c1", both, text="second"), chunk("c9", both), chunk("c2", only)],
+            ("identifiers", "takeout", "2025-01"): [Identifier(both, "sender", "name", "Alex", "k", 1)],
+            ("identifiers", "api", "2024-12"): [Identifier(both, "sender", "name", "Lex", "k2", 2)],
+            ("asset_asset_edges", "takeout", "2025-01"): [Edge("chunk:c1", both, "chunk_of")],
+            ("asset_asset_edges", "api", "2024-12"): [
+                Edge("chunk:c1", both, "chunk_of"),
+                Edge("chunk:c9", both, "chunk_of"),
+                Edge("chunk:c2", only, "chunk_of"),
+                Edge(only, both, "reply_to"),
+            ],
+        },
+    )
+    assert rows(path, "SELECT asset_id, text, locations FROM records ORDER BY asset_id") == [
+        (both, "first", ["takeout#1", "shared#1", "api#7"]),
+        (only, "text", []),
+    ]
+    assert rows(path, "SELECT chunk_id, text, person_ids FROM chunks ORDER BY chunk_id") == [
+        ("c1", "first", [1]),
+        ("c2", "text", []),
+    ]
+    assert rows(path, "SELECT src_asset_ref, dst_asset_ref FROM asset_asset_edges ORDER BY id") == [
+        ("chunk:c1", both),
+        ("chunk:c2", only),
+        (only, both),
+    ]
+    assert counts["pending_edges"] == 0
+
+
+def test_one_source_that_dates_a_record_twice_keeps_the_earlier_month(tmp_path: Path) -> None:
+    path, _ = build(
+        tmp_path,
+        {
+            ("records", "notes", "2025-02"): [record("jsonl:1", "later", locations=["b.jsonl#1"])],
+            ("records", "notes", "2025-01"): [record("jsonl:1", "earlier", locations=["a.jsonl#1"])],
+        },
+    )
+    assert rows(path, "SELECT text, locations FROM records") == [("earlier", ["a.jsonl#1", "b.jsonl#1"])]
+
+
+def test_a_chat_window_goes_with_the_last_of_its_messages(tmp_path: Path) -> None:
+    messages = [f"whatsapp:chat:{number}" for number in range(4)]
+    shared, mixed, first = "whatsapp:chunk:chat:0:1", "whatsapp:chunk:chat:1:3", "whatsapp:chunk:chat:0:1b"
+    path, counts = build(
+        tmp_path,
+        {
+            ("records", "phone", "2025-01"): [record(ref) for ref in messages[:2]],
+            ("records", "tablet", "2025-01"): [record(ref) for ref in messages],
+            ("chunks", "phone", "2025-01"): [chunk("w0", first, members=messages[:2])],
+            ("chunks", "tablet", "2025-01"): [
+                chunk("w1", shared, members=messages[:2]),
+                chunk("w2", mixed, members=messages[1:]),
+            ],
+            ("asset_asset_edges", "tablet", "2025-01"): [
+                *(Edge(shared, ref, "chunk_of") for ref in messages[:2]),
+                *(Edge(mixed, ref, "chunk_of") for ref in messages[1:]),
+            ],
+        },
+    )
+    assert rows(path, "SELECT chunk_id FROM chunks ORDER BY chunk_id") == [("w0",), ("w2",)]
+    assert counts["asset_asset_edges"] == 3
+    assert counts["pending_edges"] == 0
+    assert catalog.dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
+
+
+def test_claims_without_both_ends_wait(tmp_path: Path) -> None:
+    path, counts = build(
+        tmp_path,
+        {
+            ("records", "mail", "2025-01"): [record("gmail:m1", thread_id="t")],
+            ("asset_asset_edges", "mail", "2025-01"): [
+                Edge("gmail:m1", "thread:t", "thread_member"),
+                Edge("gmail:m1", "gmail:not-synced", "reply_to"),
+                Edge("gmail:gone", "thread:gone", "thread_member"),
+                Edge("gmail:m1", "thread:gone", "references"),
+                Edge("gmail:m1", "thread:t", "references"),
+            ],
+        },
+    )
+    assert rows(path, "SELECT src_asset_ref, dst_asset_ref, relation_type FROM asset_asset_edges ORDER BY id") == [
+        ("gmail:m1", "thread:t", "references"),
+        ("gmail:m1", "thread:t", "thread_member"),
+    ]
+    assert rows(path, "SELECT * FROM pending_edges ORDER BY 1") == [
+        ("references", 1),
+        ("reply_to", 1),
+        ("thread_member", 1),
+    ]
+    assert counts["pending_edges"] == 3
+
+
+@pytest.mark.requirement("S0-10")
+def test_an_edge_keeps_the_time_of_its_first_publication(tmp_path: Path) -> None:
+    old = Edge("gmail:a", "thread:t", "thread_member")
+    given: Rows = {
+        ("records", "mail", "2025-01"): [record("gmail:a"), record("gmail:b")],
+        ("asset_asset_edges", "mail", "2025-01"): [old],
+    }
+    (tmp_path / "it's 1").mkdir()
+    (tmp_path / "2").mkdir()
+    first, _ = build(tmp_path / "it's 1", given)
+    given["asset_asset_edges", "mail", "2025-01"] = [old, Edge("gmail:b", "thread:t", "thread_member")]
+    second, _ = build(tmp_path / "2", given, previous=first, at=LATER)
+    assert rows(second, "SELECT src_asset_ref, created_at FROM asset_asset_edges ORDER BY id") == [
+        ("gmail:a", datetime(2025, 1, 20, 12)),  # noqa: DTZ001 - the column is UTC without a zone
+        ("gmail:b", datetime(2025, 2, 1)),  # noqa: DTZ001
+    ]
+
+
+@pytest.mark.requirement("S0-1")
+def test_people_are_joined_by_role_and_a_window_has_those_of_its_messages(tmp_path: Path) -> None:
+    path, _ = build(
+        tmp_path,
+        {
+            ("records", "chat", "2025-01"): [record("whatsapp:1"), record("whatsapp:2"), record("jsonl:x")],
+            ("chunks", "chat", "2025-01"): [
+                chunk("w", "whatsapp:chunk:1:2", members=["whatsapp:1", "whatsapp:2"]),
+                chunk("x", "jsonl:x"),
+            ],
+            ("identifiers", "chat", "2025-01"): [
+                Identifier("whatsapp:1", "sender", "name", "Shiran", "s", 42),
+                Identifier("whatsapp:1", "mentioned", "name", "Mia", "m", 23),
+                Identifier("whatsapp:2", "sender", "name", "David", "d", 17),
+                Identifier("whatsapp:2", "participant", "name", "Shiran", "s", 42),
+                Identifier("whatsapp:2", "participant", "name", "Nobody", "n", None),
+            ],
+        },
+    )
+    assert rows(path, "SELECT chunk_id, person_ids, mentioned_person_ids FROM chunks ORDER BY chunk_id") == [
+        ("w", [17, 42], [23]),
+        ("x", [], []),
+    ]
+
+
+def test_batches_give_every_chunk_in_order_with_its_people(tmp_path: Path) -> None:
+    given = [chunk(f"c{number}", "jsonl:x", text=f"text {number}") for number in (3, 1, 2)]
+    path, _ = build(
+        tmp_path, {("records", "notes", "2025-01"): [record("jsonl:x")], ("chunks", "notes", "2025-01"): given}
+    )
+    found = [row for batch in catalog.batches(path, size=2) for row in batch.to_pylist()]
+    assert [(row["chunk_id"], row["text"], row["person_ids"]) for row in found] == [
+        ("c1", "text 1", []),
+        ("c2", "text 2", []),
+        ("c3", "text 3", []),
+    ]
+    assert set(found[0]) >= {"from", "to", "ts", "thread_id", "mentioned_person_ids"}
+
+
+def test_dangling_rows_are_counted(tmp_path: Path) -> None:
+    path, _ = build(tmp_path, {("chunks", "notes", "2025-01"): [chunk("c1", "jsonl:gone")]})
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("INSERT INTO asset_asset_edges (id, src_asset_ref, dst_asset_ref, relation_type, confidence,"
+                           " provenance) VALUES (1, 'jsonl:a', 'jsonl:b', 'reply_to', 1.0, '')")  # fmt: skip
+    assert catalog.dangling(path) == {"edges_without_end": 1, "chunks_without_record": 1}
+
+
+def test_an_unreadable_file_leaves_nothing_behind(tmp_path: Path) -> None:
+    broken = tmp_path / "2025-01.parquet"
+    broken.write_bytes(b"PAR1 not really")
+    path = tmp_path / "catalog.duckdb"
+    with pytest.raises(duckdb.Error):
+        catalog.build(path, {"records": [("notes", [broken])]}, at=AT)
+    assert [file.name for file in tmp_path.iterdir()] == ["2025-01.parquet"]
+
+
+def test_equal_parts_give_equal_rows(tmp_path: Path) -> None:
+    given: Rows = {
+        ("records", "a", "2025-01"): [record(f"jsonl:{n}", locations=["x", "y"]) for n in range(50)],
+        ("records", "b", "2025-01"): [record(f"jsonl:{n}", locations=["y", "z"]) for n in range(25, 75)],
+    }
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    first, _ = build(tmp_path / "1", given)
+    second, _ = build(tmp_path / "2", given)
+    assert rows(first, "FROM records") == rows(second, "FROM records")
+    assert rows(first, "SELECT asset_id FROM records") == sorted(rows(first, "SELECT asset_id FROM records"))
