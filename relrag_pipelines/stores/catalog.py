@@ -147,8 +147,8 @@ INSERT INTO pending_edges BY NAME
 
 _FAILURES = """
 INSERT INTO failures BY NAME
-    SELECT DISTINCT ON (source, unit, location) * EXCLUDE (part) FROM lake_failures
-    ORDER BY source, unit, location, part
+    SELECT DISTINCT ON (source, unit, location, fault) * EXCLUDE (part) FROM lake_failures
+    ORDER BY source, unit, location, fault, part
 """
 
 _DANGLING = {
@@ -175,7 +175,7 @@ def build(path: Path, parts: Parts, *, at: datetime, previous: Path | None = Non
     path.unlink(missing_ok=True)
     try:
         with duckdb.connect(str(path), config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
-            counts = _fill(connection, parts, at, previous)
+            rows = _fill(connection, parts, at, previous)
             connection.execute("CHECKPOINT")
     except BaseException:
         path.unlink(missing_ok=True)
@@ -183,13 +183,28 @@ def build(path: Path, parts: Parts, *, at: datetime, previous: Path | None = Non
         raise
     finally:
         shutil.rmtree(spill, ignore_errors=True)
-    return counts
+    return rows
 
 
 def batches(path: Path, size: int = 4096) -> Iterator[pa.RecordBatch]:
     """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids."""
     with _reading(path) as connection:
         yield from connection.sql("FROM chunks").to_arrow_reader(size)
+
+
+def counts(path: Path) -> dict[str, int]:
+    """Rows by table, as `build` returned them."""
+    with _reading(path) as connection:
+        return _counts(connection)
+
+
+def removed(path: Path, previous: Path | None) -> int:
+    """How many records the previous catalog has that this one has no more."""
+    if previous is None:
+        return 0
+    with _reading(path) as connection:
+        _attach(connection, previous)
+        return _count(connection, "SELECT count(*) FROM previous.records ANTI JOIN records USING (asset_id)")
 
 
 def dangling(path: Path) -> dict[str, int]:
@@ -215,8 +230,12 @@ def _fill(connection: duckdb.DuckDBPyConnection, parts: Parts, at: datetime, pre
     for statement in (_PENDING, _FAILURES, *indexes):
         connection.execute(statement)
     connection.execute("DETACH DATABASE IF EXISTS previous")
-    counts = {name: connection.table(name).shape[0] for name in _TABLES}
-    return counts | {"pending_edges": _count(connection, "SELECT coalesce(sum(claims), 0)::BIGINT FROM pending_edges")}
+    return _counts(connection)
+
+
+def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    rows = {name: connection.table(name).shape[0] for name in _TABLES}
+    return rows | {"pending_edges": _count(connection, "SELECT coalesce(sum(claims), 0)::BIGINT FROM pending_edges")}
 
 
 def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: Parts) -> None:
@@ -245,9 +264,13 @@ def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | No
     if previous is None:
         connection.execute(_NOTHING_PUBLISHED)
     else:
-        quoted = str(previous).replace("'", "''")
-        connection.execute(f"ATTACH '{quoted}' AS previous (READ_ONLY)")
+        _attach(connection, previous)
         connection.execute(_PUBLISHED)
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, previous: Path) -> None:
+    quoted = str(previous).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS previous (READ_ONLY)")
 
 
 @contextmanager

@@ -293,3 +293,13 @@ def test_equal_parts_give_equal_rows(tmp_path: Path) -> None:
     second, _ = build(tmp_path / "2", given)
     assert rows(first, "FROM records") == rows(second, "FROM records")
     assert rows(first, "SELECT asset_id FROM records") == sorted(rows(first, "SELECT asset_id FROM records"))
+
+
+def test_removed_counts_records_that_are_gone(tmp_path: Path) -> None:
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    first, _ = build(tmp_path / "1", {("records", "notes", "2025-01"): [record(f"jsonl:{n}") for n in range(5)]})
+    second, built = build(tmp_path / "2", {("records", "notes", "2025-01"): [record(f"jsonl:{n}") for n in (0, 4, 9)]})
+    assert catalog.removed(second, first) == 3
+    assert catalog.removed(first, None) == 0
+    assert catalog.counts(second) == built
