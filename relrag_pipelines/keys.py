@@ -84,12 +84,20 @@ def create(path: Path) -> Keys:
 
 
 _REVEALING = re.compile(r"@|(?:\d[\s().\-/]{0,2}){7}")
+_OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
+"""hashes and local times, which connectors put into ids"""
 
 
 def safe_native_id(native_id: str, keys: Keys) -> str:
-    """The native id, or its keyed hash where it could hold an address or a phone number (`@`, or seven digits).
+    """The id with every part that could hold an address or a phone number replaced by its keyed hash.
 
-    Ids stand in every table and must mean one record under any redaction policy, so they are never redacted, only
-    replaced whole. The rule is wider than a phone number on purpose.
+    Parts are separated by colons; one that holds `@` or seven digits is replaced, unless it is a hash or a time. Ids
+    stand in every table and must mean one record under any policy, so they are never redacted, only replaced by
+    part. The rule is wider than a phone number on purpose.
     """
-    return f"h{keys.id_hash(native_id)}" if _REVEALING.search(native_id) else native_id
+    if not _REVEALING.search(native_id):
+        return native_id
+    return ":".join(
+        f"h{keys.id_hash(part)}" if _REVEALING.search(part) and not _OUR_OWN.fullmatch(part) else part
+        for part in native_id.split(":")
+    )

@@ -220,7 +220,12 @@ TABLES = {
     for table in (
         Table("private_records", PrivateRecord, ("asset_id", "unit"), "private/records/<source>/<YYYY-MM>.parquet"),
         Table("units", UnitState, ("path",), "private/units/<source>.parquet"),
-        Table("failures", Failure, ("source", "unit", "location", "fault"), "private/failures/<source>.parquet, catalog"),
+        Table(
+            "failures",
+            Failure,
+            ("source", "unit", "location", "fault"),
+            "private/failures/<source>.parquet, lake/failures/<source>/<YYYY-MM>.parquet, catalog",
+        ),
         Table("records", Record, ("asset_id",), "lake/records/<source>/<YYYY-MM>.parquet, catalog", ("thread_id",)),
         Table(
             "identifiers",

@@ -1,1 +1,63 @@
-"""Relations between records, one module per way to find them."""
+"""Relations between records, one module per way to find them.
+
+`edges()` gives the claims of one source and month. An edge points from the part to the whole: from a message to its
+thread, an attachment to its mail, a chunk to its record.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.records import Edge, arrow_schema
+
+CHUNK = "chunk:"
+THREAD = "thread:"
+
+
+def edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
+    """Claims of one month: thread_member, attachment_of and chunk_of, each once, ordered by its key.
+
+    records are redacted Record rows, chunks are Chunk rows of the same source and month.
+    """
+    claims = pa.concat_tables([thread_members(records), attachments(records), chunk_members(chunks)])
+    return claims.sort_by(
+        [("src_asset_ref", "ascending"), ("dst_asset_ref", "ascending"), ("relation_type", "ascending")]
+    )
+
+
+def thread_members(records: pa.Table) -> pa.Table:
+    """Each record of a thread to `thread:<id>`: a star, never all pairs."""
+    rows = records.filter(pc.is_valid(records["thread_id"]))
+    return _claims(rows["asset_id"], _prefixed(THREAD, rows["thread_id"]), "thread_member", "thread_id")
+
+
+def attachments(records: pa.Table) -> pa.Table:
+    """Each record that another one contains to its container."""
+    contained = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_valid(records["index_in_parent"]))
+    rows = records.filter(contained)
+    return _claims(rows["asset_id"], rows["parent_asset_id"], "attachment_of", "parent_asset_id")
+
+
+def chunk_members(chunks: pa.Table) -> pa.Table:
+    """Each chunk to its record; each chat window to every message in it."""
+    windows = pc.greater(pc.list_value_length(chunks["members"]), 0)
+    inside, passages = chunks.filter(windows), chunks.filter(pc.invert(windows))
+    members = inside["members"].combine_chunks()
+    owners = inside["asset_id"].take(pc.list_parent_indices(members))
+    return pa.concat_tables(
+        [
+            _claims(owners, pc.list_flatten(members), "chunk_of", "window"),
+            _claims(_prefixed(CHUNK, passages["chunk_id"]), passages["asset_id"], "chunk_of", "chunk"),
+        ]
+    )
+
+
+def _prefixed(prefix: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(prefix, values, "")
+
+
+def _claims(src: pa.ChunkedArray, dst: pa.ChunkedArray, relation: str, provenance: str) -> pa.Table:
+    size = len(src)
+    columns = [src, dst, pa.repeat(relation, size), pa.repeat(1.0, size), pa.repeat(provenance, size)]
+    return pa.Table.from_arrays(columns, names=arrow_schema(Edge).names).cast(arrow_schema(Edge))

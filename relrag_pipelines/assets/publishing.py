@@ -1,0 +1,110 @@
+"""Across all sources: the catalog, the vectors, and the generation that queries read."""
+
+import time
+
+import dagster as dg
+
+from relrag_pipelines import embedders, publish
+from relrag_pipelines.assets.metadata import column_schema
+from relrag_pipelines.assets.sealed import sealed
+from relrag_pipelines.stages import STAGES
+from relrag_pipelines.stores import catalog, generations
+from relrag_pipelines.stores.lock import writing
+from relrag_pipelines.workspace import Workspace
+
+_GROUP = "published"
+_OWNERS = ["team:relrag"]
+_WAIT_SECONDS = 600.0
+
+
+def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
+    """duckdb_catalog, qdrant_points and published_generation, in this order."""
+    sources = [source.name for source in workspace.settings.sources]
+
+    @dg.asset(
+        deps=[[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"],
+        group_name=_GROUP,
+        kinds={"duckdb"},
+        owners=_OWNERS,
+        code_version="1",
+        description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
+        metadata=column_schema("records"),
+    )
+    def duckdb_catalog() -> dg.MaterializeResult:
+        started = time.monotonic()
+        with sealed(), writing(workspace.home, "duckdb_catalog", _WAIT_SECONDS):
+            counts = publish.build_catalog(workspace)
+        return dg.MaterializeResult(
+            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)}
+        )
+
+    @dg.asset(
+        deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
+        group_name=_GROUP,
+        kinds={"qdrant"},
+        owners=_OWNERS,
+        code_version="1",
+        description="The passages of the catalog as points that can be searched, built beside.",
+    )
+    def qdrant_points() -> dg.MaterializeResult:
+        started = time.monotonic()
+        with sealed(), writing(workspace.home, "qdrant_points", _WAIT_SECONDS):
+            points = publish.build_vectors(workspace)
+        vectors = embedders.describe(workspace.settings.embedder)
+        return dg.MaterializeResult(
+            metadata={"dagster/row_count": points, "vectors": vectors, "seconds": _since(started)}
+        )
+
+    @dg.asset(
+        deps=["duckdb_catalog", "qdrant_points"],
+        group_name=_GROUP,
+        kinds={"file"},
+        owners=_OWNERS,
+        code_version="1",
+        description="Checked, sealed with the hash of every file, and made current by one rename.",
+    )
+    def published_generation() -> dg.MaterializeResult:
+        started = time.monotonic()
+        with sealed(), writing(workspace.home, "published_generation", _WAIT_SECONDS):
+            generation, removed = publish.publish(workspace)
+        size = sum(file["bytes"] for file in generation.manifest["files"].values())
+        return dg.MaterializeResult(
+            metadata={
+                **generation.manifest["counts"],
+                "generation": generation.number,
+                "bytes": size,
+                "generations_removed": len(removed),
+                "seconds": _since(started),
+                "inputs_hash": generation.manifest["inputs"],
+            }
+        )
+
+    return [duckdb_catalog, qdrant_points, published_generation]
+
+
+def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
+    """Checks of what is published."""
+
+    @dg.asset_check(
+        asset="published_generation",
+        description="Both ends of every edge exist, and the record of every chunk.",
+    )
+    def nothing_dangling() -> dg.AssetCheckResult:
+        with sealed(), generations.open_current(workspace.home) as generation:
+            found = catalog.dangling(generation.path / publish.CATALOG)
+        return dg.AssetCheckResult(passed=not any(found.values()), metadata=dict(found))
+
+    @dg.asset_check(
+        asset="published_generation",
+        description="Every file of the generation is as its MANIFEST says.",
+    )
+    def generation_true() -> dg.AssetCheckResult:
+        with sealed(), generations.open_current(workspace.home) as generation:
+            wrong = generations.verify(workspace.home, generation.number)
+        return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
+
+    return [nothing_dangling, generation_true]
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 3)

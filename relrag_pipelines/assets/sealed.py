@@ -1,0 +1,44 @@
+"""Keeps private text out of Dagster's event log, which stores every exception with its message."""
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+
+from relrag_pipelines.keys import KeysError
+from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.stores.lock import Busy
+from relrag_pipelines.stores.units import SourceMissing
+
+_OURS = (
+    Busy,
+    GenerationError,
+    KeysError,
+    LakeError,
+    NothingPublished,
+    RedactionError,
+    SettingsError,
+    SourceMissing,
+)
+"""their messages are written by this project and hold no text of the archive"""
+
+
+@contextmanager
+def sealed() -> Iterator[None]:
+    """Lets through our own errors; of any other only its type and where it was raised."""
+    try:
+        yield
+    except _OURS as error:
+        said = str(error)
+    except Exception as error:  # noqa: BLE001  its message may quote what was being read
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
+    else:
+        return
+    # raised outside the except blocks, so that the first error is not kept as context
+    raise dg.Failure(said)

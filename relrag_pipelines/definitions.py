@@ -1,0 +1,147 @@
+"""Everything Dagster loads: the assets of every configured source, their checks, a schedule and two sensors.
+
+What has to be done is decided by `relrag_pipelines.plan` and nowhere else: the schedule and the folder sensor start
+exports, and the follow-up sensor asks the plan which months are stale and whether to publish. It looks at the state
+of the archive, not at events, so a lost tick or a failed run is made good by the next one.
+"""
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+
+from relrag_pipelines import plan as plans
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.assets.publishing import publishing_assets, publishing_checks
+from relrag_pipelines.assets.sources import manifest_true, no_unredacted_value, source_assets
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stages import STAGES
+from relrag_pipelines.stores import lock
+from relrag_pipelines.workspace import Progress, Workspace, stamp_hash
+
+# BackfillPolicy is declared beta; a line of warning an asset hides what matters
+warnings.filterwarnings("ignore", category=dg.BetaWarning)
+
+PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
+
+
+def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Definitions:
+    """All definitions of one archive; `progress` is told what the assets are doing."""
+    workspace = Workspace(settings, progress)
+    sources = settings.sources
+    exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
+    months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
+    jobs = [
+        dg.define_asset_job("export", exports, description="Read what has changed in the sources."),
+        dg.define_asset_job("months", months, description="Make months again, from redaction to edges."),
+        dg.define_asset_job("publish", dg.AssetSelection.assets(*PUBLISHING), description="Publish a generation."),
+    ]
+    return dg.Definitions(
+        assets=[asset for source in sources for asset in source_assets(workspace, source)]
+        + publishing_assets(workspace),
+        asset_checks=[check for source in sources for check in _checks(workspace, source.name)]
+        + publishing_checks(workspace),
+        jobs=jobs if sources else [],
+        schedules=[_nightly(settings)] if sources else [],
+        sensors=[_source_folders(workspace), _follow_up(workspace)] if sources else [],
+        executor=dg.in_process_executor,
+    )
+
+
+def _checks(workspace: Workspace, name: str) -> list[dg.AssetChecksDefinition]:
+    source = workspace.settings.source(name)
+    return [no_unredacted_value(workspace, source), manifest_true(workspace, source)]
+
+
+def _nightly(settings: Settings) -> dg.ScheduleDefinition:
+    hour, minute = settings.nightly.split(":")
+    return dg.ScheduleDefinition(
+        name="nightly",
+        job_name="export",
+        cron_schedule=f"{int(minute)} {int(hour)} * * *",
+        execution_timezone=settings.timezone,
+        description="Reads every source once a night; the follow-up sensor does the rest.",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+
+
+def _source_folders(workspace: Workspace) -> dg.SensorDefinition:
+    @dg.sensor(
+        name="source_folders",
+        job_name="export",
+        minimum_interval_seconds=workspace.settings.sensor_seconds,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Starts the export of a source when its files have changed.",
+    )
+    def _sensor(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        if busy := lock.holder(workspace.home):
+            yield dg.SkipReason(f"{busy} is writing")
+            return
+        surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+        for one in surveys:
+            if one.scan and (one.scan.changed or one.scan.gone):
+                units = [(path, one.scan.units[path].mtime_ns) for path in one.scan.changed]
+                key = f"{one.source}:{stamp_hash([units, one.scan.gone])}"
+                yield dg.RunRequest(run_key=key, asset_selection=[dg.AssetKey([one.source, "export"])])
+
+    return _sensor
+
+
+def _follow_up(workspace: Workspace) -> dg.SensorDefinition:
+    @dg.sensor(
+        name="follow_up",
+        jobs=[_named("months"), _named("publish")],
+        minimum_interval_seconds=workspace.settings.sensor_seconds,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Makes stale months again and then publishes, as the plan says.",
+    )
+    def _sensor(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        if busy := lock.holder(workspace.home):
+            yield dg.SkipReason(f"{busy} is writing")
+            return
+        yield from follow_up(workspace)
+
+    return _sensor
+
+
+def follow_up(workspace: Workspace) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """The runs that the plan asks for now, but for exports: stale months first, and when there are none, publishing."""
+    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+    # the hour lets a failed run be tried again, but not at every tick
+    wanted = plans.wanted_inputs(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
+    todo = plans.current(workspace)
+    for first, last, stages in todo.runs():
+        yield dg.RunRequest(
+            run_key=f"{first}:{last}:{stamp_hash([stages, wanted])}",
+            job_name="months",
+            asset_selection=[dg.AssetKey([source, stage]) for source, stage in stages],
+            tags=partition_range(first, last),
+        )
+    if todo.stale:
+        return
+    if todo.publish and not todo.exports:
+        yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish")
+    else:
+        yield dg.SkipReason("everything is up to date")
+
+
+def partition_range(first: str, last: str) -> dict[str, str]:
+    """Tags of a run over all months from first to last."""
+    return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+
+
+def _named(job: str) -> dg.JobDefinition:
+    return dg.define_asset_job(job)  # type: ignore[return-value]
+
+
+def _settings() -> Settings:
+    config = os.environ.get("RELRAG_CONFIG")
+    return settings_module.load(Path(config) if config else None)
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """The archive of the relrag.toml in charge."""
+    return build_defs(_settings())

@@ -1,0 +1,272 @@
+"""Reads the units of a source that changed and rewrites the private records of the months that they touch.
+
+A unit's earlier records are replaced by what it holds now; a unit that was not read to its end keeps its earlier ones.
+Before the first month is written the touched units are marked unfinished, so that after a kill they are read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.keys import Keys, safe_native_id
+from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
+from relrag_pipelines.settings import Source, now
+from relrag_pipelines.sources import KINDS, Unit
+from relrag_pipelines.stores import lake, units
+from relrag_pipelines.stores.lake import Stamp, file_hash
+from relrag_pipelines.workspace import Workspace, stamp_hash
+
+_FLUSH_ROWS = 8192
+_PRIVATE = arrow_schema(PrivateRecord)
+
+
+@dataclass
+class Exported:
+    """What an export did."""
+
+    units_read: int = 0
+    units_gone: int = 0
+    bytes_read: int = 0
+    months: dict[str, int] = field(default_factory=dict)
+    """month that was rewritten -> records in it now"""
+    failures: list[Failure] = field(default_factory=list)
+    """of the units read now"""
+
+
+@dataclass
+class _Contents:
+    """What one unit holds."""
+
+    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
+    """month -> private records"""
+    months: dict[str, UnitMonth] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    complete: bool = True
+
+
+@dataclass
+class _Change:
+    """What is to be written."""
+
+    states: dict[str, UnitState]
+    """the units as they are now"""
+    replaced: set[str] = field(default_factory=set)
+    """units whose earlier records go"""
+    touched: set[str] = field(default_factory=set)
+    """months to be rewritten"""
+    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
+    """month -> new private records"""
+
+
+def export(workspace: Workspace, source: Source, *, full: bool = False) -> Exported:
+    """Brings the private records of a source up to date with its files.
+
+    full reads every unit again. Raises units.SourceMissing when the source's path is not there.
+    """
+    kind, home = KINDS[source.kind], workspace.home
+    known, reader = units.load(home, source.name), workspace.reader_hash(source)
+    found = units.scan(workspace.settings.source_path(source), kind, source, known, reader)
+    gone = found.gone
+    if not (full or found.changed or gone):
+        return Exported()
+    hashes = _content_hashes(found, known, full)
+    copies = _copies(hashes) if kind.one_record else {}
+    readers = {path: f"{reader}+{stamp_hash(copies[path])}" if path in copies else reader for path in found.units}
+    stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
+
+    report = Exported(units_read=len(stale), units_gone=len(gone))
+    change = _Change({path: state for path, state in known.items() if path not in gone}, set(gone))
+    change.touched = {month.month for path in gone for month in known[path].months}
+    for done, path in enumerate(stale):
+        workspace.report(f"{source.name}: export", done, len(stale))
+        places = copies.get(path, [path])
+        contents = _read(workspace, source, found.units[path], places) if places[0] == path else _Contents()
+        _replace(change, path, known.get(path), contents)
+        report.failures += contents.failures
+        report.bytes_read += found.units[path].size
+    for path, unit in found.units.items():
+        months = change.states[path].months if path in change.states else []
+        change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
+    report.months = _commit(workspace, source, known, change)
+    failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states]
+    units.save_failures(home, source.name, [one for one in failed if one.unit not in stale] + report.failures)
+    units.save(home, source.name, change.states)
+    workspace.report(f"{source.name}: export", len(stale), len(stale))
+    return report
+
+
+def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) -> dict[str, str]:
+    """Hash of every unit's bytes; only changed ones are opened. An unreadable one has the empty hash."""
+    hashes = {}
+    for path, unit in found.units.items():
+        if path in known and path not in found.changed and not full:
+            hashes[path] = known[path].content_hash
+            continue
+        try:
+            hashes[path] = file_hash(unit.file)
+        except OSError:
+            hashes[path] = ""
+    return hashes
+
+
+def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:
+    """For each unit the paths with equal bytes, in order: the first one is the record, all are its locations."""
+    groups: dict[str, list[str]] = {}
+    for path in sorted(hashes):
+        groups.setdefault(hashes[path] or path, []).append(path)
+    return {path: group for group in groups.values() for path in group}
+
+
+def _as_read(state: UnitState | None, content_hash: str, reader: str) -> bool:
+    return state is not None and (state.content_hash, state.reader) == (content_hash, reader) and content_hash != ""
+
+
+def _replace(change: _Change, path: str, before: UnitState | None, contents: _Contents) -> None:
+    if not contents.complete and before and before.months:
+        return  # what was not read is not deleted
+    unfinished = before is None or before.reader == units.UNFINISHED
+    earlier = {month.month: month for month in before.months} if before else {}
+    both = earlier.keys() | contents.months.keys()
+    change.touched |= {month for month in both if unfinished or earlier.get(month) != contents.months.get(month)}
+    change.replaced.add(path)
+    for month, tables in contents.tables.items():
+        change.tables.setdefault(month, []).extend(tables)
+    months = [contents.months[month] for month in sorted(contents.months)]
+    change.states[path] = UnitState(path, 0, 0, "", "", months)
+
+
+def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], change: _Change) -> dict[str, int]:
+    """Rewrites the touched months; returns how many records each holds now."""
+    home = workspace.home
+    if not change.touched:
+        return {}
+    marked = dict(known)
+    for path in change.replaced:
+        before, after = known.get(path), change.states.get(path)
+        months = {month.month: month for state in (before, after) if state for month in state.months}
+        marked[path] = UnitState(path, 0, 0, "", units.UNFINISHED, [months[month] for month in sorted(months)])
+    units.save(home, source.name, marked)
+
+    def months() -> Iterator[tuple[str, pa.Table, Stamp | None]]:
+        gone = pa.array(sorted(change.replaced), pa.string())
+        for month in sorted(change.touched):
+            stored = lake.read(home, "private_records", source.name, month)
+            kept = stored.filter(pc.invert(pc.is_in(stored["unit"], gone)))
+            rows = pa.concat_tables([kept, *change.tables.get(month, [])])
+            yield month, rows, Stamp("", 0, "") if rows.num_rows else None
+
+    entries = lake.write(home, "private_records", source.name, months())
+    return {month: entries[month].rows if month in entries else 0 for month in sorted(change.touched)}
+
+
+def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -> _Contents:
+    """Runs the connector over one unit; its records finished and sorted into months."""
+    contents, pending = _Contents(), dict[str, list[Record]]()
+    hashers: dict[str, hashlib.blake2b] = {}
+    month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
+
+    def flush(month: str) -> None:
+        rows = to_table(pending.pop(month), Record)
+        column = pa.array([unit.path] * rows.num_rows, pa.string())
+        contents.tables.setdefault(month, []).append(rows.append_column("unit", column).cast(_PRIVATE))
+
+    for record in _items(workspace, source, unit, contents):
+        _finish(record, workspace.keys, source, places)
+        if record.asset_id in month_of.placed:
+            why = "a second record of the file has the same id and is left out; give each an id of its own"
+            contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
+            continue
+        month = month_of.place(record)
+        record.content_hash = _content_hash(record, workspace.keys)
+        digest = hashers.setdefault(month, hashlib.blake2b(digest_size=16))
+        digest.update("\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass"))
+        pending.setdefault(month, []).append(record)
+        if len(pending[month]) >= _FLUSH_ROWS:
+            flush(month)
+    for month in list(pending):
+        flush(month)
+    contents.months = {
+        month: UnitMonth(month, sum(rows.num_rows for rows in contents.tables[month]), digest.hexdigest())
+        for month, digest in hashers.items()
+    }
+    return contents
+
+
+def _items(workspace: Workspace, source: Source, unit: Unit, contents: _Contents) -> Iterator[Record]:
+    """The connector's records; its failures are noted, and so is a fault of its own."""
+    try:
+        for item in KINDS[source.kind].read(unit, workspace.reading(source)):
+            if isinstance(item, Record):
+                yield item
+            else:
+                contents.complete &= not item.whole_unit
+                contents.failures.append(replace(item, source=source.name, unit=unit.path))
+    except OSError as error:
+        contents.complete = False
+        why = f"the file could not be read ({type(error).__name__}); check that it is there and that you may read it"
+        contents.failures.append(_failure(source, unit, "unreadable", why, whole=True))
+    except Exception as error:  # noqa: BLE001  one bad unit must not stop a run; its text must not reach a traceback
+        contents.complete = False
+        why = f"the reader of {source.kind} failed with {type(error).__name__}; please report it with the file's format"
+        contents.failures.append(_failure(source, unit, "internal", why, whole=True))
+
+
+def _failure(source: Source, unit: Unit, fault: str, message: str, whole: bool = False) -> Failure:
+    return Failure("", fault, message, source.name, unit.path, whole)
+
+
+class _Calendar:
+    """Which month a record belongs to: its own, else its container's, else the first."""
+
+    def __init__(self, first: str, last: str) -> None:
+        self._first, self._last = first, last
+        self.placed: dict[str, str] = {}
+        """asset_id -> month of the records seen so far"""
+
+    def place(self, record: Record) -> str:
+        """The record's month; its date_quality says so when that is not the month of its own time."""
+        container = self.placed.get(record.parent_asset_id or "")
+        own = record.timestamp[:7] if record.timestamp else ""
+        if container and record.index_in_parent is not None:
+            month = container
+        elif self._first <= own <= self._last:
+            month = own
+        else:
+            month = container or self._first
+            record.date_quality = "none" if record.ts is None else "outside"
+        self.placed[record.asset_id] = month
+        return month
+
+
+def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> None:
+    """Fills in what does not depend on the connector; ids that could reveal something become hashes."""
+    kind = KINDS[source.kind]
+    record.source_id = safe_native_id(record.source_id, keys)
+    record.asset_id = safe_native_id(record.asset_id, keys) if record.asset_id else f"{kind.name}:{record.source_id}"
+    record.thread_id = record.thread_id and safe_native_id(record.thread_id, keys)
+    record.parent_asset_id = record.parent_asset_id and safe_native_id(record.parent_asset_id, keys)
+    record.parent_ref = record.parent_ref and safe_native_id(record.parent_ref, keys)
+    record.source, record.kind = source.name, kind.name
+    record.rag_source_type = record.rag_source_type or kind.rag_source_type
+    if len(places) > 1 or not record.locations:
+        record.locations = list(places)
+    if record.ts is not None:
+        try:
+            record.timestamp = datetime.fromtimestamp(record.ts, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        except (OverflowError, ValueError, OSError):  # a year that no calendar has
+            record.ts = record.timestamp = None
+
+
+def _content_hash(record: Record, keys: Keys) -> str:
+    locations, record.locations = record.locations, []
+    try:
+        return keys.content_hash(orjson.dumps(record, option=orjson.OPT_SORT_KEYS))
+    finally:
+        record.locations = locations

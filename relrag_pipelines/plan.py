@@ -1,0 +1,233 @@
+"""What a sync would do, and why: decided in this one place, without Dagster.
+
+`survey()` reads what is there, `plan()` is a pure function of it. A month of a stage is stale when its input, its
+stage's version or the settings that matter to it differ from what its manifest entry says; what follows from a stale
+month is stale with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from relrag_pipelines.records import SCHEMA_VERSION
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stages import STAGES, Stage
+from relrag_pipelines.stores import generations, lake, units
+from relrag_pipelines.stores.lake import Manifest
+from relrag_pipelines.workspace import Workspace, stamp_hash
+
+PUBLISH_VERSION = 1
+"""Raised when equal lake tables are published differently."""
+
+PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_asset_edges", "failures")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is there of one source."""
+
+    source: str
+    scan: units.Scan | None
+    """None when its path is missing"""
+    problem: str
+    """why its path could not be looked at; empty when it could"""
+    manifests: Mapping[str, Manifest]
+    """table -> manifest, private records included"""
+    settings: Mapping[str, str]
+    """stage -> hash of the settings that matter to it"""
+
+
+@dataclass(frozen=True)
+class Export:
+    """Units of one source that have to be read again."""
+
+    source: str
+    new: int
+    changed: int
+    gone: int
+
+
+@dataclass(frozen=True, order=True)
+class Stale:
+    """One month of one stage of one source that has to be made again."""
+
+    source: str
+    month: str
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sync would do."""
+
+    exports: list[Export] = field(default_factory=list)
+    stale: list[Stale] = field(default_factory=list)
+    publish: str = ""
+    """why a new generation is needed; empty when the published one is up to date"""
+    problems: list[str] = field(default_factory=list)
+    """sources that cannot be looked at"""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing has to be done."""
+        return not (self.exports or self.stale or self.publish)
+
+    def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
+        """(first month, last month, [(source, stage), ...]) for each contiguous range, in order.
+
+        Months that need the same stages of a source and follow each other are one range; sources that need the same
+        range share it.
+        """
+        stages_of: dict[str, dict[str, set[str]]] = {}
+        for one in self.stale:
+            stages_of.setdefault(one.source, {}).setdefault(one.month, set()).add(one.stage)
+        ranges: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for source, months in stages_of.items():
+            for first, last, stages in _contiguous(months):
+                together = [(source, stage.name) for stage in STAGES if stage.name in stages]
+                ranges.setdefault((first, last), []).extend(together)
+        return [(first, last, ranges[first, last]) for first, last in sorted(ranges)]
+
+
+def survey(workspace: Workspace, source: Source) -> Survey:
+    """Looks at the files and the manifests of a source; opens no unit."""
+    scan, problem = None, ""
+    known = units.load(workspace.home, source.name)
+    try:
+        scan = units.scan(
+            workspace.settings.source_path(source),
+            KINDS[source.kind],
+            source,
+            known,
+            workspace.reader_hash(source),
+        )
+    except units.SourceMissing as missing:
+        problem = f"{source.name}: {missing}"
+    tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
+    return Survey(
+        source.name,
+        scan,
+        problem,
+        {table: lake.manifest(workspace.home, table, source.name) for table in tables},
+        {stage.name: stamp_hash(stage.settings(workspace, source)) for stage in STAGES},
+    )
+
+
+def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], published: str | None, wanted: str) -> Plan:
+    """What has to be done: a pure function of what is there.
+
+    known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
+    when there is none), wanted the one that the lake gives now.
+    """
+    surveys = list(surveys)
+    exports = []
+    for one in surveys:
+        if one.scan and (one.scan.changed or one.scan.gone):
+            new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
+            exports.append(Export(one.source, new, len(one.scan.changed) - new, len(one.scan.gone)))
+    stale = stale_months(surveys)
+    reason = ""
+    if exports or stale:
+        reason = "what it is made from changes"
+    elif published is None:
+        reason = "nothing is published yet"
+    elif published != wanted:
+        reason = "what it was made from has changed"
+    return Plan(exports, stale, reason, [one.problem for one in surveys if one.problem])
+
+
+def current(workspace: Workspace) -> Plan:
+    """The plan for an archive as it is now."""
+    surveys = [survey(workspace, source) for source in workspace.settings.sources]
+    known = {one.source: set(units.load(workspace.home, one.source)) for one in surveys}
+    return plan(surveys, known, generations.published_inputs(workspace.home), wanted_inputs(workspace, surveys))
+
+
+def stale_months(surveys: Iterable[Survey]) -> list[Stale]:
+    """Every month of every stage that is not up to date with the private records and settings, in order."""
+    return sorted(entry for one in surveys for entry in _stale(one))
+
+
+def wanted_inputs(workspace: Workspace, surveys: Iterable[Survey]) -> str:
+    """Hash of all that a generation is made from, in the order of relrag.toml."""
+    tables = [[one.source, [[table, _outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys]
+    failures = [
+        [source.name, stamp_hash([repr(failure) for failure in units.load_failures(workspace.home, source.name)])]
+        for source in workspace.settings.sources
+    ]
+    policy = [workspace.settings.pii_redaction_enabled, workspace.keys.fingerprint]
+    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, policy, tables, failures])
+
+
+def _stale(one: Survey) -> list[Stale]:
+    found: list[Stale] = []
+    remade: set[tuple[str, str]] = set()
+    for stage in STAGES:
+        upstream, entries = [one.manifests[table] for table in stage.inputs], one.manifests[stage.table]
+        months = sorted({month for table in (*upstream, entries) for month in table} | _remade_months(remade, stage))
+        for month in months:
+            if reason := _why(one, stage, month, upstream, entries, remade):
+                found.append(Stale(one.source, month, stage.name, reason))
+                remade.add((stage.table, month))
+    return found
+
+
+def _remade_months(remade: set[tuple[str, str]], stage: Stage) -> set[str]:
+    return {month for table, month in remade if table in stage.inputs}
+
+
+def _why(
+    one: Survey,
+    stage: Stage,
+    month: str,
+    upstream: list[Manifest],
+    entries: Manifest,
+    remade: set[tuple[str, str]],
+) -> str:
+    entry = entries.get(month)
+    above = [table for table in stage.inputs if (table, month) in remade]
+    if above:
+        return f"{above[0]} of the month changes"
+    if any(month not in known for known in upstream):
+        return "its records are gone" if entry else ""
+    if entry is None:
+        return "new"
+    if entry.version != stage.version:
+        return f"made by version {entry.version} of the stage, now {stage.version}"
+    if entry.settings != one.settings[stage.name]:
+        return "settings changed"
+    if entry.input != stamp_hash([known[month].output for known in upstream]):
+        return f"{stage.inputs[0]} changed"
+    return ""
+
+
+def _contiguous(months: Mapping[str, set[str]]) -> list[tuple[str, str, set[str]]]:
+    found: list[tuple[str, str, set[str]]] = []
+    for month in sorted(months):
+        if found and found[-1][2] == months[month] and following(found[-1][1]) == month:
+            found[-1] = (found[-1][0], month, months[month])
+        else:
+            found.append((month, month, months[month]))
+    return found
+
+
+def following(month: str) -> str:
+    """The month after a month (YYYY-MM)."""
+    year, number = int(month[:4]), int(month[5:])
+    return f"{year + number // 12:04d}-{number % 12 + 1:02d}"
+
+
+def month_range(first: str, last: str) -> list[str]:
+    """All months from first to last, both included; none when first is later."""
+    months = []
+    while first <= last:
+        months.append(first)
+        first = following(first)
+    return months
+
+
+def _outputs(entries: Manifest) -> list[list[str]]:
+    return [[month, entry.output] for month, entry in sorted(entries.items()) if entry.output]

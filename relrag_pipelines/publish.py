@@ -1,0 +1,121 @@
+"""From the lake to a published generation: the catalog, the vectors, the seal. Each step is built beside what is read.
+
+A month that is not up to date is refused: it could hold text redacted under an older policy.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from relrag_pipelines import plan as plans
+from relrag_pipelines.records import Failure, arrow_schema, to_table
+from relrag_pipelines.settings import Source, now
+from relrag_pipelines.stores import catalog, generations, lake, units, vectors
+from relrag_pipelines.stores.generations import Generation, GenerationError
+from relrag_pipelines.workspace import Workspace
+
+CATALOG = "catalog.duckdb"
+VECTORS = "vectors"
+_INPUTS = "INPUTS"
+"""in the folder being built: hash of what the catalog was built from"""
+
+
+def build_catalog(workspace: Workspace) -> dict[str, int]:
+    """Begins a generation with its catalog; returns rows by table.
+
+    Raises GenerationError where a month of the lake is not up to date.
+    """
+    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+    stale = plans.stale_months(surveys)
+    if stale:
+        first = stale[0]
+        raise GenerationError(
+            f"{len(stale)} months are not up to date, the first is {first.source}/{first.stage} {first.month} "
+            f"({first.reason}); run `relrag sync`"
+        )
+    place = generations.begin(workspace.home)
+    counts = catalog.build(place / CATALOG, _parts(workspace, place), at=now(), previous=_published(workspace))
+    for left in place.glob("failures-*.parquet"):
+        left.unlink()
+    (place / _INPUTS).write_text(plans.wanted_inputs(workspace, surveys))
+    return counts
+
+
+def build_vectors(workspace: Workspace) -> int:
+    """Indexes the chunks of the catalog that was just built; returns how many."""
+    place = generations.building(workspace.home)
+    if not (place / CATALOG).exists():
+        raise GenerationError("no catalog has been built; materialise duckdb_catalog first, or run `relrag sync`")
+    return vectors.build(place / VECTORS, catalog.batches(place / CATALOG))
+
+
+def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
+    """Checks what was built and makes it the current generation; returns it and the numbers of those removed."""
+    place = generations.building(workspace.home)
+    if not (place / CATALOG).exists() or not (place / VECTORS).is_dir():
+        raise GenerationError("nothing has been built; materialise duckdb_catalog and qdrant_points first")
+    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+    inputs = plans.wanted_inputs(workspace, surveys)
+    if (place / _INPUTS).read_text() != inputs:
+        raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
+    counts = check(place)
+    deleted = catalog.removed(place / CATALOG, _published(workspace))
+    (place / _INPUTS).unlink()
+    sealed = generations.finish(workspace.home, inputs, {**counts, "deleted": deleted}, now())
+    # what was deleted must not stay readable in an older generation
+    return sealed, generations.remove_old(workspace.home, 1 if deleted else workspace.settings.keep_generations)
+
+
+def check(place: Path) -> dict[str, int]:
+    """What a generation holds; GenerationError where its parts do not fit together."""
+    wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
+    counts = catalog.counts(place / CATALOG)
+    with vectors.open(place / VECTORS) as store:
+        points = store.count()
+    if points != counts["chunks"]:
+        wrong["points"] = points
+    if wrong:
+        raise GenerationError(f"the new generation does not fit together: {wrong}, with {counts['chunks']} chunks")
+    return {**counts, "points": points}
+
+
+def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
+    """What could not be read in a source, its paths redacted."""
+    channel, redactor = workspace.channel(source), workspace.redactor
+    return [
+        Failure(
+            redactor.redact(one.location, channel),
+            one.fault,
+            redactor.redact(one.message, channel),
+            one.source,
+            redactor.redact(one.unit, channel),
+            one.whole_unit,
+        )
+        for one in units.load_failures(workspace.home, source.name)
+    ]
+
+
+def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[Path]]]]:
+    parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
+    for source in workspace.settings.sources:
+        for table, found in parts.items():
+            entries = lake.manifest(workspace.home, table, source.name)
+            files = [
+                lake.month_path(workspace.home, table, source.name, month)
+                for month, entry in sorted(entries.items())
+                if entry.rows
+            ]
+            found.append((source.name, files))
+        failed = redacted_failures(workspace, source)
+        path = place / f"failures-{source.name}.parquet"
+        pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
+        parts["failures"][-1][1].append(path)
+    return parts
+
+
+def _published(workspace: Workspace) -> Path | None:
+    number = generations.current_number(workspace.home)
+    path = workspace.home / "published" / str(number) / CATALOG
+    return path if path.exists() else None

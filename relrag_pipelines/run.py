@@ -1,0 +1,135 @@
+"""Materialises a plan in this process, on the Dagster instance that the UI shows.
+
+One process and no step start-up: the assets, their events and their checks are the same as in a run that the UI, the
+schedule or a sensor launches.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from relrag_pipelines import plan as plans
+from relrag_pipelines.definitions import PUBLISHING, build_defs, partition_range
+from relrag_pipelines.plan import Plan
+from relrag_pipelines.stages import STAGES
+from relrag_pipelines.stores import generations, lock
+from relrag_pipelines.workspace import Workspace
+
+_PROCESS = "relrag/process"
+_UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.NOT_STARTED]
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass
+class Outcome:
+    """What was done."""
+
+    runs: int = 0
+    errors: list[str] = field(default_factory=list)
+    """what failed, in words; empty when all went well"""
+    warnings: list[str] = field(default_factory=list)
+    """checks that did not pass"""
+    generation: int | None = None
+    """the current generation afterwards"""
+
+
+def instance(home: Path) -> dg.DagsterInstance:
+    """The archive's own Dagster instance, made when it is new."""
+    return dg.DagsterInstance.from_config(str(instance_folder(home)))
+
+
+def instance_folder(home: Path) -> Path:
+    """DAGSTER_HOME of the archive, with its dagster.yaml."""
+    folder = home / "dagster"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    template = Path(__file__).with_name("dagster.yaml")
+    if not (folder / "dagster.yaml").exists():
+        shutil.copyfile(template, folder / "dagster.yaml")
+    return folder
+
+
+def sync(workspace: Workspace, todo: Plan, *, full: bool = False) -> Outcome:
+    """Does what the plan says: exports, then the months that they make stale, then a new generation."""
+    with lock.writing(workspace.home, "relrag sync"), instance(workspace.home) as shared:
+        _fail_orphans(shared)
+        session = _Session(workspace, shared)
+        sources = [source.name for source in workspace.settings.sources] if full else [e.source for e in todo.exports]
+        if sources:
+            config = {"ops": {f"{source}__export": {"config": {"full": full}} for source in sources}}
+            session.materialize([dg.AssetKey([source, "export"]) for source in sources], config=config)
+        return _follow_up(workspace, session)
+
+
+def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcome:
+    """Makes all stages of a source's months from first to last again, then publishes if anything changed."""
+    workspace.settings.source(source)
+    with lock.writing(workspace.home, "relrag backfill"), instance(workspace.home) as shared:
+        _fail_orphans(shared)
+        session = _Session(workspace, shared)
+        keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
+        session.materialize(keys, tags=partition_range(first, last))
+        return _follow_up(workspace, session)
+
+
+def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
+    for first, last, stages in plans.current(workspace).runs():
+        session.materialize([dg.AssetKey([*stage]) for stage in stages], tags=partition_range(first, last))
+    todo = plans.current(workspace)
+    if todo.publish and not todo.stale:
+        session.materialize([dg.AssetKey(name) for name in PUBLISHING])
+    session.outcome.generation = generations.current_number(workspace.home)
+    return session.outcome
+
+
+class _Session:
+    """Runs on one instance, one after another."""
+
+    def __init__(self, workspace: Workspace, shared: dg.DagsterInstance) -> None:
+        defs = build_defs(workspace.settings, workspace.progress)
+        self._assets: Sequence[Any] = [*(defs.assets or []), *(defs.asset_checks or [])]
+        self._instance = shared
+        self.outcome = Outcome()
+
+    def materialize(
+        self, keys: list[dg.AssetKey], tags: dict[str, str] | None = None, config: dict[str, Any] | None = None
+    ) -> None:
+        selection = dg.AssetSelection.assets(*keys)
+        result = dg.materialize(
+            self._assets,
+            instance=self._instance,
+            selection=selection,
+            tags={**(tags or {}), _PROCESS: str(os.getpid())},
+            run_config={**_QUIET, **(config or {})},
+            raise_on_error=False,
+        )
+        self.outcome.runs += 1
+        for event in result.get_step_failure_events():
+            error = event.step_failure_data.error
+            said = event.step_failure_data.user_failure_data
+            self.outcome.errors.append(f"{event.step_key}: {said.description if said else error and error.cls_name}")
+        for check in result.get_asset_check_evaluations():
+            if not check.passed:
+                self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name} failed")
+
+
+def _fail_orphans(shared: dg.DagsterInstance) -> None:
+    """Marks runs as failed whose process is gone; this process holds the writer's lock, so none of them goes on."""
+    for run in shared.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
+        process = run.tags.get(_PROCESS)
+        if process and not _alive(int(process)):
+            shared.report_run_failed(run, "its process ended before the run did")
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,199 @@
+"""The monthly stages between the private records and publishing, each a function from tables to a table.
+
+Declared once here: the plan asks what a stage reads and depends on, the Dagster assets call `run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines import chunking, embedders, links, redact
+from relrag_pipelines.identity.identifiers import identifiers
+from relrag_pipelines.records import Failure, Record, arrow_schema, to_table
+from relrag_pipelines.settings import Source
+from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.lake import Stamp
+from relrag_pipelines.workspace import Workspace, stamp_hash
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a stage made of one month."""
+
+    table: pa.Table
+    failures: list[Failure] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One monthly stage of every source."""
+
+    name: str
+    """the Dagster asset's name"""
+    table: str
+    """the lake table it writes"""
+    inputs: tuple[str, ...]
+    """tables it reads, same source and month"""
+    version: int
+    """raised when equal input gives other output"""
+    meaning: str
+    make: Callable[[Workspace, Source, list[pa.Table]], Made]
+    settings: Callable[[Workspace, Source], Any] = lambda workspace, source: None
+    """the settings that change its output"""
+
+
+def merge_occurrences(private: pa.Table) -> pa.Table:
+    """One row a record: of several units that hold it the first by path wins, `locations` lists all."""
+    names = arrow_schema(Record).names
+    ordered = private.sort_by([("asset_id", "ascending"), ("unit", "ascending")])
+    if pc.count_distinct(ordered["asset_id"]).as_py() == ordered.num_rows:
+        return ordered.select(names)
+    ids, locations = ordered["asset_id"].to_pylist(), ordered["locations"].to_pylist()
+    first: list[int] = []
+    merged: list[list[str]] = []
+    for row, asset_id in enumerate(ids):
+        if first and ids[first[-1]] == asset_id:
+            merged[-1] = list(dict.fromkeys([*merged[-1], *locations[row]]))
+        else:
+            first.append(row)
+            merged.append(locations[row])
+    table = ordered.take(first).select(names)
+    column = table.schema.get_field_index("locations")
+    return table.set_column(column, table.schema.field(column), pa.array(merged, pa.list_(pa.string())))
+
+
+def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    table, failed = redact.redact_records(
+        merge_occurrences(tables[0]), workspace.redactor, workspace.channel(source), workspace.keys
+    )
+    why = "its personal data could not be replaced, so it was left out; report this with `relrag doctor`"
+    return Made(table, [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed])
+
+
+def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    merged = merge_occurrences(tables[0])
+    return Made(identifiers(merged, workspace.redactor, workspace.channel(source), workspace.keys))
+
+
+def _chunks(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    settings = workspace.settings
+    made = chunking.chunk(
+        tables[0],
+        kind=source.kind,
+        chunk_tokens=settings.chunk_tokens,
+        overlap_sentences=settings.chunk_overlap_sentences,
+    )
+    return Made(made)
+
+
+def _embeddings(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    return Made(embedders.embed(tables[0], workspace.settings.embedder))
+
+
+def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    return Made(links.edges(tables[0], tables[1]))
+
+
+def _policy(workspace: Workspace, source: Source) -> Any:
+    settings = workspace.settings
+    policies = {name: policy.model_dump() for name, policy in settings.pii_policies.items()}
+    return [settings.pii_redaction_enabled, policies, workspace.channel(source), workspace.keys.fingerprint]
+
+
+STAGES = (
+    Stage(
+        "redacted",
+        "records",
+        ("private_records",),
+        1,
+        "The records with every string redacted by the policy of their channel; one row a record.",
+        _redacted,
+        _policy,
+    ),
+    Stage(
+        "identifiers",
+        "identifiers",
+        ("private_records",),
+        1,
+        "Who appears in a record in what role, with a keyed value that joins channels.",
+        _identifiers,
+        _policy,
+    ),
+    Stage(
+        "chunks",
+        "chunks",
+        ("records",),
+        1,
+        "Passages that are indexed and cited, with page, position and thread.",
+        _chunks,
+        lambda workspace, source: [workspace.settings.chunk_tokens, workspace.settings.chunk_overlap_sentences],
+    ),
+    Stage(
+        "embeddings",
+        "embeddings",
+        ("chunks",),
+        1,
+        "Dense vectors of the passages; none until an embedder is configured (sparse only).",
+        _embeddings,
+        lambda workspace, source: workspace.settings.embedder,
+    ),
+    Stage(
+        "edges",
+        "asset_asset_edges",
+        ("records", "chunks"),
+        1,
+        "Claims of relations: thread_member, attachment_of, chunk_of.",
+        _edges,
+    ),
+)
+
+
+def wanted_stamp(workspace: Workspace, source: Source, stage: Stage, inputs: Iterable[str]) -> Stamp:
+    """The stamp that a month of the stage has when it is up to date with inputs of these hashes."""
+    return Stamp(stamp_hash(list(inputs)), stage.version, stamp_hash(stage.settings(workspace, source)))
+
+
+def run(workspace: Workspace, source: Source, stage: Stage, months: list[str]) -> lake.Manifest:
+    """Makes the given months of a stage again and returns their manifest entries."""
+    upstream = [lake.manifest(workspace.home, table, source.name) for table in stage.inputs]
+    failures: list[tuple[str, pa.Table, Stamp | None]] = []
+
+    def made() -> Iterator[tuple[str, pa.Table, Stamp | None]]:
+        for done, month in enumerate(months):
+            workspace.report(f"{source.name}: {stage.name}", done, len(months))
+            if month not in upstream[0]:
+                yield month, pa.table({}), None
+                failures.append((month, pa.table({}), None))
+                continue
+            tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
+            output = stage.make(workspace, source, tables)
+            stamp = wanted_stamp(workspace, source, stage, [known[month].output for known in upstream])
+            failures.append((month, to_table(output.failures, Failure), stamp if output.failures else None))
+            yield month, output.table, stamp
+
+    entries = lake.write(workspace.home, stage.table, source.name, made())
+    if stage.table == "records":
+        lake.write(workspace.home, "failures", source.name, failures)
+    workspace.report(f"{source.name}: {stage.name}", len(months), len(months))
+    return entries
+
+
+def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
+    """How many of the newest redacted texts hold personal data that the policy forbids; looks at `most` at the most."""
+    if not workspace.settings.pii_redaction_enabled:
+        return 0
+    found = looked = 0
+    for month in sorted(lake.manifest(workspace.home, "records", source.name), reverse=True):
+        rows = lake.read(workspace.home, "records", source.name, month).slice(0, most - looked)
+        for text, kind in zip(rows["text"].to_pylist(), rows["rag_source_type"].to_pylist(), strict=True):
+            channel = redact.channel_of(kind, workspace.channel(source))
+            found += bool(workspace.redactor.detect(text, channel))
+        looked += rows.num_rows
+        if looked >= most:
+            break
+    return found

@@ -1,0 +1,182 @@
+"""Published generations: immutable snapshots that queries read, built beside and put in place by one rename.
+
+published/<N>/ holds catalog.duckdb, vectors/ and MANIFEST.json (the sha256 of every file); published/current is a
+text file that names N. A reader holds a shared lock on its generation, so none is removed under it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines.records import SCHEMA_VERSION
+from relrag_pipelines.stores.atomic import sync_file, sync_folder, write_text
+from relrag_pipelines.stores.lake import file_hash
+
+_LOCK = "lock"
+_REWRITTEN_BY_READERS = frozenset({_LOCK, "edge_config.json"})
+"""files that opening a generation may touch; they hold nothing that a query returns"""
+
+
+class NothingPublished(Exception):
+    """There is no generation to read; the message says what to do."""
+
+
+class GenerationError(Exception):
+    """A generation cannot be used or finished; the message says why."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One published generation."""
+
+    number: int
+    path: Path
+    manifest: dict[str, Any]
+
+
+def building(home: Path) -> Path:
+    """The folder in which the next generation is built."""
+    return home / "published" / "next"
+
+
+def begin(home: Path) -> Path:
+    """An empty folder for the next generation; an unfinished one is removed."""
+    path = building(home)
+    for unfinished in (path, *path.parent.glob(".*.removed")):
+        shutil.rmtree(unfinished, ignore_errors=True)
+    path.mkdir(parents=True, mode=0o700)
+    return path
+
+
+def finish(home: Path, inputs: str, counts: dict[str, int], at: datetime) -> Generation:
+    """Seals what was built, makes it the current generation and returns it."""
+    path = building(home)
+    files = _files(path)
+    for name in files:
+        sync_file(path / name)
+    number = max([0, *_numbers(home)]) + 1
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "number": number,
+        "published_at": at.isoformat("T", "seconds"),
+        "inputs": inputs,
+        "counts": counts,
+        "files": {name: {"sha256": file_hash(path / name), "bytes": (path / name).stat().st_size} for name in files},
+    }
+    write_text(path / "MANIFEST.json", json.dumps(manifest, indent=1) + "\n")
+    (path / _LOCK).touch(mode=0o600)
+    sync_folder(path)
+    place = home / "published" / str(number)
+    path.replace(place)
+    sync_folder(place.parent)
+    write_text(home / "published" / "current", f"{number}\n")
+    return Generation(number, place, manifest)
+
+
+def current_number(home: Path) -> int | None:
+    """Number of the current generation; None when nothing is published."""
+    try:
+        return int((home / "published" / "current").read_text())
+    except FileNotFoundError:
+        return None
+
+
+def published_inputs(home: Path) -> str | None:
+    """Hash of what the current generation was made from; None when nothing is published."""
+    number = current_number(home)
+    if number is None:
+        return None
+    try:
+        return str(_manifest(home / "published" / str(number))["inputs"])
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def open_current(home: Path) -> Iterator[Generation]:
+    """The current generation, held by a shared lock; NothingPublished when there is none."""
+    while True:
+        number = current_number(home)
+        if number is None:
+            raise NothingPublished("nothing is published yet; run `relrag sync`")
+        path = home / "published" / str(number)
+        try:
+            file = (path / _LOCK).open()
+        except FileNotFoundError:
+            if current_number(home) == number:
+                raise GenerationError(f"generation {number} is named as current but is not there") from None
+            continue  # a newer one was published in between
+        with file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            if not path.is_dir():
+                continue
+            manifest = _manifest(path)
+            if manifest["schema_version"] > SCHEMA_VERSION:
+                raise GenerationError(f"generation {number} was published by a newer relrag; install that version")
+            yield Generation(number, path, manifest)
+            return
+
+
+def remove_old(home: Path, keep: int) -> list[int]:
+    """Removes all but the newest `keep` generations, except those that are being read; returns what was removed."""
+    removed = []
+    for number in sorted(_numbers(home), reverse=True)[keep:]:
+        path = home / "published" / str(number)
+        with (path / _LOCK).open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            # renamed first, so that no reader finds half a generation
+            doomed = path.with_name(f".{number}.removed")
+            path.replace(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+        removed.append(number)
+    return removed
+
+
+def verify(home: Path, number: int) -> list[str]:
+    """What differs between a generation's files and its MANIFEST, a line each; empty when all is true."""
+    path = home / "published" / str(number)
+    try:
+        expected = _manifest(path)["files"]
+    except (OSError, ValueError, KeyError):
+        return [f"published/{number}/MANIFEST.json is missing or unreadable"]
+    found = set(_files(path))
+    wrong = [f"published/{number}/{name} is not in its MANIFEST" for name in sorted(found - expected.keys())]
+    for name, entry in expected.items():
+        if name not in found:
+            wrong.append(f"published/{number}/{name} is missing")
+        elif (path / name).stat().st_size != entry["bytes"] or file_hash(path / name) != entry["sha256"]:
+            wrong.append(f"published/{number}/{name} differs from its MANIFEST")
+    return wrong
+
+
+def _files(path: Path) -> list[str]:
+    found = (file for file in sorted(path.rglob("*")) if file.is_file())
+    return [
+        file.relative_to(path).as_posix()
+        for file in found
+        if file.name not in _REWRITTEN_BY_READERS and file.name != "MANIFEST.json"
+    ]
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((path / "MANIFEST.json").read_text())
+    return found
+
+
+def _numbers(home: Path) -> list[int]:
+    published = home / "published"
+    if not published.is_dir():
+        return []
+    return [int(entry.name) for entry in os.scandir(published) if entry.is_dir() and entry.name.isdigit()]

@@ -1,0 +1,80 @@
+"""One writer at a time: an OS file lock on RELRAG_HOME/lock, taken inside whatever writes.
+
+The operating system frees it when its process ends, however it ends, so a lock is never stale.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+_held: dict[Path, int] = {}
+"""depth of nested use by this process; a sync holds the lock around stages that take it themselves"""
+
+
+class Busy(Exception):
+    """Another process is writing; the message says which, since when, and what it does."""
+
+
+@contextmanager
+def writing(home: Path, purpose: str, wait_seconds: float = 0) -> Iterator[None]:
+    """Holds the writer's lock of that home; waits up to `wait_seconds` for another process, else raises Busy."""
+    path = home.resolve() / "lock"
+    if _held.get(path):
+        _held[path] += 1
+        try:
+            yield
+        finally:
+            _held[path] -= 1
+        return
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with path.open("a+") as file:
+        _acquire(file.fileno(), path, wait_seconds)
+        file.truncate(0)
+        json.dump({"pid": os.getpid(), "purpose": purpose, "since": datetime.now(UTC).isoformat("T", "seconds")}, file)
+        file.flush()
+        _held[path] = 1
+        try:
+            yield
+        finally:
+            _held[path] = 0
+            file.truncate(0)
+
+
+def holder(home: Path) -> str | None:
+    """Who is writing to that home now, in words; None when nobody is."""
+    path = home / "lock"
+    if not path.exists():
+        return None
+    with path.open("r") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _describe(path)
+    return None
+
+
+def _acquire(handle: int, path: Path, wait_seconds: float) -> None:
+    until = time.monotonic() + wait_seconds
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise Busy(f"{_describe(path)} is writing to this archive; try again when it is done") from None
+            time.sleep(0.05)
+
+
+def _describe(path: Path) -> str:
+    try:
+        said = json.loads(path.read_text())
+        return f"{said['purpose']} (process {said['pid']}, since {said['since']})"
+    except (OSError, ValueError, KeyError):
+        return "another process"

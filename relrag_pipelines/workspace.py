@@ -1,0 +1,84 @@
+"""What every step needs at hand: the settings of one archive, its keys and its redactor."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from relrag_pipelines import keys as key_files
+from relrag_pipelines.keys import Keys, KeysError
+from relrag_pipelines.pii import PIIRedactor
+from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.sources import KINDS, Reading
+
+Progress = Callable[[str, int, int], None]
+"""called with what is being done, how much of it is done, and how much there is"""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """One archive, ready to be read and written."""
+
+    settings: Settings
+    progress: Progress | None = None
+
+    @functools.cached_property
+    def keys(self) -> Keys:
+        """The archive's keys, made when it is new.
+
+        Raises KeysError when the archive has data and its keys are gone: new ones would rename every record.
+        """
+        path = self.settings.keys_path
+        if path.is_relative_to(self.settings.home_path):
+            raise KeysError(f"keys_file is {path}, inside home; keep keys apart from what they protect")
+        if not path.exists() and not (self.settings.home_path / "private").exists():
+            return key_files.create(path)
+        return key_files.load(path)
+
+    def report(self, what: str, done: int, total: int) -> None:
+        """Tells whoever watches how far something is."""
+        if self.progress:
+            self.progress(what, done, total)
+
+    @property
+    def home(self) -> Path:
+        """RELRAG_HOME, absolute."""
+        return self.settings.home_path
+
+    @functools.cached_property
+    def redactor(self) -> PIIRedactor:
+        """The redactor under this archive's policies."""
+        return PIIRedactor(self.settings.pii_policies, self.keys, enabled=self.settings.pii_redaction_enabled)
+
+    def channel(self, source: Source) -> str:
+        """Redaction policy of what that source holds, where a record's own type has none."""
+        return source.channel or KINDS[source.kind].channel
+
+    def reading(self, source: Source) -> Reading:
+        """What the connector of that source is given."""
+        return Reading(
+            source=source.name,
+            timezone=source.timezone or self.settings.timezone,
+            hash=self.keys.id_hash,
+            date_order=source.date_order,
+            archive_max_ratio=self.settings.archive_max_ratio,
+            archive_max_bytes=self.settings.archive_max_bytes,
+            unit_max_bytes=self.settings.unit_max_bytes,
+        )
+
+    def reader_hash(self, source: Source) -> str:
+        """Changes when units of that source would be read differently."""
+        kind, reading = KINDS[source.kind], self.reading(source)
+        options = {name: getattr(reading, name) for name in kind.options}
+        return stamp_hash([kind.name, kind.version, options, self.keys.id_fingerprint, self.settings.first_month])
+
+
+def stamp_hash(parts: Any) -> str:
+    """Hash of anything JSON can hold: 16 hex digits."""
+    return hashlib.blake2b(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
