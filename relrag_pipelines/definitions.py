@@ -8,6 +8,7 @@ of the archive, not at events, so a lost tick or a failed run is made good by th
 import os
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import dagster as dg
@@ -39,10 +40,14 @@ def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Defin
         dg.define_asset_job("publish", dg.AssetSelection.assets(*PUBLISHING), description="Publish a generation."),
     ]
     return dg.Definitions(
-        assets=[asset for source in sources for asset in source_assets(workspace, source)]
-        + publishing_assets(workspace),
-        asset_checks=[check for source in sources for check in _checks(workspace, source.name)]
-        + publishing_checks(workspace),
+        assets=[
+            *chain.from_iterable(source_assets(workspace, source) for source in sources),
+            *publishing_assets(workspace),
+        ],
+        asset_checks=[
+            *chain.from_iterable(_checks(workspace, source.name) for source in sources),
+            *publishing_checks(workspace),
+        ],
         jobs=jobs if sources else [],
         schedules=[_nightly(settings)] if sources else [],
         sensors=[_source_folders(workspace), _follow_up(workspace)] if sources else [],

@@ -23,7 +23,7 @@ from relrag_pipelines.stores import lake, units
 from relrag_pipelines.stores.lake import Stamp, file_hash
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
-_FLUSH_ROWS = 8192
+_FLUSH_ROWS = 32_768
 _PRIVATE = arrow_schema(PrivateRecord)
 
 
@@ -150,8 +150,8 @@ def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], c
     marked = dict(known)
     for path in change.replaced:
         before, after = known.get(path), change.states.get(path)
-        months = {month.month: month for state in (before, after) if state for month in state.months}
-        marked[path] = UnitState(path, 0, 0, "", units.UNFINISHED, [months[month] for month in sorted(months)])
+        held = {month.month: month for state in (before, after) if state for month in state.months}
+        marked[path] = UnitState(path, 0, 0, "", units.UNFINISHED, [held[month] for month in sorted(held)])
     units.save(home, source.name, marked)
 
     def months() -> Iterator[tuple[str, pa.Table, Stamp | None]]:
@@ -172,10 +172,15 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -
     hashers: dict[str, hashlib.blake2b] = {}
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
 
-    def flush(month: str) -> None:
-        rows = to_table(pending.pop(month), Record)
-        column = pa.array([unit.path] * rows.num_rows, pa.string())
-        contents.tables.setdefault(month, []).append(rows.append_column("unit", column).cast(_PRIVATE))
+    def flush() -> int:
+        for month, records in pending.items():
+            rows = to_table(records, Record)
+            rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
+            contents.tables.setdefault(month, []).append(rows)
+        pending.clear()
+        return 0
+
+    waiting = 0
 
     for record in _items(workspace, source, unit, contents):
         _finish(record, workspace.keys, source, places)
@@ -188,10 +193,10 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -
         digest = hashers.setdefault(month, hashlib.blake2b(digest_size=16))
         digest.update("\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass"))
         pending.setdefault(month, []).append(record)
-        if len(pending[month]) >= _FLUSH_ROWS:
-            flush(month)
-    for month in list(pending):
-        flush(month)
+        waiting += 1
+        if waiting >= _FLUSH_ROWS:
+            waiting = flush()
+    flush()
     contents.months = {
         month: UnitMonth(month, sum(rows.num_rows for rows in contents.tables[month]), digest.hexdigest())
         for month, digest in hashers.items()

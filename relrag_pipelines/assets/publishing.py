@@ -1,6 +1,7 @@
 """Across all sources: the catalog, the vectors, and the generation that queries read."""
 
 import time
+from typing import Any
 
 import dagster as dg
 
@@ -30,7 +31,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
         metadata=column_schema("records"),
     )
-    def duckdb_catalog() -> dg.MaterializeResult:
+    def duckdb_catalog() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, "duckdb_catalog", _WAIT_SECONDS):
             counts = publish.build_catalog(workspace)
@@ -46,7 +47,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         code_version="1",
         description="The passages of the catalog as points that can be searched, built beside.",
     )
-    def qdrant_points() -> dg.MaterializeResult:
+    def qdrant_points() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, "qdrant_points", _WAIT_SECONDS):
             points = publish.build_vectors(workspace)
@@ -63,7 +64,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         code_version="1",
         description="Checked, sealed with the hash of every file, and made current by one rename.",
     )
-    def published_generation() -> dg.MaterializeResult:
+    def published_generation() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, "published_generation", _WAIT_SECONDS):
             generation, removed = publish.publish(workspace)

@@ -1,6 +1,7 @@
 """The chain of every source: export, records, and the monthly stages. One factory serves them all."""
 
 import time
+from typing import Any
 
 import dagster as dg
 
@@ -24,9 +25,8 @@ _KINDS_OF_STAGE = {"redacted": "presidio", "embeddings": "qdrant"}
 
 def source_assets(workspace: Workspace, source: Source) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     """All Dagster assets of one source."""
-    return [_export(workspace, source), _records(workspace, source)] + [
-        _stage(workspace, source, stage) for stage in STAGES
-    ]
+    monthly = [_stage(workspace, source, stage) for stage in STAGES]
+    return [_export(workspace, source), _records(workspace, source), *monthly]
 
 
 class ExportConfig(dg.Config):
@@ -47,7 +47,7 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
         code_version=str(kind.version),
         description=f"Reads the changed files of this source ({kind.meaning}) into private records, by month.",
     )
-    def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult:
+    def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
             done = export(workspace, source, full=config.full)
@@ -95,7 +95,7 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
         description=stage.meaning,
         metadata=column_schema(stage.table),
     )
-    def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+    def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
             entries = stages.run(workspace, source, stage, list(context.partition_keys))

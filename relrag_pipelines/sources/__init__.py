@@ -63,6 +63,8 @@ class Kind:
     """redaction policy of what it reads, where the record's own type has none"""
     options: tuple[str, ...] = field(default=("timezone",))
     """settings of a source that change what is read"""
+    one_record: bool = False
+    """a unit is one record, so units of equal bytes are one record with several locations"""
 
     @property
     def read(self) -> Reader:
@@ -89,6 +91,7 @@ KINDS = {
             (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             "documentation",
             "default",
+            one_record=True,
         ),
         Kind(
             "jsonl",

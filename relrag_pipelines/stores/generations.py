@@ -63,7 +63,7 @@ def finish(home: Path, inputs: str, counts: dict[str, int], at: datetime) -> Gen
     files = _files(path)
     for name in files:
         sync_file(path / name)
-    number = max([0, *_numbers(home)]) + 1
+    number = max([0, *numbers(home)]) + 1
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "number": number,
@@ -129,7 +129,7 @@ def open_current(home: Path) -> Iterator[Generation]:
 def remove_old(home: Path, keep: int) -> list[int]:
     """Removes all but the newest `keep` generations, except those that are being read; returns what was removed."""
     removed = []
-    for number in sorted(_numbers(home), reverse=True)[keep:]:
+    for number in sorted(numbers(home), reverse=True)[keep:]:
         path = home / "published" / str(number)
         with (path / _LOCK).open("a") as file:
             try:
@@ -175,7 +175,8 @@ def _manifest(path: Path) -> dict[str, Any]:
     return found
 
 
-def _numbers(home: Path) -> list[int]:
+def numbers(home: Path) -> list[int]:
+    """Numbers of all generations that are kept, in no order."""
     published = home / "published"
     if not published.is_dir():
         return []

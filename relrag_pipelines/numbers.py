@@ -1,0 +1,58 @@
+"""Invoice, order, contract and account numbers in a text, for exact lookup.
+
+Three shapes are taken; what is in doubt is left out, because the words of the text are searchable anyway:
+
+- capitals joined to digits by hyphens, three digits or more in a row: `INV-1187`, `TXN-98765-2024`;
+- a year and a running number: `2025/0042`, but not the years `2024/2025`;
+- after a word that announces a number (invoice, order, account, faktura, č., Rechnung, חשבונית ...): three digits or
+  more, with letters, hyphens and slashes: `order 123456789`, `č. 2025/0042`, `account 10-800-99999999`.
+
+Dates, bare years, amounts and the names of standards (`ISO-8601`) are no such numbers.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_NUMBERS = 500
+"""A text with more is a table of numbers; these many are kept."""
+
+_WORDS = (
+    r"invoices?|inv|orders?|purchase order|p\.?o|accounts?|acct|receipts?|reference|ref|contracts?|tickets?|polic(?:y|ies)"
+    r"|faktur\w{0,3}|objednáv\w{1,4}|účt?(?:et|u|em|y)?|smlouv\w{0,2}|doklad\w{0,2}|variabilní symbol|vs|čís\w{0,3}"
+    r"|rechnung\w{0,3}|bestellung\w{0,2}|auftrag\w{0,2}|konto\w{0,3}|vertrag\w{0,2}|(?:no|nr|č)(?=\.)|№"
+    r"|[הבלמשכו]{0,2}(?:חשבונית|חשבון|הזמנה|קבלה|אסמכתא|חוזה)"
+)
+_LABEL = r"(?:number|num|no|nr|n°|id|č|čís|číslo|účtu|symbol|מספר|מס)"
+_GAP = r"[ \t\xa0]?[.:#'׳]{0,2}[ \t\xa0]{0,2}"
+_ANNOUNCED = re.compile(
+    rf"(?<!\w)(?:{_WORDS})(?!\w){_GAP}(?:{_LABEL}(?!\w){_GAP}){{0,2}}#?"
+    r"(?P<number>(?:[A-Z]{1,10}[-/])?[A-Z0-9]*\d[A-Z0-9]*(?:[-/][A-Z0-9]+){0,5})(?![\w/-])(?!\.?,?\d)",
+    re.IGNORECASE,
+)
+_PREFIXED = re.compile(r"(?<![\w/-])(?P<number>[A-Z]{2,10}(?:-[A-Z0-9]{1,16}){1,5})(?![\w/-])")
+_YEARLY = re.compile(r"(?<![\w/.-])(?P<number>(?:19|20)\d\d/\d{3,8})(?![\w/])")
+
+_AMOUNT = re.compile(r"[ \xa0]?(?:[€$£₪%]|Kč|CZK|EUR|USD|GBP|ILS|NIS)")
+_NO_NUMBER = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/]\d\d|\d{1,2}[-/]\d{1,2}[-/](?:\d\d){1,2}")
+_YEARS = re.compile(r"(?:19|20)\d\d/(?:19|20)\d\d")
+_STANDARDS = frozenset({"ISO", "IEC", "IEEE", "RFC", "UTF", "UCS", "SHA", "AES", "RSA", "DIN", "EN", "COVID", "CP", "USB"})
+
+
+def find(text: str) -> list[str]:
+    """The numbers in order of appearance, each once, at most MAX_NUMBERS."""
+    found: dict[int, str] = {}
+    for pattern in (_ANNOUNCED, _PREFIXED, _YEARLY):
+        for match in pattern.finditer(text):
+            number = match["number"]
+            if _is_number(number, pattern) and not _AMOUNT.match(text, match.end()):
+                found[match.start("number")] = number
+    return list(dict.fromkeys(found[place] for place in sorted(found)))[:MAX_NUMBERS]
+
+
+def _is_number(number: str, pattern: re.Pattern[str]) -> bool:
+    if pattern is _YEARLY:
+        return not _YEARS.fullmatch(number)
+    if pattern is _PREFIXED:
+        return bool(re.search(r"\d{3}", number)) and number.split("-")[0] not in _STANDARDS
+    return sum(map(str.isdigit, number)) >= 3 and not _NO_NUMBER.fullmatch(number)

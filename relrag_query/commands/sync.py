@@ -1,0 +1,130 @@
+"""`relrag sync`, `plan`, `backfill`: bring the archive up to date, or say what that would do."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from relrag_pipelines import plan as plans
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.plan import Plan
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores import generations, lock, units
+from relrag_pipelines.workspace import Workspace
+from relrag_query.progress import progress
+
+if TYPE_CHECKING:
+    from relrag_pipelines.run import Outcome
+
+DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
+"""exit codes"""
+
+
+def sync(config: Path | None = None, *, full: bool = False, wait: float = 0) -> int:
+    """Brings the index up to date with the sources; returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    _need_sources(workspace)
+    started = time.monotonic()
+    with lock.writing(workspace.home, "relrag sync", wait):
+        todo = plans.current(workspace)
+        if todo.empty and not full:
+            print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
+            return _report_failures(workspace, todo)
+        _print_plan(todo)
+        # imported only now: an unchanged archive is told so in less time than this import takes
+        from relrag_pipelines.run import sync as run
+
+        with progress() as show:
+            outcome = run(Workspace(workspace.settings, show), todo, full=full)
+    return _finish(workspace, todo, outcome, started)
+
+
+def plan(config: Path | None = None, *, as_json: bool = False) -> int:
+    """Says what a sync would do and why; returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    _need_sources(workspace)
+    todo = plans.current(workspace)
+    if as_json:
+        print(json.dumps(asdict(todo), indent=1))
+    elif todo.empty:
+        print("Nothing to do: everything is up to date.")
+    else:
+        _print_plan(todo)
+    for problem in todo.problems:
+        print(f"problem: {problem}")
+    return DONE
+
+
+def backfill(source: str, first: str, last: str, config: Path | None = None, *, wait: float = 0) -> int:
+    """Makes a source's months from first to last again, then publishes if anything changed; returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    workspace.settings.source(source)
+    for month in (first, last):
+        if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
+            raise SettingsError(f'"{month}" is no month; write it as YYYY-MM')
+    if first > last:
+        raise SettingsError(f"--from {first} is later than --to {last}")
+    started = time.monotonic()
+    from relrag_pipelines.run import backfill as run
+
+    with lock.writing(workspace.home, "relrag backfill", wait), progress() as show:
+        outcome = run(Workspace(workspace.settings, show), source, first, last)
+    return _finish(workspace, Plan(), outcome, started)
+
+
+def _need_sources(workspace: Workspace) -> None:
+    if not workspace.settings.sources:
+        where = workspace.settings.folder / settings_module.CONFIG_NAME
+        raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
+
+
+def _print_plan(todo: Plan) -> None:
+    for export in todo.exports:
+        parts = [("new", export.new), ("changed", export.changed), ("gone", export.gone)]
+        said = ", ".join(f"{count} {what}" for what, count in parts if count)
+        print(f"{export.source}: read files ({said}), then make the months that they touch")
+    counted = Counter((one.source, one.stage, one.reason) for one in todo.stale)
+    for (source, stage, reason), count in counted.items():
+        months = sorted(
+            one.month for one in todo.stale if (one.source, one.stage, one.reason) == (source, stage, reason)
+        )
+        span = months[0] if count == 1 else f"{count} months, {months[0]} to {months[-1]}"
+        print(f"{source}: make {stage} of {span} ({reason})")
+    if todo.publish:
+        print(f"publish a new generation ({todo.publish})")
+
+
+def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) -> int:
+    for warning in outcome.warnings:
+        print(f"warning: {warning}")
+    for error in outcome.errors:
+        print(f"error: {error}")
+    seconds = time.monotonic() - started
+    if outcome.errors:
+        print(f"Not finished after {seconds:.1f} s; generation {outcome.generation} goes on being served.")
+        return COULD_NOT
+    with generations.open_current(workspace.home) as current:
+        counts = current.manifest["counts"]
+    print(
+        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages, "
+        f"{counts['asset_asset_edges']} relations; {outcome.runs} runs, {seconds:.1f} s."
+    )
+    return _report_failures(workspace, todo)
+
+
+def _report_failures(workspace: Workspace, todo: Plan) -> int:
+    """Counts what could not be read, by source and fault."""
+    for problem in todo.problems:
+        print(f"problem: {problem}")
+    failed = 0
+    for source in workspace.settings.sources:
+        faults = Counter(failure.fault for failure in units.load_failures(workspace.home, source.name))
+        for fault, count in sorted(faults.items()):
+            print(f"{source.name}: {count} could not be read ({fault}); `relrag status --failures` lists them")
+        failed += faults.total()
+    return WITH_FAILURES if failed or todo.problems else DONE

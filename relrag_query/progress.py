@@ -1,0 +1,49 @@
+"""How far something is: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from relrag_pipelines.workspace import Progress
+
+_LINE_SECONDS = 5.0
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Gives the function that is told what is being done, how much of it is done, and how much there is."""
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, object] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                for earlier in bars.task_ids:
+                    bars.update(earlier, visible=False)
+                tasks[what] = bars.add_task(what)
+            bars.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
+
+        yield show
+
+
+def _lines() -> Progress:
+    """A line when something is done, and every few seconds while it is not."""
+    last: dict[str, float] = {}
+
+    def show(what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done >= total or now - last.setdefault(what, now) >= _LINE_SECONDS:
+            last[what] = now
+            print(f"{what} {done}/{total}", file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,81 @@
+"""Publishing: built beside, sealed, current replaced by rename, kept while read."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.stores import generations
+from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+
+AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
+
+
+def publish(home: Path, content: str) -> generations.Generation:
+    place = generations.begin(home)
+    (place / "vectors").mkdir()
+    (place / "vectors" / "points").write_text(content)
+    (place / "vectors" / "edge_config.json").write_text("{}")
+    (place / "catalog.duckdb").write_text(content)
+    return generations.finish(home, inputs=content, counts={"records": 1}, at=AT)
+
+
+def test_nothing_published(tmp_path: Path) -> None:
+    assert generations.current_number(tmp_path) is None
+    with pytest.raises(NothingPublished, match="run `relrag sync`"), generations.open_current(tmp_path):
+        pass
+
+
+def test_the_manifest_holds_the_hash_of_every_file_that_readers_do_not_touch(tmp_path: Path) -> None:
+    manifest = publish(tmp_path, "one").manifest
+    assert list(manifest["files"]) == ["catalog.duckdb", "vectors/points"]
+    # sha256 of "one"
+    assert manifest["files"]["catalog.duckdb"] == {
+        "sha256": "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed",
+        "bytes": 3,
+    }
+    assert manifest["published_at"] == "2025-01-20T12:00:00+00:00"
+    assert generations.published_inputs(tmp_path) == "one"
+
+
+def test_an_unfinished_generation_is_never_current(tmp_path: Path) -> None:
+    publish(tmp_path, "one")
+    (generations.begin(tmp_path) / "catalog.duckdb").write_text("half")
+    with generations.open_current(tmp_path) as generation:
+        assert (generation.number, (generation.path / "catalog.duckdb").read_text()) == (1, "one")
+    assert not (generations.begin(tmp_path) / "catalog.duckdb").exists()
+
+
+def test_a_reader_keeps_its_generation_while_newer_ones_are_published(tmp_path: Path) -> None:
+    publish(tmp_path, "one")
+    with generations.open_current(tmp_path) as old:
+        publish(tmp_path, "two")
+        publish(tmp_path, "three")
+        assert generations.remove_old(tmp_path, keep=1) == [2]
+        assert (old.path / "catalog.duckdb").read_text() == "one"
+        with generations.open_current(tmp_path) as new:
+            assert (new.number, (new.path / "catalog.duckdb").read_text()) == (3, "three")
+    assert generations.remove_old(tmp_path, keep=1) == [1]
+    assert sorted(path.name for path in (tmp_path / "published").iterdir()) == ["3", "current"]
+
+
+def test_verify_names_what_differs(tmp_path: Path) -> None:
+    place = publish(tmp_path, "one").path
+    assert generations.verify(tmp_path, 1) == []
+    (place / "vectors" / "points").write_text("onf")
+    (place / "stray").touch()
+    assert generations.verify(tmp_path, 1) == [
+        "published/1/stray is not in its MANIFEST",
+        "published/1/vectors/points differs from its MANIFEST",
+    ]
+    (place / "catalog.duckdb").unlink()
+    assert "published/1/catalog.duckdb is missing" in generations.verify(tmp_path, 1)
+    (place / "MANIFEST.json").write_text("{")
+    assert generations.verify(tmp_path, 1) == ["published/1/MANIFEST.json is missing or unreadable"]
+
+
+def test_a_generation_of_a_newer_relrag_is_refused(tmp_path: Path) -> None:
+    path = publish(tmp_path, "one").path / "MANIFEST.json"
+    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 999'))
+    with pytest.raises(GenerationError, match="newer relrag"), generations.open_current(tmp_path):
+        pass

@@ -1,0 +1,73 @@
+"""The lake: files and manifests."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from relrag_pipelines.records import SCHEMA_VERSION, Edge, arrow_schema, to_table
+from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.lake import LakeError, Stamp
+
+STAMP = Stamp("in", 1, "set")
+
+
+def edges(*names: str) -> pa.Table:
+    return to_table([Edge(name, "thread:t", "thread_member") for name in names], Edge)
+
+
+def test_equal_rows_in_any_order_give_equal_files(tmp_path: Path) -> None:
+    for home, rows in ((tmp_path / "a", edges("x", "y", "z")), (tmp_path / "b", edges("z", "x", "y"))):
+        lake.write(home, "asset_asset_edges", "chat", [("2024-05", rows, STAMP)])
+    one, two = (lake.manifest(tmp_path / name, "asset_asset_edges", "chat") for name in "ab")
+    assert one == two
+    assert one["2024-05"].rows == 3
+    assert lake.read(tmp_path / "a", "asset_asset_edges", "chat", "2024-05")["src_asset_ref"].to_pylist() == [
+        "x",
+        "y",
+        "z",
+    ]
+
+
+def test_a_month_without_rows_has_an_entry_and_no_file(tmp_path: Path) -> None:
+    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP)])
+    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges(), STAMP)])
+    assert not lake.month_path(tmp_path, "asset_asset_edges", "chat", "2024-05").exists()
+    assert lake.manifest(tmp_path, "asset_asset_edges", "chat")["2024-05"].rows == 0
+    assert lake.verify(tmp_path, "chat") == []
+
+
+def test_a_month_without_a_stamp_is_removed(tmp_path: Path) -> None:
+    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP), ("2024-06", edges("y"), STAMP)])
+    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges(), None)])
+    assert list(lake.manifest(tmp_path, "asset_asset_edges", "chat")) == ["2024-06"]
+
+
+def test_a_missing_value_in_a_column_that_must_have_one_is_refused(tmp_path: Path) -> None:
+    schema = pa.schema([pa.field(field.name, field.type) for field in arrow_schema(Edge)])
+    rows = pa.Table.from_pylist([{"src_asset_ref": None, "dst_asset_ref": "b", "relation_type": "r"}], schema)
+    with pytest.raises((ValueError, pa.ArrowInvalid)):
+        lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", rows, STAMP)])
+    assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
+
+
+def test_verify_names_the_file_with_one_flipped_byte(tmp_path: Path) -> None:
+    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP)])
+    path = lake.month_path(tmp_path, "asset_asset_edges", "chat", "2024-05")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    assert lake.verify(tmp_path, "chat") == ["lake/asset_asset_edges/chat/2024-05.parquet differs from its manifest"]
+    path.unlink()
+    assert lake.verify(tmp_path, "chat") == ["lake/asset_asset_edges/chat/2024-05.parquet is missing"]
+
+
+def test_a_newer_lake_is_refused_and_an_older_one_counts_as_empty(tmp_path: Path) -> None:
+    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP)])
+    path = lake.folder(tmp_path, "asset_asset_edges", "chat") / "MANIFEST.json"
+    written = path.read_text()
+    path.write_text(written.replace(f'"schema_version": {SCHEMA_VERSION}', f'"schema_version": {SCHEMA_VERSION + 1}'))
+    with pytest.raises(LakeError, match=f"schema {SCHEMA_VERSION + 1}"):
+        lake.manifest(tmp_path, "asset_asset_edges", "chat")
+    path.write_text(written.replace(f'"schema_version": {SCHEMA_VERSION}', '"schema_version": 0'))
+    assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
