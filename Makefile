@@ -1,0 +1,71 @@
+# Works with GNU make 3.81 and later, on Linux, macOS and WSL. `make` alone lists what there is.
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
+UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check docs ui bench lock screenshot clean
+
+help: ## List the commands
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## Make .venv from requirements.lock (the other commands do it themselves)
+	@echo "Ready. Next: make demo"
+
+$(STAMP): requirements.lock pyproject.toml .ci/install.py
+	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+	  if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' >/dev/null 2>&1; then \
+	    exec "$$python" .ci/install.py; \
+	  fi; \
+	done; \
+	echo "relrag needs Python 3.11, 3.12 or 3.13; found: $$(python3 --version 2>&1 || true)."; \
+	echo "Install one of them, or name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; \
+	exit 2
+
+demo: $(STAMP) ## Index examples/archive and ask it three questions
+	@$(DEMO) sync || [ $$? -eq 1 ]
+	@for question in \
+	    "Kdy jsme řešili sanitární čerpadlo?" \
+	    "Show me the context around the contract attachment from last week's email" \
+	    "What did Alex tell me about the invoice, and did we discuss it on the call too?"; do \
+	  printf '\n> relrag ask "%s"\n\n' "$$question"; \
+	  $(DEMO) ask "$$question" || exit $$?; \
+	done
+	@printf '\nThe demo archive is indexed. Now:\n'
+	@printf '  $(BIN)/relrag ask "Kdo změnil autorizaci a kdy?"   ask it something else\n'
+	@printf '  make ui                                        see how it was made\n'
+	@printf '  $(BIN)/relrag init FOLDER                      index a folder of your own\n'
+
+test: $(STAMP) ## Run the tests
+	@$(BIN)/python -m pytest -n 2 $(TESTS)
+
+check: $(STAMP) ## Check format, lint, types, and that the generated docs are in step
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/python docs/generate.py --check
+
+docs: $(STAMP) ## Write the generated part of docs/ again
+	@$(BIN)/python docs/generate.py
+
+ui: $(STAMP) ## Open Dagster's UI and daemon on 127.0.0.1 (READ_ONLY=1: for looking only)
+	@$(BIN)/relrag ui $(UI_FLAGS)
+
+bench: $(STAMP) ## Measure speed against floors and peers, under 5 minutes
+	@$(BIN)/python -m bench
+
+screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chromium)
+	@$(BIN)/python docs/screenshot.py
+
+lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the newest versions)
+	@set -e; place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
+	  python3 -m venv "$$place"; "$$place/bin/pip" --quiet --disable-pip-version-check install uv; \
+	  "$$place/bin/uv" pip compile --quiet --universal --all-extras --generate-hashes --no-header \
+	    --no-emit-index-url --no-emit-find-links --python-version 3.11 $(if $(UPGRADE),--upgrade) \
+	    --output-file requirements.lock pyproject.toml
+
+clean: ## Remove .venv, caches and the demo's index (no archive elsewhere)
+	rm -rf .venv .relrag .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
