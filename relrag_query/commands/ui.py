@@ -25,14 +25,13 @@ def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False)
 
     environment = {**os.environ, "DAGSTER_HOME": str(instance_folder(settings.home_path)), "RELRAG_CONFIG": str(path)}
     module = ["-m", "relrag_pipelines.definitions"]
-    web = [sys.executable, "-m", "dagster_webserver", *module, "--host", _HOST, "--port", str(port)]
-    commands = [[*web, "--read-only"]] if read_only else [web, [sys.executable, "-m", "dagster", *_DAEMON, *module]]
+    # console scripts of the environment that runs this command, whatever PATH says
+    scripts = Path(sys.executable).parent
+    web = [str(scripts / "dagster-webserver"), *module, "--host", _HOST, "--port", str(port)]
+    commands = [[*web, "--read-only"]] if read_only else [web, [str(scripts / "dagster-daemon"), "run", *module]]
     print(f"Dagster UI: http://{_HOST}:{port}{' (read-only)' if read_only else ''}; stop it with Ctrl-C", flush=True)
     started = [subprocess.Popen(command, env=environment) for command in commands]
     return _until_interrupted(started)
-
-
-_DAEMON = ("daemon", "run")
 
 
 def _until_interrupted(started: list[subprocess.Popen[bytes]]) -> int:

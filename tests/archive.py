@@ -1,0 +1,97 @@
+"""A small archive of three kinds that tests build, change and sync."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.records import Chunk
+from relrag_pipelines.stores import lake
+from relrag_pipelines.workspace import Workspace
+
+CONFIG = """
+archive = "test"
+keys_file = "test.keys"
+timezone = "Europe/Prague"
+pii_redaction_enabled = true
+{extra}
+[[sources]]
+name = "chat"
+kind = "whatsapp"
+path = "chats"
+
+[[sources]]
+name = "papers"
+kind = "document"
+path = "papers"
+
+[[sources]]
+name = "notes"
+kind = "jsonl"
+path = "notes.jsonl"
+"""
+
+CHAT = """\
+24/12/2023, 18:00 - Dana Levi: Merry Christmas to the whole hiking group
+28/12/2023, 09:15 - Petr Kolar: The cabin is booked, bring the red sleds
+13/01/2024, 10:15 - Dana Levi: Who has the key of the cabin?
+13/01/2024, 10:16 - Petr Kolar: I do, call me on 052-123-4567
+14/02/2024, 21:40 - Dana Levi: The boiler of the cabin is broken again
+"""
+
+NOTES = [
+    {
+        "id": "n1",
+        "text": "The plumber quoted 7,980 for the boiler.",
+        "timestamp": "2024-02-15T08:00:00Z",
+        "from": "Ota",
+    },
+    {"id": "n2", "text": "Remember to thank the plumber.", "timestamp": "2024-02-20T08:00:00Z", "thread_id": "thanks"},
+]
+
+LEASE = "# Lease\n\nThe tenant pays nine hundred a month.\n\nThe orangery may not be heated.\n"
+
+
+def make(folder: Path, extra: str = "") -> Path:
+    """Writes the archive's files into an empty folder and returns its relrag.toml."""
+    (folder / "chats").mkdir()
+    (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text(CHAT)
+    (folder / "papers").mkdir()
+    (folder / "papers" / "lease 2024-01-05.md").write_text(LEASE)
+    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    return configure(folder, extra)
+
+
+def configure(folder: Path, extra: str = "") -> Path:
+    """Writes relrag.toml with further settings."""
+    config = folder / "relrag.toml"
+    config.write_text(CONFIG.format(extra=extra))
+    return config
+
+
+def workspace(config: Path) -> Workspace:
+    """The workspace of that relrag.toml."""
+    return Workspace(settings_module.load(config, {}))
+
+
+def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file below a folder but the lock, with its time and bytes, to see what was written."""
+    return {
+        path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "lock"
+    }
+
+
+def changed(before: dict[str, tuple[int, bytes]], after: dict[str, tuple[int, bytes]]) -> list[str]:
+    """Files that were written, by time or bytes, or removed."""
+    return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+
+
+def chunks(config: Path, source: str) -> list[Chunk]:
+    """All chunks of a source in the lake."""
+    home = workspace(config).home
+    months = sorted(lake.manifest(home, "chunks", source))
+    rows = [row for month in months for row in lake.read(home, "chunks", source, month).to_pylist()]
+    return [Chunk(**{{"from": "from_"}.get(name, name): value for name, value in row.items()}) for row in rows]

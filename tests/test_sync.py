@@ -1,0 +1,222 @@
+"""Plan and change, on a real archive through Dagster: what is redone, and that nothing else is."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.stores import generations, lake, units
+from relrag_query.commands import sync as commands
+from tests import archive
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("RELRAG_CONFIG", raising=False)
+    return archive.make(tmp_path)
+
+
+def sync(config: Path) -> int:
+    return commands.sync(config)
+
+
+def lake_changes(before: dict[str, tuple[int, bytes]], home: Path) -> list[str]:
+    return [path for path in archive.changed(before, archive.contents(home)) if path.endswith(".parquet")]
+
+
+def test_a_first_sync_publishes_everything_and_a_second_writes_nothing(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sync(config) == 0
+    said = capsys.readouterr().out
+    assert "chat: read files (1 new)" in said
+    assert "Generation 1: 8 records" in said
+    home = archive.workspace(config).home
+    before = archive.contents(home)
+    assert sync(config) == 0
+    assert capsys.readouterr().out == "Nothing to do: generation 1 is up to date.\n"
+    assert archive.changed(before, archive.contents(home)) == []
+
+
+def test_one_new_message_rewrites_one_month_of_one_source(config: Path) -> None:
+    sync(config)
+    home = archive.workspace(config).home
+    before = archive.contents(home / "lake") | {
+        f"private/{path}": found for path, found in archive.contents(home / "private").items()
+    }
+    with (config.parent / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
+        file.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
+    assert sync(config) == 0
+    after = archive.contents(home / "lake") | {
+        f"private/{path}": found for path, found in archive.contents(home / "private").items()
+    }
+    assert [path for path in archive.changed(before, after) if path.endswith(".parquet")] == [
+        "asset_asset_edges/chat/2024-02.parquet",
+        "chunks/chat/2024-02.parquet",
+        "identifiers/chat/2024-02.parquet",
+        "private/failures/chat.parquet",
+        "private/records/chat/2024-02.parquet",
+        "private/units/chat.parquet",
+        "records/chat/2024-02.parquet",
+    ]
+    assert generations.current_number(home) == 2
+
+
+def test_an_edited_and_a_shrunk_document_leave_no_stale_chunk(config: Path) -> None:
+    paper = config.parent / "papers" / "lease 2024-01-05.md"
+    paper.write_text(archive.LEASE + "\n\n".join(f"Clause {n}. The {n}th room is painted green." for n in range(400)))
+    sync(config)
+    long = archive.chunks(config, "papers")
+    assert len(long) > 5
+    paper.write_text(archive.LEASE.replace("orangery", "conservatory"))
+    sync(config)
+    (short,) = archive.chunks(config, "papers")
+    assert "conservatory" in short.text
+    assert short.asset_id == long[0].asset_id
+    home = archive.workspace(config).home
+    with generations.open_current(home) as generation:
+        found = (generation.path / "catalog.duckdb").read_bytes()
+        assert generation.manifest["counts"]["deleted"] == 1
+    assert b"orangery" not in found
+    # what was deleted is in no older generation either
+    assert sorted(generations.numbers(home)) == [2]
+
+
+def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
+    sync(config)
+    home = archive.workspace(config).home
+    before = archive.contents(home / "lake")
+    archive.configure(config.parent, "chunk_tokens = 32")
+    todo = archive.workspace(config)
+    from relrag_pipelines import plan as plans
+
+    plan = plans.current(todo)
+    assert plan.exports == []
+    assert {entry.stage for entry in plan.stale} == {"chunks", "embeddings", "edges"}
+    assert {entry.reason for entry in plan.stale if entry.stage == "chunks"} == {"settings changed"}
+    assert sync(config) == 0
+    changed = archive.changed(before, archive.contents(home / "lake"))
+    assert {path.split("/")[0] for path in changed} <= {"chunks", "embeddings", "asset_asset_edges"}
+
+
+def test_a_policy_redoes_redaction_and_what_follows_but_reads_no_file(config: Path) -> None:
+    sync(config)
+    assert any("<PHONE_NUMBER:k1:" in chunk.text for chunk in archive.chunks(config, "chat"))
+    archive.configure(config.parent, '[pii_policies.whatsapp]\nentities = ["PHONE_NUMBER"]\naction = "replace"\n')
+    from relrag_pipelines import plan as plans
+
+    assert plans.current(archive.workspace(config)).exports == []
+    assert sync(config) == 0
+    texts = [chunk.text for chunk in archive.chunks(config, "chat")]
+    assert any("<PHONE_NUMBER>" in text for text in texts)
+    assert not any("<PHONE_NUMBER:" in text for text in texts)
+
+
+def test_a_bad_file_is_a_failure_and_the_rest_is_indexed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (config.parent / "chats" / "WhatsApp Chat with Nobody.txt").write_bytes(b"")
+    with (config.parent / "notes.jsonl").open("a") as file:
+        file.write("[1, 2]\n")
+    assert sync(config) == 1
+    said = capsys.readouterr().out
+    assert "8 records" in said
+    assert "chat: 1 could not be read (empty)" in said
+    assert "notes: 1 could not be read (not_object)" in said
+    home = archive.workspace(config).home
+    (failure,) = units.load_failures(home, "notes")
+    assert (failure.unit, failure.location) == ("notes.jsonl", "line 3")
+    # unchanged, it is still said
+    assert sync(config) == 1
+
+
+def test_a_missing_source_folder_deletes_nothing(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sync(config)
+    (config.parent / "papers").rename(config.parent / "elsewhere")
+    assert sync(config) == 1
+    assert "papers is not there" in capsys.readouterr().out
+    assert len(archive.chunks(config, "papers")) == 1
+
+
+def test_a_removed_file_takes_its_records_along_unless_they_are_retained(config: Path) -> None:
+    sync(config)
+    (config.parent / "papers" / "lease 2024-01-05.md").unlink()
+    text = config.read_text()
+    config.write_text(text.replace('path = "papers"', 'path = "papers"\nretain = true'))
+    sync(config)
+    assert len(archive.chunks(config, "papers")) == 1
+    config.write_text(text)
+    assert sync(config) == 0
+    assert archive.chunks(config, "papers") == []
+
+
+def test_equal_documents_are_one_record_with_two_locations(config: Path) -> None:
+    copy = config.parent / "papers" / "a copy.md"
+    sync(config)
+    home = archive.workspace(config).home
+    copy.write_text(archive.LEASE)
+    os.utime(copy, (1704400000, 1704400000))
+    assert sync(config) == 0
+
+    def records() -> list[dict[str, object]]:
+        months = lake.manifest(home, "records", "papers")
+        return [row for month in months for row in lake.read(home, "records", "papers", month).to_pylist()]
+
+    (record,) = records()
+    assert record["locations"] == ["a copy.md", "lease 2024-01-05.md"]
+    copy.write_text(archive.LEASE + "\nAnd a sentence more.\n")
+    sync(config)
+    assert sorted(len(record["locations"]) for record in records()) == [1, 1]  # type: ignore[arg-type]
+    copy.unlink()
+    sync(config)
+    (record,) = records()
+    assert record["locations"] == ["lease 2024-01-05.md"]
+
+
+def test_what_was_not_read_to_its_end_is_not_deleted(config: Path) -> None:
+    sync(config)
+    chat = config.parent / "chats" / "WhatsApp Chat with Hiking.txt"
+    chat.write_text("")
+    assert sync(config) == 1
+    assert len(archive.chunks(config, "chat")) > 0
+
+
+def test_a_backfill_makes_the_months_again_with_the_same_result(config: Path) -> None:
+    sync(config)
+    home = archive.workspace(config).home
+    before = {path: content for path, (_, content) in archive.contents(home / "lake").items()}
+    assert commands.backfill("chat", "2024-01", "2024-02", config) == 0
+    after = {path: content for path, (_, content) in archive.contents(home / "lake").items()}
+    assert before == after
+    assert generations.current_number(home) == 1
+
+
+def test_the_same_content_gives_the_same_lake_whatever_came_first(config: Path, tmp_path: Path) -> None:
+    sync(config)
+    other = tmp_path / "other"
+    other.mkdir()
+    late = archive.make(other)
+    chat = other / "chats" / "WhatsApp Chat with Hiking.txt"
+    (other / "test.keys").write_bytes((tmp_path / "test.keys").read_bytes())
+    (other / "test.keys").chmod(0o600)
+    chat.write_text("".join(archive.CHAT.splitlines(keepends=True)[:3]))
+    sync(late)
+    chat.write_text(archive.CHAT)
+    sync(late)
+    hashes = [
+        {month: entry.output for month, entry in lake.manifest(archive.workspace(path).home, "records", "chat").items()}
+        for path in (config, late)
+    ]
+    assert hashes[0] == hashes[1]
+
+
+def test_no_planted_value_leaves_private(config: Path) -> None:
+    with (config.parent / "notes.jsonl").open("a") as file:
+        file.write(
+            json.dumps({"id": "052-765-4321", "text": "Card 4111 1111 1111 1111", "from": "x@example.org"}) + "\n"
+        )
+    sync(config)
+    home = archive.workspace(config).home
+    for path, (_, content) in archive.contents(home).items():
+        if not path.startswith("private/"):
+            for planted in (b"052-123-4567", b"0521234567", b"4111 1111", b"052-765-4321", b"x@example.org"):
+                assert planted not in content, path
