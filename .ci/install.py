@@ -59,7 +59,7 @@ def watch(command: list[str], total: int) -> int:
         assert pip.stdout is not None
         for line in pip.stdout:
             lines.append(line)
-            if line.startswith("Installing collected packages"):
+            if total and line.startswith("Installing collected packages"):
                 print("\r\033[K  putting them in place" if live else "  putting them in place", flush=True)
             begin = next((known for known in BEGINS if line.startswith(known)), None)
             if not total or begin is None:

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin
 
@@ -212,7 +213,8 @@ class Table:
     row: type
     key: tuple[str, ...]
     place: str
-    indexes: tuple[str, ...] = ()
+    indexes: Mapping[str, str] = field(default_factory=dict)
+    """name of an index in the catalog -> its column"""
 
 
 TABLES = {
@@ -226,7 +228,13 @@ TABLES = {
             ("source", "unit", "location", "fault"),
             "private/failures/<source>.parquet, lake/failures/<source>/<YYYY-MM>.parquet, catalog",
         ),
-        Table("records", Record, ("asset_id",), "lake/records/<source>/<YYYY-MM>.parquet, catalog", ("thread_id",)),
+        Table(
+            "records",
+            Record,
+            ("asset_id",),
+            "lake/records/<source>/<YYYY-MM>.parquet, catalog",
+            {"idx_records_thread": "thread_id"},
+        ),
         Table(
             "identifiers",
             Identifier,
@@ -238,7 +246,7 @@ TABLES = {
             Chunk,
             ("chunk_id",),
             "lake/chunks/<source>/<YYYY-MM>.parquet, catalog",
-            ("asset_id", "chunk_group_id"),
+            {"idx_chunks_asset": "asset_id", "idx_chunks_group": "chunk_group_id"},
         ),
         Table("embeddings", Embedding, ("chunk_id",), "lake/embeddings/<source>/<YYYY-MM>.parquet"),
         Table(
@@ -246,7 +254,7 @@ TABLES = {
             Edge,
             ("src_asset_ref", "dst_asset_ref", "relation_type"),
             "lake/asset_asset_edges/<source>/<YYYY-MM>.parquet, catalog",
-            ("src_asset_ref", "dst_asset_ref", "relation_type"),
+            {"idx_aae_src": "src_asset_ref", "idx_aae_dst": "dst_asset_ref", "idx_aae_type": "relation_type"},
         ),
         Table("pending_edges", PendingEdges, ("relation_type",), "catalog"),
     )
@@ -317,23 +325,38 @@ def ddl(table: Table, extra: tuple[str, ...] = ()) -> list[str]:
     key = ", ".join(f'"{name}"' for name in table.key)
     body = ", ".join([*parts, *extra, f"UNIQUE ({key})"])
     return [f"CREATE TABLE IF NOT EXISTS {table.name} ({body})"] + [
-        f"CREATE INDEX IF NOT EXISTS idx_{table.name}_{name} ON {table.name} ({name})" for name in table.indexes
+        f'CREATE INDEX IF NOT EXISTS {name} ON {table.name} ("{column}")' for name, column in table.indexes.items()
     ]
 
 
 def markdown() -> str:
     """docs/records.md."""
     lines = ["# Tables", "", "Generated from `relrag_pipelines/records.py` by `make docs`; do not edit.", ""]
+    lines += ["Times are UTC. A field without `null` always has a value, if only an empty one.", ""]
     for table in TABLES.values():
         lines += [f"## {table.name}", "", " ".join((table.row.__doc__ or "").split()), ""]
-        lines += [f"Stored in `{table.place}`; sorted by {', '.join(f'`{name}`' for name in table.key)}.", ""]
-        lines += ["| field | type | meaning |", "|---|---|---|"]
-        lines += [
-            f"| `{column.name}` | {column.type}{', may be empty' if column.nullable else ''} | {column.meaning} |"
-            for column in columns(table.row)
-        ]
-        lines.append("")
+        places = ", ".join(place if place == "catalog" else f"`{place}`" for place in table.place.split(", "))
+        key = ", ".join(f"`{name}`" for name in table.key)
+        lines += [f"Where: {places}. One row for each {key}; sorted by them.", ""]
+        lines += _fields(table.row)
+    lines += ["## Parts of rows", ""]
+    for part in (Page, Pinned, UnitMonth):
+        lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *_fields(part)]
     return "\n".join(lines)
+
+
+def _fields(row: type) -> list[str]:
+    lines = ["| field | type | meaning |", "|---|---|---|"]
+    for column in columns(row):
+        kind = "JSON" if column.json else _type_name(column.type)
+        lines.append(f"| `{column.name}` | {kind}{' or null' if column.nullable else ''} | {column.meaning} |")
+    return [*lines, ""]
+
+
+def _type_name(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"list of {_type_name(kind.value_type)}"
+    return ", ".join(part.name for part in kind) if pa.types.is_struct(kind) else str(kind)
 
 
 def _not_none(hint: Any) -> tuple[Any, bool]:

@@ -1,7 +1,7 @@
 """Every setting, declared once: its default, its meaning, where it may be set.
 
-A setting comes from `RELRAG_<NAME>` in the environment, else from relrag.toml, else from its default. The template
-that `relrag init` writes and docs/settings.md are derived from the declarations below. An unknown key, kind or
+A setting comes from `RELRAG_<NAME>` in the environment (an empty variable counts as not set), else from relrag.toml,
+else from its default. The template that `relrag init` writes and docs/settings.md are derived from the declarations below. An unknown key, kind or
 `RELRAG_*` variable is an error that names the known ones.
 """
 
@@ -26,8 +26,12 @@ CONFIG_NAME = "relrag.toml"
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
     "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",
+    "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",
 }
 """Variables that are no settings of an archive."""
+
+_STRUCTURED = frozenset({"folder", "sources", "pii_policies"})
+"""settings that are no single value, and the folder, which is not set by anyone"""
 
 
 class SettingsError(Exception):
@@ -106,7 +110,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    archive: str = Field("archive", description="name of the archive; its keys are stored under it")
+    archive: str = Field(
+        "archive", description="name of the archive; its keys are stored under it: letters, digits, -, _ and ."
+    )
     home: Path = Field(
         Path(".relrag"), description="where everything derived and private is kept; relative to relrag.toml"
     )
@@ -155,6 +161,20 @@ class Settings(BaseModel):
 
     folder: Path = Field(Path(), exclude=True, description="folder of relrag.toml (set when it is read)")
 
+    @field_validator("archive")
+    @classmethod
+    def _file_name(cls, archive: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", archive):
+            raise ValueError(f'is "{archive}"; use letters, digits, -, _ and ., beginning with a letter or digit')
+        return archive
+
+    @field_validator("home")
+    @classmethod
+    def _own_folder(cls, home: Path) -> Path:
+        if not home.name:
+            raise ValueError(f'is "{home}"; name a folder of its own, such as .relrag')
+        return home
+
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, zone: str) -> str:
@@ -163,9 +183,16 @@ class Settings(BaseModel):
     @field_validator("first_month")
     @classmethod
     def _month(cls, month: str) -> str:
-        if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
-            raise ValueError(f'is "{month}"; write a month as YYYY-MM')
+        if not re.fullmatch(r"(19|20)\d\d-(0[1-9]|1[0-2])", month):
+            raise ValueError(f'is "{month}"; write a month as YYYY-MM, from 1900-01 to 2099-12')
         return month
+
+    @field_validator("sources", mode="before")
+    @classmethod
+    def _list_of_tables(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            raise ValueError("is one table; write [[sources]] with two brackets on either side")
+        return given
 
     @field_validator("nightly")
     @classmethod
@@ -184,6 +211,10 @@ class Settings(BaseModel):
         names = [source.name for source in self.sources]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f'two sources are named "{twice[0]}"; give each a name of its own')
+        for source in self.sources:
+            if source.channel and source.channel not in self.pii_policies:
+                known = ", ".join(sorted(self.pii_policies))
+                raise ValueError(f'source "{source.name}" has channel "{source.channel}"; known channels: {known}')
         return self
 
     def source(self, name: str) -> Source:
@@ -246,18 +277,23 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
         raise SettingsError(f"{path} does not exist; `relrag init FOLDER` writes one") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from None
-    values |= _from_environment(environ)
+    if "folder" in values:
+        raise SettingsError(f"{CONFIG_NAME}: folder is not known; known: {', '.join(_known(Settings))}")
+    given = _from_environment(environ)
     try:
-        return Settings.model_validate({**values, "folder": path.parent})
+        return Settings.model_validate({**values, **given, "folder": path.parent})
     except ValidationError as error:
-        raise SettingsError("\n".join(_explain(problem, values) for problem in error.errors())) from None
+        raise SettingsError("\n".join(_explain(problem, given) for problem in error.errors())) from None
 
 
-def template(archive: str, sources: list[dict[str, str]], chosen: Mapping[str, Any]) -> str:
-    """A relrag.toml: `chosen` settings and `sources` written out, every other one as a comment with its default."""
+def template(archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any]) -> str:
+    """A relrag.toml: `chosen` settings and `sources` written out, every other one as a comment with its default.
+
+    Raises ValueError where a value has no form in TOML, such as a path that is not Unicode.
+    """
     lines = ["# Settings of this archive. Commented lines show the defaults; docs/settings.md explains them all.", ""]
     for name, declared in Settings.model_fields.items():
-        if name in {"folder", "sources", "pii_policies"}:
+        if name in _STRUCTURED:
             continue
         value = {"archive": archive, **chosen}.get(name, declared.default)
         mark = "" if name == "archive" or name in chosen else "# "
@@ -271,7 +307,10 @@ def template(archive: str, sources: list[dict[str, str]], chosen: Mapping[str, A
 def markdown() -> str:
     """docs/settings.md."""
     lines = ["# Settings", "", "Generated from `relrag_pipelines/settings.py` by `make docs`; do not edit.", ""]
-    lines += ["A setting is read from `RELRAG_<NAME>`, else from relrag.toml, else it has its default.", ""]
+    lines += [
+        "A setting is read from `RELRAG_<NAME>`, else from relrag.toml, else it has its default. An empty variable"
+    ]
+    lines += ["counts as not set. Keys, kinds and `RELRAG_*` variables that are not listed here are refused.", ""]
     lines += ["| setting | default | meaning |", "|---|---|---|"]
     lines += [
         f"| `{name}` | {_default(declared)} | {declared.description} |"
@@ -294,32 +333,38 @@ def markdown() -> str:
     return "\n".join([*lines, ""])
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    structured = {"folder", "sources", "pii_policies"}
-    settable = {f"RELRAG_{name.upper()}": name for name in Settings.model_fields if name not in structured}
-    found: dict[str, Any] = {}
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    settable = {f"RELRAG_{name.upper()}": name for name in Settings.model_fields if name not in _STRUCTURED}
+    found: dict[str, str] = {}
     for variable in sorted(name for name in environ if name.startswith("RELRAG_")):
         if variable in settable:
-            found[settable[variable]] = environ[variable]
+            if environ[variable]:
+                found[settable[variable]] = environ[variable]
         elif variable not in ENVIRONMENT_ONLY:
             known = sorted([*settable, *ENVIRONMENT_ONLY])
             raise SettingsError(f"{variable} is not known{_nearest(variable, known)}; known: {', '.join(known)}")
     return found
 
 
-def _explain(problem: Any, values: Mapping[str, Any]) -> str:
+def _explain(problem: Any, environment: Mapping[str, str]) -> str:
+    """One problem in words; `environment` are the settings that were read from it."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
+    origin = f"{CONFIG_NAME}: {place} "
+    if place in environment:
+        origin = f"RELRAG_{place.upper()} "
     if problem["type"] == "extra_forbidden":
         model = Source if problem["loc"][0] == "sources" else Policy if len(problem["loc"]) > 1 else Settings
-        known = sorted(name for name in model.model_fields if name != "folder")
-        nearest = _nearest(str(problem["loc"][-1]), known)
-        return f"{CONFIG_NAME}: {place} is not known{nearest}; known: {', '.join(known)}"
+        known = _known(model)
+        return f"{origin}is not known{_nearest(str(problem['loc'][-1]), known)}; known: {', '.join(known)}"
     if problem["type"] == "missing":
-        return f"{CONFIG_NAME}: {place} is missing"
-    said = problem["msg"].removeprefix("Value error, ")
+        return f"{origin}is missing"
     if problem["type"] == "value_error":
-        return f"{CONFIG_NAME}: {f'{place} ' if place else ''}{said}"
-    return f'{CONFIG_NAME}: {place} is "{problem["input"]}": {said}'
+        return f"{origin if place else f'{CONFIG_NAME}: '}{problem['msg'].removeprefix('Value error, ')}"
+    return f'{origin}is "{problem["input"]}": {problem["msg"]}'
+
+
+def _known(model: type[BaseModel]) -> list[str]:
+    return sorted(name for name in model.model_fields if name != "folder")
 
 
 def _nearest(word: str, known: list[str]) -> str:
@@ -340,8 +385,18 @@ def _toml(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int | float):
         return str(value)
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return f'"{"".join(_toml_character(character) for character in str(value))}"'
+
+
+def _toml_character(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if 0xD800 <= ord(character) <= 0xDFFF:
+        raise ValueError("a path or name is not Unicode; rename it")
+    # line ends, tabs and other control characters stand in no basic string of TOML 1.0
+    return f"\\u{ord(character):04x}" if ord(character) < 0x20 or ord(character) == 0x7F else character
 
 
 def _default(declared: Any) -> str:

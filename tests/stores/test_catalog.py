@@ -98,9 +98,9 @@ def test_the_edge_table_has_the_declared_columns_and_indexes(tmp_path: Path) -> 
     }
     indexes = rows(path, "SELECT index_name FROM duckdb_indexes() WHERE table_name = 'asset_asset_edges' ORDER BY 1")
     assert [name for (name,) in indexes] == [
-        "idx_asset_asset_edges_dst_asset_ref",
-        "idx_asset_asset_edges_relation_type",
-        "idx_asset_asset_edges_src_asset_ref",
+        "idx_aae_dst",
+        "idx_aae_src",
+        "idx_aae_type",
     ]
     unique = rows(
         path,
