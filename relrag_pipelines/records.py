@@ -205,6 +205,14 @@ class PendingEdges:
     claims: Annotated[int, "how many"]
 
 
+@dataclass(slots=True)
+class Term:
+    """How common a word is, so that an answer can tell the words of a question that matter."""
+
+    term: Annotated[str, "a token of sparse search; the empty one stands for all passages that were counted"]
+    documents: Annotated[int, "passages that hold it, of those counted; words of a single passage are left out"]
+
+
 @dataclass(frozen=True)
 class Table:
     """One stored table: its row type, its key (also its sort order) and where it lives."""
@@ -257,6 +265,7 @@ TABLES = {
             {"idx_aae_src": "src_asset_ref", "idx_aae_dst": "dst_asset_ref", "idx_aae_type": "relation_type"},
         ),
         Table("pending_edges", PendingEdges, ("relation_type",), "catalog"),
+        Table("terms", Term, ("term",), "catalog"),
     )
 }
 

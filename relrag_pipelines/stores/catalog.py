@@ -8,6 +8,7 @@ only where both its ends exist, and person ids are joined to passages.
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,7 +17,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from relrag_pipelines.records import TABLES, arrow_schema, ddl
+from relrag_pipelines.records import TABLES, Term, arrow_schema, ddl, to_table
+from relrag_pipelines.tokens import document_tokens
 
 Parts = Mapping[str, Sequence[tuple[str, Sequence[Path]]]]
 """table name -> (source name, its monthly parquet files), sources in the order of relrag.toml"""
@@ -25,6 +27,8 @@ NAME = "catalog.duckdb"
 """the file's name within a generation"""
 
 _MEMORY = "1GB"
+_COUNTED = 5_000
+"""passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
 _EXTRA = {
     "asset_asset_edges": ('"id" BIGINT PRIMARY KEY', '"created_at" TIMESTAMP NOT NULL DEFAULT current_timestamp'),
     "chunks": (
@@ -34,7 +38,7 @@ _EXTRA = {
 }
 """columns that stand in the catalog only"""
 
-_TABLES = ("records", "identifiers", "chunks", "asset_asset_edges", "failures", "pending_edges")
+_TABLES = ("records", "identifiers", "chunks", "asset_asset_edges", "failures", "pending_edges", "terms")
 _LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
 
 _LOST = """
@@ -227,10 +231,18 @@ def _fill(connection: duckdb.DuckDBPyConnection, parts: Parts, at: datetime, pre
     for statement in (_RECORDS, _IDENTIFIERS, _PEOPLE, _CHUNKS, _REFS, _CLAIMS):
         connection.execute(statement)
     connection.execute(_EDGES, {"at": at.astimezone(UTC).replace(tzinfo=None)})
+    _count_terms(connection)
     for statement in (_PENDING, _FAILURES, *indexes):
         connection.execute(statement)
     connection.execute("DETACH DATABASE IF EXISTS previous")
     return _counts(connection)
+
+
+def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
+    texts = connection.execute("SELECT text FROM chunks ORDER BY chunk_id LIMIT $limit", {"limit": _COUNTED}).fetchall()
+    counted = Counter(term for (text,) in texts for term in set(document_tokens(text).split()))
+    rows = [Term("", len(texts)), *(Term(term, counted[term]) for term in sorted(counted) if counted[term] > 1)]
+    connection.from_arrow(to_table(rows, Term)).insert_into("terms")
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

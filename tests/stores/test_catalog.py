@@ -70,6 +70,7 @@ def test_a_mail_with_its_attachment_becomes_rows_and_facts(tmp_path: Path) -> No
     )
     assert counts == {
         "records": 2, "identifiers": 0, "chunks": 2, "asset_asset_edges": 3, "failures": 1, "pending_edges": 0,
+        "terms": 3,
     }  # fmt: skip
     assert rows(path, "SELECT id, src_asset_ref, dst_asset_ref, relation_type FROM asset_asset_edges ORDER BY id") == [
         (1, "chunk:c1", "gmail:m1", "chunk_of"),
@@ -303,3 +304,16 @@ def test_removed_counts_records_that_are_gone(tmp_path: Path) -> None:
     assert catalog.removed(second, first) == 3
     assert catalog.removed(first, None) == 0
     assert catalog.counts(second) == built
+
+
+def test_terms_count_the_passages_that_hold_a_word(tmp_path: Path) -> None:
+    texts = ["the pump, the pump", "a pump and a contract", "contracts"]
+    given = [chunk(f"c{number}", "jsonl:x", text=text) for number, text in enumerate(texts)]
+    path, _ = build(
+        tmp_path, {("records", "notes", "2025-01"): [record("jsonl:x")], ("chunks", "notes", "2025-01"): given}
+    )
+    assert rows(path, "FROM terms WHERE term IN ('', 'pump', 'contract', 'and')") == [
+        ("", 3),
+        ("contract", 2),
+        ("pump", 2),
+    ]

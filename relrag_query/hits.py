@@ -1,0 +1,81 @@
+"""What the steps of a query hand to each other: passages with the score that ranks them and the one that shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from relrag_pipelines.records import Chunk
+
+CONTEXT_EXPANSION = "context_expansion"
+RECENCY_SUPPLEMENT = "recency_supplement"
+ASSET_NEIGHBORHOOD = "asset_neighborhood"
+"""roles of passages that were added for context only; what was searched for has none"""
+
+
+@dataclass(slots=True)
+class Message:
+    """One message of a chat window."""
+
+    asset_id: str
+    sender: str | None
+    ts: int | None
+    text: str
+
+
+@dataclass(slots=True)
+class Hit:
+    """A passage that a step of the query brought in."""
+
+    chunk: Chunk
+    score: float
+    """ranks within one query; without bounds, since it is a sum of term weights"""
+    display_score: float
+    """0 to 1, comparable between queries; what the display threshold reads"""
+    role: str | None = None
+    """why it was added, where it was not searched for"""
+    promoted: bool = False
+    """shown even though its role hides it: the question asked for it, or the answer cites it"""
+    hit_of: str | None = None
+    """of a sibling: chunk_id of the hit that brought it in, whose decision it shares"""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """what only this kind of record has"""
+    messages: list[Message] = field(default_factory=list)
+    """of a chat window: its messages in order"""
+    matching: list[int] = field(default_factory=list)
+    """positions in `messages` of those that hold words of the query"""
+
+    @property
+    def ref(self) -> str:
+        """The chunk's name in the edge table."""
+        return self.chunk.asset_id if self.chunk.members else f"chunk:{self.chunk.chunk_id}"
+
+    @property
+    def source(self) -> str:
+        """Name of its source; `entity_store` for a person's facts, `system` for what no source holds."""
+        return self.chunk.source
+
+    @property
+    def source_role(self) -> str | None:
+        """`role`, by the name that the display filter knows."""
+        return self.role
+
+    @property
+    def sender(self) -> str | None:
+        """Who wrote it."""
+        return self.chunk.from_
+
+    @property
+    def chat_name(self) -> str | None:
+        """Name of the chat, for a chat window."""
+        return self.chunk.subject if self.chunk.members else None
+
+    @property
+    def rag_source_type(self) -> str:
+        """What it is: email, whatsapp, call_recording, ..."""
+        return self.chunk.rag_source_type
+
+    @property
+    def text(self) -> str:
+        """The passage."""
+        return self.chunk.text
