@@ -18,8 +18,8 @@ MAX_NUMBERS = 500
 """A text with more is a table of numbers; these many are kept."""
 
 _WORDS = (
-    r"invoices?|inv|orders?|purchase order|p\.?o|accounts?|acct|receipts?|reference|ref|contracts?|tickets?|polic(?:y|ies)"
-    r"|faktur\w{0,3}|objednáv\w{1,4}|účt?(?:et|u|em|y)?|smlouv\w{0,2}|doklad\w{0,2}|variabilní symbol|vs|čís\w{0,3}"
+    r"invoices?|inv|orders?|purchase order|p\.?o|accounts?|acct|receipts?|reference|ref|contracts?|tickets?|policy"
+    r"|faktur\w{0,3}|objednáv\w{1,4}|účet|účt(?:u|em|y)|smlouv\w{0,2}|doklad\w{0,2}|variabilní symbol|vs|čís\w{0,3}"
     r"|rechnung\w{0,3}|bestellung\w{0,2}|auftrag\w{0,2}|konto\w{0,3}|vertrag\w{0,2}|(?:no|nr|č)(?=\.)|№"
     r"|[הבלמשכו]{0,2}(?:חשבונית|חשבון|הזמנה|קבלה|אסמכתא|חוזה)"
 )
@@ -36,7 +36,9 @@ _YEARLY = re.compile(r"(?<![\w/.-])(?P<number>(?:19|20)\d\d/\d{3,8})(?![\w/])")
 _AMOUNT = re.compile(r"[ \xa0]?(?:[€$£₪%]|Kč|CZK|EUR|USD|GBP|ILS|NIS)")
 _NO_NUMBER = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/]\d\d|\d{1,2}[-/]\d{1,2}[-/](?:\d\d){1,2}")
 _YEARS = re.compile(r"(?:19|20)\d\d/(?:19|20)\d\d")
-_STANDARDS = frozenset({"ISO", "IEC", "IEEE", "RFC", "UTF", "UCS", "SHA", "AES", "RSA", "DIN", "EN", "COVID", "CP", "USB"})
+_STANDARDS = frozenset(
+    {"ISO", "IEC", "IEEE", "RFC", "UTF", "UCS", "SHA", "AES", "RSA", "DIN", "EN", "COVID", "CP", "USB"}
+)
 
 
 def find(text: str) -> list[str]:

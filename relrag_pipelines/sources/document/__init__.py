@@ -1,0 +1,169 @@
+"""Documents: PDF with pages, DOCX, Markdown, HTML, text, CSV and TSV. One file is one record.
+
+`extract` reads bytes or a file of any of these formats and is what attachments are read with too. What cannot be
+read is a failure, never an exception; what can be read of the same file is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from relrag_pipelines import numbers
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources.charset import CharsetError, Decoded
+from relrag_pipelines.sources.document import delimited, html, pdf, plain, word
+from relrag_pipelines.sources.document.content import DocumentError, Extracted
+from relrag_pipelines.sources.document.dates import date_of
+
+__all__ = ["SUFFIXES", "Extracted", "extract", "read", "recognise"]
+
+SUFFIXES = {
+    ".pdf": pdf.CONTENT_TYPE,
+    ".docx": word.CONTENT_TYPE,
+    ".md": plain.MARKDOWN,
+    ".markdown": plain.MARKDOWN,
+    ".html": html.CONTENT_TYPE,
+    ".htm": html.CONTENT_TYPE,
+    ".txt": plain.TEXT,
+    ".csv": delimited.CONTENT_TYPES[".csv"],
+    ".tsv": delimited.CONTENT_TYPES[".tsv"],
+}
+"""Suffixes that are read -> MIME type."""
+
+_HEAD = 8192
+
+
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    """The record of a file, and failures for what of it could not be read.
+
+    The id is a hash of the path, so that an edit keeps it. `extra.bytes_hash` is equal for equal bytes anywhere.
+    """
+    if unit.size > reading.unit_max_bytes:
+        why = f"{unit.size} bytes; unit_max_bytes is {reading.unit_max_bytes}: raise it, or exclude the file"
+        yield Failure("", "too_large", why, whole_unit=True)
+        return
+    name = PurePosixPath(unit.path).name
+    with unit.file.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    found = extract(unit.file, name, max_ratio=reading.archive_max_ratio, max_bytes=reading.archive_max_bytes)
+    yield from found.failures
+    if found.readable:
+        yield _record(unit, reading, found, digest)
+
+
+def extract(
+    data: bytes | Path,
+    name: str,
+    *,
+    max_ratio: int = Reading.archive_max_ratio,
+    max_bytes: int = Reading.archive_max_bytes,
+) -> Extracted:
+    """Text, pages and title of a document named `name` (its suffix decides the format, where it has none its head).
+
+    A DOCX may expand at most `max_ratio` times and to `max_bytes`. Raises OSError where a file cannot be opened;
+    all else is told by `readable` and `failures`.
+    """
+    suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower() or _suffix_by_head(data)
+    try:
+        if not (len(data) if isinstance(data, bytes) else data.stat().st_size):
+            raise DocumentError("empty", "the file has no bytes; restore it or delete it")
+        found = _extract(data, suffix, max_ratio, max_bytes)
+    except DocumentError as error:
+        return _unreadable(suffix, error.fault, str(error))
+    except CharsetError as error:
+        advice = "save it as UTF-8" if error.fault == "charset" else "give it the suffix of what it is, or exclude it"
+        return _unreadable(suffix, error.fault, f"{error}; {advice}")
+    if not found.text.strip() and not found.failures:
+        return _unreadable(suffix, "empty", "the document holds no text; restore it or delete it")
+    found.numbers = numbers.find(found.text)
+    return found
+
+
+def recognise(file: Path) -> bool:
+    """Whether a file is a document of these formats, by its suffix and its head."""
+    suffix = file.suffix.lower()
+    with file.open("rb") as opened:
+        head = opened.read(_HEAD)
+    if suffix == ".pdf":
+        return b"%PDF-" in head[:1024]
+    if suffix == ".docx":
+        return head.startswith(b"PK\x03\x04")
+    return suffix in SUFFIXES and bool(head) and (b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"))
+
+
+def _extract(data: bytes | Path, suffix: str, max_ratio: int, max_bytes: int) -> Extracted:
+    if suffix == ".pdf":
+        return pdf.extract(data)
+    if suffix == ".docx":
+        return word.extract(data, max_ratio, max_bytes)
+    if suffix not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        told = f'"{suffix}"' if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "of an unknown kind"
+        raise DocumentError("unsupported", f"files {told} are not read; known: {known}")
+    data = data if isinstance(data, bytes) else data.read_bytes()
+    if suffix in delimited.CONTENT_TYPES:
+        found, decoded = delimited.extract(data, suffix)
+    elif SUFFIXES[suffix] == html.CONTENT_TYPE:
+        found, decoded = html.extract(data)
+    else:
+        found, decoded = plain.markdown(data) if SUFFIXES[suffix] == plain.MARKDOWN else plain.text(data)
+    found.failures += _doubts(decoded)
+    return found
+
+
+def _doubts(decoded: Decoded) -> list[Failure]:
+    """The text is kept; that its charset is a guess is told."""
+    if not decoded.rivals:
+        return []
+    why = f"read as {decoded.charset}, but it may as well be {' or '.join(decoded.rivals)}; save it as UTF-8"
+    return [Failure("text", "charset", why)]
+
+
+def _unreadable(suffix: str, fault: str, message: str) -> Extracted:
+    """An emptied file no longer holds what it held; any other unreadable one may, and keeps its earlier record."""
+    failure = Failure("", fault, message, whole_unit=fault != "empty")
+    return Extracted(SUFFIXES.get(suffix, "application/octet-stream"), failures=[failure], readable=False)
+
+
+def _suffix_by_head(data: bytes | Path) -> str:
+    if isinstance(data, Path):
+        with data.open("rb") as file:
+            head = file.read(_HEAD)
+    else:
+        head = data[:_HEAD]
+    if b"%PDF-" in head[:1024]:
+        return ".pdf"
+    if head.startswith(b"PK\x03\x04"):
+        return ".docx"
+    return ".html" if re.match(rb"\s*(?:<!doctype html|<html)", head, re.IGNORECASE) else ".txt"
+
+
+def _record(unit: Unit, reading: Reading, found: Extracted, digest: str) -> Record:
+    name = PurePosixPath(unit.path).name
+    ts, quality = date_of(found, name, unit.mtime_ns, reading.timezone)
+    extra = {"suffix": PurePosixPath(name).suffix.lower(), "size": unit.size, "bytes_hash": reading.hash(digest)}
+    if found.author:
+        extra["author"] = found.author
+    if found.page_count is not None:
+        extra["page_count"] = found.page_count
+    return Record(
+        source_id=reading.hash(unit.path),
+        text=found.text,
+        rag_source_type="documentation",
+        from_=found.author,
+        subject=found.title or PurePosixPath(name).stem,
+        ts=ts,
+        date_quality=quality,
+        content_type=found.content_type,
+        file_name=name,
+        source_uri=unit.path,
+        locations=[unit.path],
+        language=found.language,
+        pages=found.pages,
+        numbers=found.numbers,
+        extra=extra,
+    )
