@@ -1,0 +1,208 @@
+"""Search vectors of one generation: what is searched, filtered and counted by passage.
+
+A store knows passages by chunk_id and the few payload fields that are filtered on; the texts stand in the catalog. Here
+it is Qdrant Edge, Qdrant's engine in this process: a folder that is built once, aside, and then only read, by any
+number of processes at once (it is made without a write-ahead log, which would let in one process only).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+from qdrant_edge import (
+    CountRequest,
+    EdgeConfig,
+    EdgeShard,
+    EdgeSparseVectorParams,
+    FieldCondition,
+    Filter,
+    IntegerIndexParams,
+    KeywordIndexParams,
+    MatchAny,
+    Memory,
+    Modifier,
+    Point,
+    Query,
+    QueryRequest,
+    RangeFloat,
+    ScrollRequest,
+    UpdateOperation,
+)
+
+from relrag_pipelines.tokens import SparseEncoder, index_text
+
+KEYWORDS = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "source", "kind")
+INTEGERS = ("person_ids", "mentioned_person_ids", "ts")
+UNHASHED = ("edge_config.json",)
+"""Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
+
+_VECTOR = "text"
+_BATCH = 2_000
+
+
+class Hit(NamedTuple):
+    """A passage that was found."""
+
+    chunk_id: str
+    score: float
+    """higher is better; comparable within one search only"""
+
+
+@dataclass(frozen=True)
+class Where:
+    """Conditions that must all hold; within one field any of its values will do; an empty field is no condition."""
+
+    sources: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    ts_from: int | None = None
+    """first second, UTC"""
+    ts_to: int | None = None
+    """second behind the last, UTC"""
+    thread_ids: tuple[str, ...] = ()
+    asset_ids: tuple[str, ...] = ()
+    parent_asset_ids: tuple[str, ...] = ()
+    chunk_group_ids: tuple[str, ...] = ()
+    person_ids: tuple[int, ...] = ()
+    """people who wrote, received or took part, or are mentioned"""
+
+
+ANYWHERE = Where()
+
+
+class VectorStore(Protocol):
+    """What a backend offers."""
+
+    def search(self, query: str, limit: int, where: Where = ANYWHERE) -> list[Hit]:
+        """The best passages for a question, best first; none where it holds no word to look for."""
+        ...
+
+    def fetch_ids(self, where: Where, limit: int) -> list[str]:
+        """Passages that meet the conditions, in the order of their ids."""
+        ...
+
+    def count(self, where: Where = ANYWHERE) -> int:
+        """How many passages meet the conditions."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of the files."""
+        ...
+
+
+def build(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
+    """Makes a store in the new folder `path` and returns how many passages it holds.
+
+    The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers).
+    """
+    path.mkdir(parents=True)
+    sparse = EdgeSparseVectorParams(modifier=Modifier.Idf, memory=Memory.Cold)
+    config = EdgeConfig(
+        sparse_vectors={_VECTOR: sparse},
+        payload_memory=Memory.Cold,
+        id_tracker_memory=Memory.Cold,
+        wal_enabled=False,
+    )
+    shard = EdgeShard.create(str(path), config)
+    _upsert(shard, batches)
+    # An index over points that have come to rest costs half of one that is kept up to date while they come.
+    shard.optimize()
+    for name in KEYWORDS:
+        shard.update(UpdateOperation.create_field_index(name, KeywordIndexParams(memory=Memory.Cold)))
+    for name in INTEGERS:
+        ranged = name == "ts"
+        params = IntegerIndexParams(lookup=not ranged, range=ranged, memory=Memory.Cold)
+        shard.update(UpdateOperation.create_field_index(name, params))
+    return _settle(shard, path)
+
+
+def open(path: Path) -> VectorStore:
+    """The store in that folder, for reading."""
+    if not (path / UNHASHED[0]).is_file():
+        raise FileNotFoundError(f"{path} holds no vectors; `relrag sync` builds them")
+    return _EdgeStore(EdgeShard.load(str(path)))
+
+
+class _EdgeStore:
+    def __init__(self, shard: EdgeShard) -> None:
+        self._shard = shard
+        self._encoder = SparseEncoder()
+
+    def search(self, query: str, limit: int, where: Where = ANYWHERE) -> list[Hit]:
+        vector = self._encoder.query(query)
+        if not vector.indices:
+            return []
+        request = QueryRequest(query=Query.Nearest(vector, using=_VECTOR), limit=limit, filter=_filter(where))
+        hits = [Hit(str(point.id), point.score) for point in self._shard.query(request)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+    def fetch_ids(self, where: Where, limit: int) -> list[str]:
+        points, _ = self._shard.scroll(ScrollRequest(limit=limit, filter=_filter(where), with_payload=False))
+        return [str(point.id) for point in points]
+
+    def count(self, where: Where = ANYWHERE) -> int:
+        return self._shard.count(CountRequest(filter=_filter(where)))
+
+    def close(self) -> None:
+        self._shard.close()
+
+
+def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch]) -> None:
+    encoder = SparseEncoder()
+    for batch in batches:
+        for start in range(0, batch.num_rows, _BATCH):
+            points = list(_points(batch.slice(start, _BATCH), encoder))
+            shard.update(UpdateOperation.upsert_points(points))
+
+
+def _points(batch: pa.RecordBatch, encoder: SparseEncoder) -> Iterator[Point]:
+    ids, texts = batch.column("chunk_id").to_pylist(), _index_texts(batch)
+    payloads = zip(*(batch.column(name).to_pylist() for name in (*KEYWORDS, *INTEGERS)), strict=True)
+    for chunk_id, text, values in zip(ids, texts, payloads, strict=True):
+        # Absent fields are left out: an empty list costs as much as a value.
+        payload = {
+            name: value
+            for name, value in zip((*KEYWORDS, *INTEGERS), values, strict=True)
+            if value is not None and value != []
+        }
+        yield Point(chunk_id, {_VECTOR: encoder.document(text)}, payload)
+
+
+def _index_texts(batch: pa.RecordBatch) -> Iterator[str]:
+    names = ("text", "subject", "from", "file_name", "timestamp")
+    return map(index_text, *(batch.column(name).to_pylist() for name in names))
+
+
+def _settle(shard: EdgeShard, path: Path) -> int:
+    """Writes everything out, and opens the store once: a small one puts its last journal away only then."""
+    shard.flush()
+    shard.close()
+    shard = EdgeShard.load(str(path))
+    held = shard.count(CountRequest())
+    shard.close()
+    return held
+
+
+def _filter(where: Where) -> Filter | None:
+    must: list[Any] = [
+        FieldCondition(field, match=MatchAny(list(values)))
+        for field, values in (
+            ("source", where.sources),
+            ("kind", where.kinds),
+            ("thread_id", where.thread_ids),
+            ("asset_id", where.asset_ids),
+            ("parent_asset_id", where.parent_asset_ids),
+            ("chunk_group_id", where.chunk_group_ids),
+        )
+        if values
+    ]
+    if where.ts_from is not None or where.ts_to is not None:
+        must.append(FieldCondition("ts", range=RangeFloat(gte=where.ts_from, lt=where.ts_to)))
+    if where.person_ids:
+        people = MatchAny(list(where.person_ids))
+        either: list[Any] = [FieldCondition(field, match=people) for field in ("person_ids", "mentioned_person_ids")]
+        must.append(Filter(should=either))
+    return Filter(must=must) if must else None

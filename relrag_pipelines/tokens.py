@@ -1,0 +1,271 @@
+"""The words of a text as sparse search sees them: one analysis for what is indexed and for what is asked.
+
+English words are stemmed (Snowball). Words of other languages are written in many forms, so they are also indexed by
+their beginnings: the first four and five letters of a Latin word without its accents, the first three and four of a
+Hebrew word with and without the letters that can be prefixed to it. Beginnings stand behind a `~`, apart from whole
+words. Numbers, dates, codes, addresses and file names are found however they are punctuated.
+
+Which language a word belongs to is decided without a model. An accent or a Hebrew letter tells of itself. A plain Latin
+word is English where its line, or else the whole text, holds more function words of English than signs of another
+language; so English text gets no beginnings, and Czech typed without accents does.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from operator import itemgetter
+from typing import NamedTuple
+
+import Stemmer
+from qdrant_edge import Bm25, Bm25Config, DisabledStemmer, SparseVector, StopwordsSet, TokenizerType
+
+VERSION = 1
+"""Raised when equal texts give other tokens: vectors of different versions must not meet in one index."""
+
+_FINAL_LETTERS = str.maketrans("ךםןףץ", "כמנפצ")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ENGLISH = _words(
+    """the of and to in is was for on that with by are were be been being as at from his her hers it its he she they
+    this these those which or had has have having an not you your yours we our ours us my me i if so but about what when
+    where who whom whose why how did does do doing will would can could should there their them then than into out also
+    a am any because both each few further here him himself itself just more most no nor now off once only other over
+    own same some such too under until up very while again against between during before after above below down
+    all through let shall may might must don didn doesn isn wasn aren weren couldn wouldn shouldn hasn haven hadn
+    tell give show please find know anyone anybody someone somebody something anything"""
+)
+_CZECH = _words(
+    """a i o u k s v z ke ve ze do od za po na je se si jsem jsme jste jsi jsou byl byla bylo byli byly bude budou byt
+    ale uz jak kdy kdo kde co tak ten ta to ty tu te ti tim toho tomu tom by aby nebo take jen mi mu ho ji pri pro podle
+    ktery ktera ktere kterou kterym ktereho kterych proc kolik jaky jaka jake jakou jako kdyz ani nas nam vas vam ja my
+    vy ci komu koho ceho cim cem kam odkud nekdo neco"""
+)
+_OTHERS = _words(
+    """der die das und ist nicht ein eine mit auf ich wir sie zu den dem von fur le la les et est des une un pour que
+    qui dans du el los las es por con para del una il che per non nie jest czy dla sie som sme ako"""
+)
+_HEBREW = _words(
+    """מי מה מתי איפה היכן למה מדוע איך כיצד כמה איזה איזו אילו האם של את על עם זה זאת זו הוא היא הם הן אני אתה אנחנו לא
+    כן גם או אבל כי אם יש אין היה הייתה היו אל מן בין כל רק עוד אצל לפי שלי שלו שלה שלנו בגלל""".translate(
+        _FINAL_LETTERS
+    )
+)
+_SIGNS_OF_ENGLISH = _ENGLISH - _CZECH - _OTHERS
+_SIGNS_OF_OTHERS = (_CZECH | _OTHERS) - _ENGLISH
+
+_PREFIXED = frozenset("הבלמשכו")
+_WITHOUT_DECOMPOSITION = str.maketrans(
+    {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
+)
+
+_PSEUDONYM = re.compile(r"<[A-Z][A-Z_]*(?::k\d+:[0-9a-f]+)?>")
+_COMPOUND = re.compile(r"[^\W_]+(?:[-‐‑–_./\\@:+,'’\"״׳]+[^\W_]+)*")
+_RUN = re.compile(r"[א-ת]+|[^\W_א-ת]+")
+_HEBREW_QUOTE = re.compile(r"(?<=[א-ת])[\"״'׳’](?=[א-ת])")
+_ENGLISH_ENDING = re.compile(r"['’](?:s|t|d|m|re|ve|ll)\b")
+_SPACE_IN_NUMBER = re.compile(r"[0-9][ \u00a0\u202f][0-9]{3}")
+_SPACED_NUMBER = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?!\w)")
+_GROUPED_NUMBER = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
+_DECIMAL_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’]\d{3})+|\d+)[.,](\d{1,2})")
+_LETTERS_AND_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})")
+_HEX = re.compile(r"(?=.*\d)[0-9a-f]{8,64}")
+
+_stem = Stemmer.Stemmer("english", 0).stemWord  # without its own cache: each word comes here once
+
+
+class _Word(NamedTuple):
+    """What stands between two spaces."""
+
+    plain: str
+    """its tokens in English text"""
+    inflected: str
+    """its tokens in other text: those of `plain`, and beginnings"""
+    balance: int
+    """below zero: function words of English; above: signs of another language"""
+    empty: int
+    """1: says nothing in a question in any language; 2: nothing in a question that isn't English; else 0"""
+
+
+_PLAIN, _INFLECTED, _BALANCE = itemgetter(0), itemgetter(1), itemgetter(2)
+
+
+def document_tokens(text: str) -> str:
+    """The tokens of a text that is indexed, joined by spaces."""
+    lines = _lines(text)
+    balances = [sum(map(_BALANCE, line)) for line in lines]
+    whole = sum(balances)
+    return " ".join(
+        [
+            " ".join(map(_PLAIN if (balance or whole) < 0 else _INFLECTED, line))
+            for line, balance in zip(lines, balances, strict=True)
+        ]
+    )
+
+
+def query_tokens(text: str) -> str:
+    """The tokens of a question, joined by spaces; words that only ask or join are dropped if others are left."""
+    words = [word for line in _lines(text) for word in line]
+    english = sum(word.balance for word in words) < 0
+    telling = [word for word in words if not (word.empty == 1 or (word.empty == 2 and not english))]
+    return " ".join((word.plain if english else word.inflected) for word in telling or words if word.plain)
+
+
+class SparseEncoder:
+    """BM25 weights of texts and questions; what the index adds to them is the inverse document frequency."""
+
+    def __init__(self) -> None:
+        self._bm25 = Bm25(
+            Bm25Config(
+                tokenizer=TokenizerType.Whitespace,
+                stemmer=DisabledStemmer(),
+                stopwords=StopwordsSet(),
+                lowercase=False,
+                avg_len=256,
+            )
+        )
+
+    def document(self, text: str) -> SparseVector:
+        """The vector under which a text is found."""
+        return self._bm25.embed_document(document_tokens(text))
+
+    def query(self, text: str) -> SparseVector:
+        """The vector of a question; without entries where the question holds no word."""
+        return self._bm25.embed_query(query_tokens(text))
+
+
+def fold(text: str) -> str:
+    """The text in lower case without accents, Hebrew points and invisible marks."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.lower().translate(_WITHOUT_DECOMPOSITION))
+    return "".join([mark for mark in decomposed if unicodedata.category(mark) not in ("Mn", "Cf")])
+
+
+def _lines(text: str) -> list[list[_Word]]:
+    if _SPACE_IN_NUMBER.search(text):
+        text = _SPACED_NUMBER.sub(lambda found: re.sub(r"\s", "", found[0]), text)
+    return [list(map(_word, line.split())) for line in text.split("\n")]
+
+
+@lru_cache(maxsize=2**17)
+def _word(piece: str) -> _Word:
+    core = piece.strip(".,;:!?()[]\"'…")
+    if core.isascii() and core.isalpha():
+        return _latin_word(core.lower())
+    pseudonyms = _PSEUDONYM.findall(piece)
+    plain, more, balance, empty = list(pseudonyms), [], 0, []
+    folded = fold(_PSEUDONYM.sub(" ", piece) if pseudonyms else piece)
+    for compound in _COMPOUND.findall(_ENGLISH_ENDING.sub("", folded)):
+        tokens, beginnings = _compound(_HEBREW_QUOTE.sub("", compound))
+        plain += tokens
+        more += beginnings
+        balance += _balance(compound)
+        empty.append(_empty(compound))
+    if _accented(piece, folded):
+        balance += piece[:1].islower()
+        plain, more = plain + more, []
+    return _Word(
+        " ".join(plain), " ".join(plain + more), balance, 0 if pseudonyms or 0 in empty else max(empty, default=0)
+    )
+
+
+def _latin_word(word: str) -> _Word:
+    plain = _stem(word)
+    return _Word(plain, " ".join([plain, *_beginnings(word, 4)]), _balance(word), _empty(word))
+
+
+def _balance(word: str) -> int:
+    return (word in _SIGNS_OF_OTHERS) - (word in _SIGNS_OF_ENGLISH)
+
+
+def _empty(word: str) -> int:
+    if word in _ENGLISH or word.translate(_FINAL_LETTERS) in _HEBREW:
+        return 1
+    return 2 if word in _CZECH else 0
+
+
+def _accented(piece: str, folded: str) -> bool:
+    """Whether a Latin letter carries an accent."""
+    return (
+        not piece.isascii()
+        and unicodedata.normalize("NFKC", piece.lower()) != folded
+        and bool(re.search("[a-z]", folded))
+    )
+
+
+def _compound(compound: str) -> tuple[list[str], list[str]]:
+    """The tokens of a word, number, code, address or file name, and the beginnings of its words."""
+    if not any(map(str.isalpha, compound)):
+        return _number(compound), []
+    runs = _RUN.findall(compound)
+    plain: list[str] = []
+    more: list[str] = []
+    for run in runs:
+        if "א" <= run[0] <= "ת":
+            plain += _hebrew(run) if len(run) > 1 else []
+        elif run.isalpha():
+            plain += [_stem(run)] if len(run) > 1 or len(runs) == 1 else []
+            more += _beginnings(run, 4)
+        else:
+            plain += _code(run)
+    if len(runs) > 1 and (re.search(r"[\d_@]", compound) or (len(runs) == 2 and "-" in compound)):
+        plain.append(_stem("".join(runs)))
+    return plain, more
+
+
+def _beginnings(word: str, least: int) -> list[str]:
+    if len(word) <= least:
+        return [f"~{word}"] if len(word) > 1 else []
+    return [f"~{word[:least]}", f"~{word[: least + 1]}"]
+
+
+def _hebrew(word: str) -> list[str]:
+    """The word, and the beginnings of it and of what is left behind one, two or three prefixed letters."""
+    word = word.translate(_FINAL_LETTERS)
+    tokens = [word]
+    for start in range(4):
+        tokens += _beginnings(word[start:], 3)
+        if len(word) - start < 3 or word[start] not in _PREFIXED:
+            break
+    return list(dict.fromkeys(tokens))
+
+
+def _code(run: str) -> list[str]:
+    """Letters and digits: inv1187 also by its two parts, a long hexadecimal id also by its first seven digits."""
+    if parts := _LETTERS_AND_NUMBER.fullmatch(run):
+        return [run, *(_stem(part) for part in parts.groups() if part)]
+    return [run, run[:7]] if _HEX.fullmatch(run) else [run]
+
+
+def _number(text: str) -> list[str]:
+    """8,400 and 8.400 as 8400; 7.980,50 as 7980 and 7980.5; a date also as 2025-01-15 and 2025-01; others by part."""
+    if _GROUPED_NUMBER.fullmatch(text):
+        return ["".join(re.findall(r"\d+", text))]
+    if decimal := _DECIMAL_NUMBER.fullmatch(text):
+        whole, rest = "".join(re.findall(r"\d+", decimal[1])), decimal[2].rstrip("0")
+        return [whole, f"{whole}.{rest}"] if rest else [whole]
+    parts = re.findall(r"\d+", text)
+    if len(parts) == 3 and (date := _date(*parts)):
+        return date
+    return [*parts, "-".join(parts)] if len(parts) > 1 else parts
+
+
+def _date(first: str, second: str, third: str) -> list[str] | None:
+    year, month, day = (first, second, third) if len(first) == 4 else (third, second, first)
+    if len(year) != 4 or len(month) > 2 or len(day) > 2:
+        return None
+    if int(month) > 12:
+        month, day = day, month
+    return [f"{year}-{int(month):02}-{int(day):02}", f"{year}-{int(month):02}", year]
+
+
+def index_text(text: str, subject: str | None, sender: str | None, file_name: str | None, timestamp: str | None) -> str:
+    """What a passage is indexed under: itself, and what is known of it (`timestamp` in ISO 8601)."""
+    day = timestamp[:10] if timestamp else None
+    return "\n".join([part for part in (subject, sender, file_name, day, text) if part])
