@@ -1,8 +1,8 @@
 """Every setting, declared once: its default, its meaning, where it may be set.
 
 A setting comes from `RELRAG_<NAME>` in the environment (an empty variable counts as not set), else from relrag.toml,
-else from its default. The template that `relrag init` writes and docs/settings.md are derived from the declarations below. An unknown key, kind or
-`RELRAG_*` variable is an error that names the known ones.
+else from its default. The template that `relrag init` writes and docs/settings.md are derived from the declarations
+below. An unknown key, kind or `RELRAG_*` variable is an error that names the known ones.
 """
 
 from __future__ import annotations
