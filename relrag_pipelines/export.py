@@ -24,7 +24,13 @@ from relrag_pipelines.stores.lake import Stamp, file_hash
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768
+_FEW_RECORDS = 20
+_SHARE = 5
 _PRIVATE = arrow_schema(PrivateRecord)
+
+
+class ManyDeletions(Exception):
+    """More of a source would vanish than is likely meant; the message says how much and what to do."""
 
 
 @dataclass
@@ -65,10 +71,11 @@ class _Change:
     """month -> new private records"""
 
 
-def export(workspace: Workspace, source: Source, *, full: bool = False) -> Exported:
+def export(workspace: Workspace, source: Source, *, full: bool = False, accept_deletions: bool = False) -> Exported:
     """Brings the private records of a source up to date with its files.
 
-    full reads every unit again. Raises units.SourceMissing when the source's path is not there.
+    full reads every unit again. Raises units.SourceMissing when the source's path is not there, and ManyDeletions,
+    with nothing written, when more than a fifth of the source would vanish and that was not accepted.
     """
     kind, home = KINDS[source.kind], workspace.home
     known, reader = units.load(home, source.name), workspace.reader_hash(source)
@@ -94,6 +101,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False) -> Expor
     for path, unit in found.units.items():
         months = change.states[path].months if path in change.states else []
         change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
+    if not accept_deletions:
+        _refuse_many_deletions(workspace, source, change)
     report.months = _commit(workspace, source, known, change)
     failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states]
     units.save_failures(home, source.name, [one for one in failed if one.unit not in stale] + report.failures)
@@ -140,6 +149,26 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
         change.tables.setdefault(month, []).extend(tables)
     months = [contents.months[month] for month in sorted(contents.months)]
     change.states[path] = UnitState(path, 0, 0, "", "", months)
+
+
+def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change) -> None:
+    home, gone = workspace.home, pa.array(sorted(change.replaced), pa.string())
+    before: set[str] = set()
+    after: set[str] = set()
+    for month in change.touched:
+        stored = lake.read(home, "private_records", source.name, month)
+        leaving = pc.is_in(stored["unit"], gone)
+        before.update(stored["asset_id"].filter(leaving).to_pylist())
+        after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
+        for rows in change.tables.get(month, []):
+            after.update(rows["asset_id"].to_pylist())
+    vanishing = len(before - after)
+    total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
+    if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
+        raise ManyDeletions(
+            f"{source.name}: {vanishing} of {total} records would be deleted, because their files are gone or hold less; "
+            "if that is meant, run `relrag sync --accept-deletions`, else restore the files (nothing was changed)"
+        )
 
 
 def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], change: _Change) -> dict[str, int]:

@@ -5,6 +5,7 @@ A month that is not up to date is refused: it could hold text redacted under an 
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -72,7 +73,7 @@ def check(place: Path) -> dict[str, int]:
     """What a generation holds; GenerationError where its parts do not fit together."""
     wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
     counts = catalog.counts(place / CATALOG)
-    with vectors.open(place / VECTORS) as store:
+    with closing(vectors.open(place / VECTORS)) as store:
         points = store.count()
     if points != counts["chunks"]:
         wrong["points"] = points

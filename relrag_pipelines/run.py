@@ -53,14 +53,15 @@ def instance_folder(home: Path) -> Path:
     return folder
 
 
-def sync(workspace: Workspace, todo: Plan, *, full: bool = False) -> Outcome:
+def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> Outcome:
     """Does what the plan says: exports, then the months that they make stale, then a new generation."""
     with lock.writing(workspace.home, "relrag sync"), instance(workspace.home) as shared:
         _fail_orphans(shared)
         session = _Session(workspace, shared)
         sources = [source.name for source in workspace.settings.sources] if full else [e.source for e in todo.exports]
         if sources:
-            config = {"ops": {f"{source}__export": {"config": {"full": full}} for source in sources}}
+            asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
+            config = {"ops": {f"{source}__export": asked for source in sources}}
             session.materialize([dg.AssetKey([source, "export"]) for source in sources], config=config)
         return _follow_up(workspace, session)
 

@@ -220,3 +220,19 @@ def test_no_planted_value_leaves_private(config: Path) -> None:
         if not path.startswith("private/"):
             for planted in (b"052-123-4567", b"0521234567", b"4111 1111", b"052-765-4321", b"x@example.org"):
                 assert planted not in content, path
+
+
+def test_many_deletions_are_refused_until_they_are_accepted(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = config.parent / "notes.jsonl"
+    lines = [json.dumps({"id": f"m{n}", "text": f"note {n}", "timestamp": "2024-03-01T00:00:00Z"}) for n in range(100)]
+    notes.write_text("\n".join(lines) + "\n")
+    sync(config)
+    notes.write_text("\n".join(lines[:79]) + "\n")
+    assert sync(config) == 2
+    assert "21 of 100 records would be deleted" in capsys.readouterr().out
+    assert len(archive.chunks(config, "notes")) == 100
+    assert commands.sync(config, accept_deletions=True) == 0
+    assert len(archive.chunks(config, "notes")) == 79
+    # a fifth or less goes without asking, and so do a few
+    notes.write_text("\n".join(lines[:64]) + "\n")
+    assert sync(config) == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from relrag_pipelines.export import ManyDeletions
 from relrag_pipelines.keys import KeysError
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.settings import SettingsError
@@ -20,6 +21,7 @@ _OURS = (
     GenerationError,
     KeysError,
     LakeError,
+    ManyDeletions,
     NothingPublished,
     RedactionError,
     SettingsError,

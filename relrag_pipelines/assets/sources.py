@@ -34,6 +34,8 @@ class ExportConfig(dg.Config):
 
     full: bool = False
     """read every file again, not only those that changed"""
+    accept_deletions: bool = False
+    """go on even if more than a fifth of the source's records vanish"""
 
 
 def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
@@ -50,7 +52,7 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
     def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
-            done = export(workspace, source, full=config.full)
+            done = export(workspace, source, full=config.full, accept_deletions=config.accept_deletions)
         for month, rows in done.months.items():
             if month in months(workspace.settings.first_month).get_partition_keys():
                 key = dg.AssetKey([source.name, "records"])

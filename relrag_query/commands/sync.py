@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from collections import Counter
 from dataclasses import asdict
@@ -25,7 +26,7 @@ DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
 """exit codes"""
 
 
-def sync(config: Path | None = None, *, full: bool = False, wait: float = 0) -> int:
+def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bool = False, wait: float = 0) -> int:
     """Brings the index up to date with the sources; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     _need_sources(workspace)
@@ -40,8 +41,19 @@ def sync(config: Path | None = None, *, full: bool = False, wait: float = 0) -> 
         from relrag_pipelines.run import sync as run
 
         with progress() as show:
-            outcome = run(Workspace(workspace.settings, show), todo, full=full)
+            outcome = run(Workspace(workspace.settings, show), todo, full=full, accept_deletions=accept_deletions)
+    if _asks_to_delete(outcome):
+        return sync(config, full=full, accept_deletions=True, wait=wait)
     return _finish(workspace, todo, outcome, started)
+
+
+def _asks_to_delete(outcome: Outcome) -> bool:
+    """On a terminal, asks about deletions that were refused."""
+    refused = [error for error in outcome.errors if "--accept-deletions" in error]
+    if not refused or not sys.stdin.isatty():
+        return False
+    print("\n".join(refused))
+    return input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def plan(config: Path | None = None, *, as_json: bool = False) -> int:
