@@ -283,7 +283,9 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
     try:
         return Settings.model_validate({**values, **given, "folder": path.parent})
     except ValidationError as error:
-        raise SettingsError("\n".join(_explain(problem, given) for problem in error.errors())) from None
+        # told outside of this block: as an exception's context pydantic's error could never be freed
+        wrong = [_explain(problem, given) for problem in error.errors(include_context=False)]
+    raise SettingsError("\n".join(wrong))
 
 
 def template(archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any]) -> str:
