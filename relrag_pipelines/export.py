@@ -166,7 +166,7 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
     total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
         raise ManyDeletions(
-            f"{source.name}: {vanishing} of {total} records would be deleted, because their files are gone or hold less; "
+            f"{source.name}: {vanishing} of {total} records would be deleted: their files are gone or hold less; "
             "if that is meant, run `relrag sync --accept-deletions`, else restore the files (nothing was changed)"
         )
 
