@@ -24,10 +24,13 @@ MIN_ALPHABET = 0.8
 """Share of the letters beyond ASCII that one alphabet must hold for a guess to count."""
 MARGIN = 0.02
 """Guesses this close to the best one are its rivals."""
+DAMAGE_RATIO = 20
+"""How many whole UTF-8 sequences must stand beside each damaged one."""
 SAMPLE = 64 * 2**10
 """How much of a file is guessed from, bytes; only lines with bytes beyond ASCII are."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _C1 = re.compile(r"[\x80-\x9f]")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -78,11 +81,14 @@ class CharsetError(Exception):
 
 @dataclass(frozen=True)
 class Decoded:
-    """Text and the charset it was read by; `rivals` are charsets that fit as well and give another text."""
+    """Text and the charset it was read by."""
 
     text: str
     charset: str
     rivals: tuple[str, ...] = ()
+    """charsets that fit as well and give another text"""
+    replaced: int = 0
+    """places where bytes were damaged; U+FFFD stands there"""
 
 
 def decode(data: bytes, declared: str | None = None) -> Decoded:
@@ -95,7 +101,7 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     for known in ("iso2022_jp" if b"\x1b$" in data else None, "utf-8", declared):
         if known and (text := _try(data, known)) is not None:
             return Decoded(_refuse_binary(text), known)
-    return _guess(data)
+    return _damaged_utf8(data) or _guess(data)
 
 
 def _strictly(data: bytes, charset: str) -> str:
@@ -127,6 +133,14 @@ def _refuse_binary(text: str) -> str:
     if controls > MAX_CONTROLS * len(text):
         raise CharsetError("binary", f"{controls} control characters in {len(text)}")
     return text
+
+
+def _damaged_utf8(data: bytes) -> Decoded | None:
+    """UTF-8 with a few wrong bytes is still UTF-8: no other charset gives that many whole sequences by accident."""
+    text = data.decode("utf-8", "replace")
+    replaced = text.count("\ufffd")
+    whole = len(_BEYOND_ASCII.findall(text)) - replaced
+    return Decoded(_refuse_binary(text), "utf-8", replaced=replaced) if whole >= DAMAGE_RATIO * replaced else None
 
 
 def _guess(data: bytes) -> Decoded:

@@ -116,7 +116,10 @@ def _extract(data: bytes | Path, suffix: str, max_ratio: int, max_bytes: int) ->
 
 
 def _doubts(decoded: Decoded) -> list[Failure]:
-    """The text is kept; that its charset is a guess is told."""
+    """The text is kept; that its charset is a guess, or that bytes are damaged, is told."""
+    if decoded.replaced:
+        why = f"damaged in {decoded.replaced} places, where U+FFFD stands now; restore the file or save it as UTF-8"
+        return [Failure("text", "charset", why)]
     if not decoded.rivals:
         return []
     why = f"read as {decoded.charset}, but it may as well be {' or '.join(decoded.rivals)}; save it as UTF-8"

@@ -90,9 +90,9 @@ def sane_author(author: str | None) -> str | None:
 
 
 def first_line_title(text: str) -> str | None:
-    """The first line with a letter, where it is short enough to be a title."""
+    """The first line with a letter, where it is short and no sentence."""
     for line in text[: 20 * MAX_TITLE].splitlines():
         line = line.strip(" \t#*_|")
         if any(character.isalpha() for character in line):
-            return line if len(line) <= MAX_TITLE else None
+            return line if len(line) <= MAX_TITLE and line[-1] not in ".,;:" else None
     return None

@@ -71,7 +71,7 @@ def _refuse_bombs(archive: zipfile.ZipFile, max_ratio: int, max_bytes: int) -> N
     if size > max_bytes:
         raise DocumentError("too_large", f"expands to {size} bytes; archive_max_bytes is {max_bytes}")
     if size > max_ratio * packed:
-        raise DocumentError("zip_ratio", f"expands {size // packed} times; archive_max_ratio is {max_ratio}")
+        raise DocumentError("too_large", f"expands {size // packed} times; archive_max_ratio is {max_ratio}")
     if any(part.flag_bits & 1 for part in parts):
         raise DocumentError("encrypted", "the document's zip asks for a password; save a copy without one")
 

@@ -1,0 +1,202 @@
+"""JSON Lines: one object a line with the universal fields; the door for any source that has no kind of its own.
+
+| field | type | meaning |
+|---|---|---|
+| `id` | string or whole number, required | unique in the file; the record is `jsonl:<source>:<id>` |
+| `text` | string | the whole text |
+| `timestamp` | string | ISO 8601; without a zone in the source's time zone; a date alone is a day without a time |
+| `ts` | whole number | the same as seconds since 1970, UTC; `timestamp` wins |
+| `subject` or `title`, `from`, `thread_id`, `parent_ref`, `content_type`, `file_name`, `source_uri`, `language`, \
+`client_id`, `project_id` | string | as in docs/records.md |
+| `to`, `participants`, `numbers` | list of strings, or one | as in docs/records.md |
+| `parent_asset_id` | string | the `id` of another line of the source, or `<kind>:...` for a record of that kind |
+| `index_in_parent`, `total_siblings` | whole number | place among the parts of the parent, from 0; how many there are |
+| `rag_source_type` | string | email, email_attachment, ... in either case |
+| `pages` | list of `{number, start, end}` | offsets in code points |
+| `people` | list of `{role, name, person_id}` | people that the source knows; person_id may be left out |
+| `extra` | object | anything else |
+
+null means absent. A key that is not in the table is kept in `extra` under its name, and so is a field of the wrong
+type, which is a failure as well; the rest of the line is read. Of two lines with one id the first counts. Half of a
+surrogate pair becomes U+FFFD, since no file can hold it. The file is streamed; only the ids seen are remembered.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from relrag_pipelines.records import Failure, Json, Record
+from relrag_pipelines.sources import KINDS, Reading, Unit
+from relrag_pipelines.sources.json_fields import READERS, WrongValueError, native_id, type_of
+
+MAX_LINE = 32 * 2**20
+"""Longest line that is read, bytes."""
+SUFFIXES = (".jsonl", ".ndjson")
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class _BadLineError(Exception):
+    """A line that is no record: a fault word, and what was found and what to do."""
+
+    def __init__(self, fault: str, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    """The records of a file in the order of its lines, each behind the failures of its fields."""
+    seen: set[str] = set()
+    with unit.file.open("rb") as file:
+        if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            yield Failure("", "charset", "the file is UTF-16; save it as UTF-8", whole_unit=True)
+            return
+        for number, line in _lines(file):
+            faults: list[tuple[str, str]] = []
+            try:
+                record = _record(_parse(line), unit, reading, faults)
+                if record.source_id in seen:
+                    raise _BadLineError("duplicate_id", "an earlier line has the same id and counts; give each its own")
+            except _BadLineError as error:
+                yield Failure(f"line {number}", error.fault, str(error))
+                continue
+            seen.add(record.source_id)
+            for fault, message in faults:
+                yield Failure(f"line {number}", fault, message)
+            yield record
+
+
+def recognise(file: Path) -> bool:
+    """Whether the file is named as JSON Lines and its first line is an object with an id and a text."""
+    if file.suffix.lower() not in SUFFIXES:
+        return False
+    with file.open("rb") as opened:
+        for _, line in _lines(opened):
+            try:
+                item = _parse(line)
+            except _BadLineError:
+                return False
+            return "id" in item and "text" in item
+    return False
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+    """Line numbers from 1 and lines that are not blank; None for one that is longer than MAX_LINE."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE and not line.endswith(b"\n"):
+            while len(line) > MAX_LINE and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE + 1)
+            yield number, None
+            continue
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
+        if not line.isspace():
+            yield number, line
+
+
+def _parse(line: bytes | None) -> Json:
+    """The object on a line. Raises _BadLineError."""
+    if line is None:
+        raise _BadLineError("too_long", f"the line has more than {MAX_LINE} bytes; split its text into several records")
+    try:
+        item = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        item = _parse_with_halves(line)
+    if type(item) is not dict:
+        raise _BadLineError("not_object", f"found {type_of(item)}; write one object a line: {{...}}")
+    return item
+
+
+def _parse_with_halves(line: bytes) -> Any:
+    """JSON in which halves of surrogate pairs stand, as programs write them that cut text by UTF-16 units."""
+    try:
+        text = line.decode()
+        if "\\u" in text:
+            return orjson.loads(_SURROGATES.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False)))
+    except UnicodeDecodeError as error:
+        why = f"byte {error.start + 1} of the line is no UTF-8; save the file as UTF-8"
+        raise _BadLineError("charset", why) from None
+    except (ValueError, RecursionError):
+        pass
+    raise _BadLineError("not_json", "the line is no JSON; write one whole object a line, without line breaks in it")
+
+
+def _record(item: Json, unit: Unit, reading: Reading, faults: list[tuple[str, str]]) -> Record:
+    """The record of an object; what costs a field only goes to `faults`. Raises _BadLineError."""
+    try:
+        name = native_id(item.pop("id", None))
+    except WrongValueError as wrong:
+        raise _BadLineError(wrong.fault, f"id: {wrong}") from None
+    fields, extra = _fields(item, faults)
+    if "title" in fields:
+        title = fields.pop("title")
+        if fields.setdefault("subject", title) != title:
+            extra["title"] = title
+    if "from" in fields:
+        fields["from_"] = fields.pop("from")
+    if any(not page.start <= page.end <= len(fields.get("text", "")) for page in fields.get("pages", ())):
+        faults.append(("wrong_type", "pages: found offsets outside the text, wanted start <= end <= its length"))
+        del fields["pages"]
+        extra["pages"] = item["pages"]
+    fields["ts"], fields["date_quality"] = _when(fields.pop("timestamp", None), fields.get("ts"), reading.timezone)
+    if "rag_source_type" in fields:
+        fields["rag_source_type"] = fields["rag_source_type"].strip().lower()
+    if "parent_asset_id" in fields:
+        fields["parent_asset_id"] = _parent(fields["parent_asset_id"], reading)
+    fields["extra"] = _bounded(extra | fields["extra"] if "extra" in fields else extra)
+    return Record(name, asset_id=f"jsonl:{reading.source}:{name}", locations=[f"{unit.path}#{name}"], **fields)
+
+
+def _fields(item: Json, faults: list[tuple[str, str]]) -> tuple[dict[str, Any], Json]:
+    """The fields that are known and as they should be, and all others."""
+    fields: dict[str, Any] = {}
+    extra: Json = {}
+    for name, value in item.items():
+        reader = READERS.get(name)
+        if reader is None:
+            extra[name] = value
+        elif value is not None:
+            try:
+                fields[name] = reader(value)
+            except WrongValueError as wrong:
+                faults.append((wrong.fault, f"{name}: {wrong}; the value is kept in extra"))
+                extra[name] = value
+    return fields, extra
+
+
+def _when(timestamp: tuple[datetime, bool] | None, ts: int | None, timezone: str) -> tuple[int | None, str]:
+    """Seconds since 1970, and date_quality. A day stands for its midnight in UTC, so that it stays in its month."""
+    if timestamp is None:
+        return ts, "none" if ts is None else "exact"
+    moment, has_time = timestamp
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=ZoneInfo(timezone) if has_time else UTC)
+    return math.floor(moment.timestamp()), "exact" if has_time else "day"
+
+
+def _parent(given: str, reading: Reading) -> str:
+    kind, colon, _ = given.partition(":")
+    return given if colon and kind in KINDS else f"jsonl:{reading.source}:{given}"
+
+
+def _bounded(extra: Json) -> Json:
+    """The same, if it can be written again. Raises _BadLineError: JSON may be read deeper than it can be written."""
+    if extra:
+        try:
+            orjson.dumps([[[[extra]]]])
+        except TypeError:
+            why = "objects within objects beyond 250 levels; write the innermost as text"
+            raise _BadLineError("too_deep", why) from None
+    return extra

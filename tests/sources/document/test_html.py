@@ -1,0 +1,88 @@
+"""HTML as a reader sees it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relrag_pipelines.sources.document import extract
+
+
+def text_of(body: str) -> str:
+    return extract(body.encode(), "a.html").text
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<h1>Trains</h1><p>To <b>Brno</b>,<br>daily.<h2>Fares</h2>", "# Trains\n\nTo Brno,\ndaily.\n\n## Fares"),
+        ("<div>one</div><div>two</div>three", "one\ntwo\nthree"),
+        ("<p>a   b\n\tc&nbsp;d</p>", "a b c\xa0d".replace("\xa0", " ")),
+        ("<ul><li>a<li>b</ul><ol start=3><li>c<li>d</ol>", "- a\n- b\n\n3. c\n4. d"),
+        ("<pre>\ndef f():\n    return  1\n</pre>", "def f():\n    return  1"),
+        ('<a href="https://example.org/a?b=1">terms</a>', "terms (https://example.org/a?b=1)"),
+        ('<a href="https://example.org">https://example.org</a>', "https://example.org"),
+        ('<a href="mailto:jan@firma.cz?subject=x">write</a>', "write (jan@firma.cz)"),
+        ('<a href="#top">up</a> <a href="javascript:x()">run</a>', "up run"),
+        ('<img src="x.png" alt="the pump">', "the pump"),
+        ("<body><script>x</script><style>p{}</style><noscript>n</noscript><template>t</template>seen", "seen"),
+        ('<div style="display: none">hidden</div><p hidden>hidden</p>seen', "seen"),
+        ("&lt;tag&gt; &amp; soft&shy;hyphen", "<tag> & softhyphen"),
+        ("<p>unclosed <b>bold<p>next", "unclosed bold\n\nnext"),
+    ],
+)
+def test_elements(body: str, text: str) -> None:
+    assert text_of(body) == text
+
+
+def test_tables_keep_their_columns() -> None:
+    table = """<table><caption>Prices</caption><tr><th>a<th>b<th>c<tr><td>1<td><td>3
+    <tr><td colspan=2>wide<td>x|y<tr><td rowspan=2>tall<td>p<td>q<tr><td>r<td>s</table>"""
+    assert text_of(table).splitlines() == [
+        "Prices",
+        "| a | b | c |",
+        "| 1 | | 3 |",
+        "| wide | | x\\|y |",
+        "| tall | p | q |",
+        "| | r | s |",
+    ]
+
+
+def test_tables_that_lay_out_a_page_are_text() -> None:
+    page = "<table><tr><td>Dear Noa,</td><td><table><tr><td>a<td>b<tr><td>1<td>2</table></td></tr></table>"
+    assert text_of(page) == "Dear Noa,\n\n| a | b |\n| 1 | 2 |"
+
+
+def test_title_and_author() -> None:
+    page = b'<head><title>From Vienna\n to Brno</title><meta name="Author" content="Petr"></head><h1>Trains</h1>'
+    found = extract(page, "a.htm")
+    assert (found.title, found.author, found.text) == ("From Vienna to Brno", "Petr", "# Trains")
+    assert extract(b"<title>Untitled</title><h1>Trains</h1>", "a.html").title == "Trains"
+
+
+@pytest.mark.parametrize(
+    ("charset", "text"),
+    [
+        ("windows-1255", "שלום עולם"),
+        ("iso-8859-2", "Žluťoučký kůň"),
+        ("shift_jis", "東京"),
+        ("utf-8", "déjà"),
+    ],
+)
+def test_the_declared_charset_is_used(charset: str, text: str) -> None:
+    declared = f'<html><meta http-equiv="Content-Type" content="text/html; charset={charset}"><p>{text}</p>'
+    assert extract(declared.encode(charset), "a.html").text == text
+
+
+def test_latin_1_is_windows_1252_as_in_browsers() -> None:
+    page = '<meta charset="iso-8859-1"><p>“12 €”</p>'.encode("cp1252")
+    assert extract(page, "a.html").text == "“12 €”"
+
+
+def test_endless_nesting_is_refused() -> None:
+    found = extract(b"<div>" * 20_000, "a.html")
+    assert [failure.fault for failure in found.failures] == ["too_deep"]
+
+
+@given(st.text(alphabet="<>/abtdrpliu =\"'&;! -", max_size=80))
+def test_any_markup_is_read(source: str) -> None:
+    extract(f"x{source}".encode(), "a.html").text.encode()
