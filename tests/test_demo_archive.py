@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pypdfium2
@@ -18,6 +16,9 @@ from stdnum import luhn
 from stdnum.il import idnr
 
 from relrag_pipelines import records, settings
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import KINDS, Reading, Unit
 from relrag_query import compact
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,6 +89,8 @@ def test_jsonl_items_have_known_fields_and_parents() -> None:
             assert item.keys() <= known, f"{source} {name}"
             assert item.get("parent_asset_id") is None or item["parent_asset_id"] in items, f"{source} {name}"
             assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", item.get("timestamp", "2025-01-01T00:00:00Z"))
+    ids = [name for items in ITEMS.values() for name in items]
+    assert len(ids) == len(set(ids)), "one id in two files is one record"
 
 
 def test_size_of_the_archive() -> None:
@@ -246,56 +249,61 @@ def test_settings_of_the_demo_load() -> None:
     assert "EMAIL_ADDRESS" not in demo.pii_policies["git"].entities, "a commit's author is the answer to who changed it"
 
 
-@pytest.fixture(scope="module")
-def maker() -> Iterator[ModuleType]:
-    """The script that makes the documents, where its libraries and font are there."""
-    pytest.importorskip("reportlab", reason="reportlab makes the documents (extra dev)")
-    spec = importlib.util.spec_from_file_location("make_documents", ROOT / "examples" / "make_documents.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setitem(sys.modules, spec.name, module)  # its dataclasses look themselves up there
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # the script sets it
-    spec.loader.exec_module(module)
-    yield module
-    monkeypatch.undo()
+def read_source(name: str, keys: Keys) -> dict[str, list[Record]]:
+    """What the source's connector reads from each of its files; a failure fails the test."""
+    demo = settings.load(ROOT / "relrag.toml", environ={})
+    source = demo.source(name)
+    kind, base = KINDS[source.kind], demo.source_path(source)
+    files = [base] if base.is_file() else sorted(path for path in base.rglob("*") if path.suffix in kind.suffixes)
+    found: dict[str, list[Record]] = {}
+    for file in files:
+        path = file.name if file == base else file.relative_to(base).as_posix()
+        unit = Unit(path, file, file.stat().st_size, file.stat().st_mtime_ns)
+        items = list(kind.read(unit, Reading(name, demo.timezone, keys.id_hash)))
+        assert not [item for item in items if isinstance(item, Failure)], path
+        found[path] = [item for item in items if isinstance(item, Record)]
+    return found
 
 
-def test_documents_say_what_their_originals_say(maker: ModuleType) -> None:
-    originals = maker.originals()
-    assert len(originals) == 13
-    for original in originals:
-        path = ARCHIVE / original.target
-        if path.suffix == ".pdf":
-            wanted = [words(page.replace("# ", "")) for page in original.body.split(maker.NEW_PAGE)]
-            assert [words(page) for page in pages(path)] == wanted, original.target
-        else:
-            assert path.is_file(), original.target
+def at(record: Record) -> str:
+    assert record.ts is not None
+    return datetime.fromtimestamp(record.ts, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def test_the_script_makes_the_same_documents_again(maker: ModuleType, tmp_path: Path) -> None:
-    if not maker.FONT.is_file():
-        pytest.skip(f"no font at {maker.FONT}; in Debian it comes with fonts-dejavu-core")
-    for folder in ("first", "second"):
-        maker.make(tmp_path / folder)
-    made = sorted(path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*") if path.is_file())
-    assert len(made) == 14
-    for name in made:
-        data = (tmp_path / "first" / name).read_bytes()
-        assert data == (tmp_path / "second" / name).read_bytes(), f"{name} differs between two runs"
-        if name.suffix == ".pdf":
-            assert pages(tmp_path / "first" / name) == pages(ARCHIVE / name), f"{name}: run examples/make_documents.py"
-        else:
-            assert members(tmp_path / "first" / name) == members(ARCHIVE / name), f"{name}: as above"
+@pytest.mark.parametrize(
+    ("file", "count", "first", "last", "senders"),
+    [
+        ("WhatsApp Chat - Shiran.zip", 50, "2024-05-20 18:03:11", "2025-01-19 18:47:21", {"Shiran"}),
+        ("WhatsApp Chat with Alex Rubin.txt", 59, "2024-08-12 07:02:00", "2025-01-19 06:40:00", {"Alex Rubin"}),
+        ("WhatsApp Chat with Noa Ben-Ami.txt", 32, "2024-05-14 16:02:00", "2025-01-17 08:31:00", {"Noa Ben-Ami"}),
+        ("WhatsApp Chat with דורון לוי חשמלאי.txt", 16, "2024-10-07 13:00:00", "2025-01-13 17:21:00",
+         {"דורון לוי חשמלאי"}),
+        ("WhatsApp Chat with Firma dev.txt", 36, "2024-11-18 07:02:00", "2025-01-20 06:03:00",
+         {"Jan Novák", "Petr Svoboda", "Marie Dvořáková"}),
+        ("WhatsApp Chat with Thursday Football.txt", 58, "2023-11-09 10:00:00", "2025-01-16 21:07:00",
+         {"Yossi Azulay", "Gadi Perl", "Doron Katz", "Tomer Gal", "Alex Rubin"}),
+        ("צ'אט WhatsApp עם ועד בית הרצל 14.txt", 44, "2024-05-05 07:00:00", "2025-01-19 15:25:00",
+         {"רינה שלו", "עמוס דירה 3", "גלית דירה 6", "+972 52-555-0186"}),
+        ("צ'אט WhatsApp עם חסידות ויזניץ.txt", 28, "2024-10-20 17:00:00", "2025-01-19 17:52:00",
+         {"שלמה פיקל", "משה גרוס", "אהרן וייס"}),
+        ("צ'אט WhatsApp עם משפחה.txt", 71, "2023-11-12 16:00:00", "2025-01-18 19:11:00",
+         {"שירן", "אמא", "אבא", "דוד תמיר", "סבתא"}),
+    ],
+)  # fmt: skip
+def test_chats_are_read(file: str, count: int, first: str, last: str, senders: set[str], keys: Keys) -> None:
+    """Every date style of the demo: times are Jerusalem's, two hours ahead of UTC in winter and three in summer."""
+    messages = read_source("whatsapp", keys)[file]
+    assert (len(messages), at(messages[0]), at(messages[-1])) == (count, first, last)
+    assert {message.from_ for message in messages} - {None, "Jonah"} == senders
 
 
-def members(path: Path) -> dict[str, Any]:
-    """What a zip or DOCX holds; of a PDF in it the text, as its bytes depend on versions."""
-    with zipfile.ZipFile(path) as packed:
-        names = packed.namelist()
-        return {name: pages_of(packed.read(name)) if name.endswith(".pdf") else packed.read(name) for name in names}
-
-
-def pages_of(data: bytes) -> list[str]:
-    with pypdfium2.PdfDocument(data) as document:
-        return [page.get_textpage().get_text_range() for page in document]
+def test_jsonl_and_documents_are_read(keys: Keys) -> None:
+    for source, items in ITEMS.items():
+        (found,) = read_source(source, keys).values()
+        assert {record.source_id for record in found} == items.keys(), source
+    pump = next(record for record in read_source("mail", keys)["mail.jsonl"] if record.source_id == "mail-pump-invoice")
+    assert (at(pump), pump.from_, pump.total_siblings) == ("2025-01-15 08:12:00", "dodavatel@firma.cz", 1)
+    documents = read_source("documents", keys)
+    assert (len(documents), {len(found) for found in documents.values()}) == (24, {1})
+    (contract,) = documents["contract_v2.pdf"]
+    assert (at(contract), contract.subject) == ("2025-01-14 12:00:00", "Service contract, version 2")
