@@ -2,7 +2,8 @@
 
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
-raises only on faults of its own. To add a kind: the module, a row in KINDS, a test, a sample.
+raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. To add a kind: the
+module, a row in KINDS, a test, a sample.
 """
 
 from __future__ import annotations
@@ -70,6 +71,11 @@ class Kind:
     def read(self) -> Reader:
         """The connector, imported when first used."""
         return cast(Reader, importlib.import_module(f"{__name__}.{self.name}").read)
+
+    @property
+    def recognise(self) -> Callable[[Path], bool]:
+        """Whether a file is one of this kind, by its name and its beginning; raises OSError where it cannot be read."""
+        return cast(Callable[[Path], bool], importlib.import_module(f"{__name__}.{self.name}").recognise)
 
 
 KINDS = {
