@@ -1,0 +1,141 @@
+"""Records as passages that are indexed and cited: parts of long records, and windows over chats.
+
+`chunk()` serves one source and month. A record's passages share its asset_id and chunk_group_id; a window over a chat
+is an asset of its own, with the messages as its members.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID, uuid5
+
+import pyarrow as pa
+
+from relrag_pipelines.chunking.passages import Passage, passages
+from relrag_pipelines.chunking.windows import own_passages, windows
+from relrag_pipelines.records import Chunk, arrow_schema
+
+CHATS = frozenset({"whatsapp"})
+"""kinds whose messages are read in windows"""
+
+_PROJECT = UUID("b927d952-0863-45fe-9717-7c58f9bc123d")
+_KEYED = re.compile(r"<([A-Z_]+):k\d+:[0-9a-f]+>")
+_COLUMNS = arrow_schema(Chunk)
+_EMPTY_IN_A_WINDOW = (
+    "parent_asset_id",
+    "parent_ref",
+    "index_in_parent",
+    "total_siblings",
+    "content_type",
+    "file_name",
+    "source_uri",
+    "language",
+    "page_number",
+    "last_page_number",
+)
+
+
+def chunk(records: pa.Table, *, kind: str, chunk_tokens: int, overlap_sentences: int) -> pa.Table:
+    """The Chunk rows of one source and month, ordered by chunk_id; `records` are its redacted Record rows.
+
+    A record without text is found by its file's name or its title; one that has neither gives no chunk. Messages of a
+    chat stand in windows; only those longer than `chunk_tokens` are cut into passages as well.
+    """
+    if kind not in CHATS:
+        return _of_records(records, chunk_tokens, overlap_sentences).sort_by("chunk_id")
+    alone = records.filter(own_passages(records, chunk_tokens))
+    parts = [_of_chats(records, kind, chunk_tokens), _of_records(alone, chunk_tokens, overlap_sentences)]
+    return pa.concat_tables(parts).sort_by("chunk_id")
+
+
+def chunk_id(asset_id: str, index: int) -> str:
+    """The id of the passage at that position, the same in every run and on every machine."""
+    return str(uuid5(_PROJECT, f"{asset_id}#{index}"))
+
+
+def text_hash(text: str) -> str:
+    """Hash of a text in which a pseudonym stands as its type: 32 hex digits."""
+    if ":k" in text:
+        text = _KEYED.sub(r"<\1>", text)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
+    columns = (records[name].to_pylist() for name in ("asset_id", "text", "pages", "file_name", "subject"))
+    rows: list[int] = []
+    texts: list[str] = []
+    found: list[Passage] = []
+    counts: list[tuple[str, int, int]] = []
+    for row, (asset_id, text, pages, file_name, subject) in enumerate(zip(*columns, strict=True)):
+        inside = passages(text, pages, limit, overlap) if text.strip() else []
+        said = [text[passage.start : passage.end] for passage in inside]
+        if not inside and (name := file_name or subject):
+            inside, said = [Passage(0, 0, None, None)], [name]
+        rows += [row] * len(inside)
+        texts += said
+        found += inside
+        counts += [(asset_id, index, len(inside)) for index in range(len(inside))]
+    times = records["ts"].to_pylist()
+    own: dict[str, list[Any]] = {
+        "chunk_id": [chunk_id(asset_id, index) for asset_id, index, _ in counts],
+        "chunk_group_id": [asset_id for asset_id, _, _ in counts],
+        "chunk_index": [index for _, index, _ in counts],
+        "chunk_count": [count for _, _, count in counts],
+        "text": texts,
+        "text_hash": list(map(text_hash, texts)),
+        "start": [passage.start for passage in found],
+        "end": [passage.end for passage in found],
+        "page_number": [passage.page_number for passage in found],
+        "last_page_number": [passage.last_page_number for passage in found],
+        "last_ts": [times[row] for row in rows],
+        "members": [[]] * len(rows),
+    }
+    return _table(records, rows, own)
+
+
+def _of_chats(records: pa.Table, kind: str, limit: int) -> pa.Table:
+    found = list(windows(records, limit))
+    ids, native, threads, senders, times = (
+        records[name].to_pylist() for name in ("asset_id", "source_id", "thread_id", "from", "ts")
+    )
+    names = [list(dict.fromkeys([senders[row] for row in window.rows])) for window in found]
+    source_ids = [_native_id(window.rows, threads, native, kind) for window in found]
+    asset_ids = [f"{kind}:{source_id}" for source_id in source_ids]
+    count = len(found)
+    own: dict[str, list[Any]] = {
+        "chunk_id": [chunk_id(asset_id, 0) for asset_id in asset_ids],
+        "asset_id": asset_ids,
+        "chunk_group_id": asset_ids,
+        "source_id": source_ids,
+        "text": [window.text for window in found],
+        "text_hash": [text_hash(window.text) for window in found],
+        "members": [[ids[row] for row in window.rows] for window in found],
+        "participants": names,
+        "from": [", ".join(some) for some in names],
+        "last_ts": [times[window.rows[-1]] for window in found],
+        "chunk_index": [0] * count,
+        "chunk_count": [1] * count,
+        "start": [0] * count,
+        "end": [0] * count,
+        "to": [[]] * count,
+    }
+    own |= {name: [None] * count for name in _EMPTY_IN_A_WINDOW}
+    return _table(records, [window.rows[0] for window in found], own)
+
+
+def _native_id(rows: list[int], threads: list[str], native: list[str], kind: str) -> str:
+    chat = threads[rows[0]].removeprefix(f"{kind}:")
+    first, last = (native[row].removeprefix(f"{chat}:") for row in (rows[0], rows[-1]))
+    return f"chunk:{chat}:{first}:{last}"
+
+
+def _table(records: pa.Table, rows: list[int], own: dict[str, list[Any]]) -> pa.Table:
+    """Chunk rows: the columns of `own`, and all others as the record that each row is of has them."""
+    place = pa.array(rows, pa.int64())
+    columns = [
+        pa.array(own[field.name], field.type) if field.name in own else records[field.name].take(place)
+        for field in _COLUMNS
+    ]
+    return pa.Table.from_arrays(columns, schema=_COLUMNS)
