@@ -38,6 +38,8 @@ class Hit:
     """shown even though its role hides it: the question asked for it, or the answer cites it"""
     hit_of: str | None = None
     """of a sibling: chunk_id of the hit that brought it in, whose decision it shares"""
+    in_time: bool = False
+    """lies within the time that the question speaks of"""
     extra: dict[str, Any] = field(default_factory=dict)
     """what only this kind of record has"""
     messages: list[Message] = field(default_factory=list)

@@ -1,0 +1,166 @@
+"""The extractive answer: sentences of the archive that answer a question, each with its source.
+
+Nothing is written here that no record says. A passage counts as an answer when it covers enough of the question; words
+that stand side by side in the question should do so in the passage too, else they are probably about something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from relrag_query.coverage import Term, coverage, kind_tokens, metadata_tokens, tokens
+from relrag_query.hits import Hit
+from relrag_query.intent import QueryIntent
+from relrag_query.sentences import Unit, split, units
+
+MOST_SENTENCES = 5
+_OF_ONE_RECORD = 2
+_NEAR_BEST = 0.75
+"""a passage that covers less than this share of what the best covers is about something else"""
+_APART = 0.7
+"""what a word is worth that shares no sentence with a word that it stands beside in the question"""
+_AROUND = 0.25
+"""what a word is worth that only another turn of the chat holds"""
+_KNOWN = 0.85
+"""what a word in the subject or sender is worth beside one in the sentence"""
+_SAME = 0.6
+"""share of words by which two sentences are one"""
+_FULL = 25
+"""characters from which a sentence says something by itself"""
+
+
+@dataclass
+class Sentence:
+    """One sentence of the answer."""
+
+    unit: Unit
+    credit: float
+    """share of the question that it covers together with what is known of its passage"""
+    also: list[Unit] = field(default_factory=list)
+    """the same said elsewhere"""
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The passages that say it."""
+        return [one.hit for one in (self.unit, *self.also)]
+
+
+@dataclass
+class Evidence:
+    """What the passages found say to the question."""
+
+    sentences: list[Sentence]
+    best: float
+    """the largest share of the question that a passage covers"""
+    least: float
+    """passages that cover less than this are about something else"""
+
+
+def answer(hits: Sequence[Hit], terms: Sequence[Term], intents: Iterable[QueryIntent], least: float) -> Evidence:
+    """The sentences that answer, best first, or in order of time where the question goes across channels.
+
+    Sets the display score of each hit that was searched for, to the share of the question that it covers. `least` is
+    the share below which nothing is an answer; then there are no sentences.
+    """
+    judged = [(hit, passage_credit(hit, terms)) for hit in hits]
+    for hit, credit in judged:
+        if hit.role is None:
+            hit.display_score = credit
+    best = max((credit for _, credit in judged), default=0.0)
+    bar = max(least, _NEAR_BEST * best)
+    telling = [hit for hit, credit in judged if credit >= bar]
+    candidates = sorted(_sentences(telling, terms), key=lambda one: -one.credit)
+    across = QueryIntent.CROSS_CHANNEL in intents
+    chosen = _choose(_by_channel(candidates) if across else candidates)
+    if across:
+        chosen.sort(key=lambda one: one.unit.ts or 0)
+    return Evidence(chosen, best, bar)
+
+
+def passage_credit(hit: Hit, terms: Sequence[Term]) -> float:
+    """Share of the question that a passage covers, with what is known of it, 0 to 1.
+
+    In a chat it is what one turn covers: that the same people also spoke of something else says little.
+    """
+    chunk = hit.chunk
+    known = [tokens(part) for part in (chunk.subject, chunk.file_name) if part]
+    if not hit.messages:
+        said = [tokens(text) for text in split(chunk.text)]
+        return _credit(terms, [*said, *known, tokens(chunk.from_ or "")], metadata_tokens(chunk))
+    window, kind = tokens(chunk.text), kind_tokens(chunk.rag_source_type)
+    return max(_credit(terms, [tokens(f"{turn.sender}: {turn.text}"), *known], kind, window) for turn in units(hit))
+
+
+def _credit(
+    terms: Sequence[Term], said: list[frozenset[str]], known: frozenset[str], around: frozenset[str] = frozenset()
+) -> float:
+    everything = known.union(*said)
+    gained = 0.0
+    for term, beside in zip(terms, _neighbours(terms), strict=True):
+        found = term.found(everything)
+        apart = beside and not any(term.found(one) and other.found(one) for one in said for other in beside)
+        gained += term.weight * max(found * (_APART if apart else 1.0), _AROUND * term.found(around))
+    return gained / (sum(term.weight for term in terms) or 1.0)
+
+
+def _neighbours(terms: Sequence[Term]) -> list[list[Term]]:
+    """The words that stand right beside each word in the question."""
+    return [
+        [terms[place - 1]] * term.joined + [other for other in terms[place + 1 : place + 2] if other.joined]
+        for place, term in enumerate(terms)
+    ]
+
+
+def _sentences(hits: Sequence[Hit], terms: Sequence[Term]) -> list[Sentence]:
+    """What can be quoted of each passage: what holds words of the question, else its first full sentence."""
+    found = []
+    for hit in hits:
+        rated = [_rated(unit, terms) for unit in units(hit)]
+        telling = [sentence for own, sentence in rated if own]
+        found += telling or [sentence for _, sentence in rated if len(sentence.unit.text) >= _FULL][:1]
+    return found
+
+
+def _rated(unit: Unit, terms: Sequence[Term]) -> tuple[float, Sentence]:
+    """How much of the question the sentence itself covers, and the sentence with its credit."""
+    said = tokens(unit.text)
+    known = metadata_tokens(unit.hit.chunk) if not unit.hit.messages else tokens(unit.sender or "")
+    total = sum(term.weight for term in terms) or 1.0
+    gained = sum(term.weight * max(term.found(said), _KNOWN * term.found(known)) for term in terms) / total
+    return coverage(terms, said), Sentence(unit, gained * (1.0 if len(unit.text) >= _FULL else _KNOWN))
+
+
+def _by_channel(candidates: list[Sentence]) -> list[Sentence]:
+    """The best of each channel first, then the others."""
+    first: dict[str, Sentence] = {}
+    for candidate in candidates:
+        kind = candidate.unit.hit.chunk.rag_source_type
+        first.setdefault("email" if kind == "email_attachment" else kind, candidate)
+    chosen = list(first.values())
+    return [*chosen, *(candidate for candidate in candidates if not any(candidate is one for one in chosen))]
+
+
+def _choose(candidates: list[Sentence]) -> list[Sentence]:
+    """The first few: one of each record first, then a second; what says the same again is a further source."""
+    chosen: list[Sentence] = []
+    spare: list[Sentence] = []
+    for candidate in candidates:
+        same = next((one for one in chosen if _alike(one.unit, candidate.unit)), None)
+        if same:
+            if candidate.unit.asset_id not in {one.asset_id for one in (same.unit, *same.also)}:
+                same.also.append(candidate.unit)
+        elif any(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen):
+            spare.append(candidate)
+        elif len(chosen) < MOST_SENTENCES:
+            chosen.append(candidate)
+    for candidate in spare:
+        of_record = sum(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen)
+        if len(chosen) < MOST_SENTENCES and of_record < _OF_ONE_RECORD:
+            chosen.append(candidate)
+    return sorted(chosen, key=candidates.index)
+
+
+def _alike(one: Unit, other: Unit) -> bool:
+    first, second = tokens(one.text), tokens(other.text)
+    return len(first & second) >= _SAME * len(first | second)

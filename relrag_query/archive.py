@@ -1,0 +1,304 @@
+"""An open archive: one published generation, read-only, held by a shared lock while it is open."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from types import TracebackType
+from zoneinfo import ZoneInfo
+
+import duckdb
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.records import Chunk, Record
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import generations, vectors
+from relrag_pipelines.stores.generations import Generation
+from relrag_query import graph, passages
+from relrag_query.answer import Evidence, Sentence, answer
+from relrag_query.coverage import Frequencies, terms
+from relrag_query.display import shown
+from relrag_query.expand import neighborhood
+from relrag_query.graph import Direction, Member, Neighbor
+from relrag_query.hits import Hit
+from relrag_query.intent import QueryIntent, classify_query_intent
+from relrag_query.retrieve import SEARCH, Context, Step, add_siblings, run
+from relrag_query.when import When, day_range, seconds, time_range
+
+Moment = str | date | None
+"""`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
+
+_ASK: tuple[Step, ...] = (*SEARCH, add_siblings, neighborhood)
+_PERSONAL = re.compile(r"[\d@]")
+"""a question without digit or @ holds no personal data that is replaced in the index"""
+
+
+class ArchiveError(Exception):
+    """The archive cannot be read or asked; the message says what to do."""
+
+
+@dataclass
+class Results:
+    """What a search found, best first."""
+
+    query: str
+    hits: list[Hit]
+    when: When | None
+    intents: list[QueryIntent]
+    trace: list[str]
+
+
+@dataclass
+class Source:
+    """One record that is shown for an answer."""
+
+    number: int
+    hit: Hit
+    """its best passage"""
+    cited: list[Hit] = field(default_factory=list)
+    """the passages that the answer quotes"""
+
+
+@dataclass
+class Quote:
+    """One sentence of an answer."""
+
+    text: str
+    sender: str | None
+    ts: int | None
+    sources: list[int]
+    """numbers of the sources that say it"""
+
+
+@dataclass
+class Answer:
+    """An answer from the archive, or that it holds none."""
+
+    question: str
+    found: bool
+    quotes: list[Quote]
+    sources: list[Source]
+    searched: str
+    """where was looked, in words"""
+    missing: list[str]
+    """words of the question that no passage holds"""
+    intents: list[QueryIntent]
+    when: When | None
+    trace: list[str]
+
+    @property
+    def text(self) -> str:
+        """The answer as one text, its sources in brackets."""
+        if not self.found:
+            return "The archive does not hold an answer to this."
+        return "\n".join(f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
+
+
+class Archive:
+    """The newest generation of an archive. Use it in a `with` block, or close it."""
+
+    def __init__(self, settings: Settings, generation: Generation, held: ExitStack) -> None:
+        self.settings = settings
+        self.generation = generation
+        self._held = held
+        self._zone = ZoneInfo(settings.timezone)
+        # point lookups are faster on one thread, and many readers may run at once
+        path = generation.path / "catalog.duckdb"
+        self._catalog = held.enter_context(duckdb.connect(str(path), read_only=True, config={"threads": 1}))
+        self._vectors = vectors.open(generation.path / "vectors")
+        held.callback(self._vectors.close)
+
+    @classmethod
+    def open(cls, config: Path | None = None) -> Archive:
+        """The archive of that relrag.toml, else of the nearest one.
+
+        Raises ArchiveError when nothing is published yet, SettingsError when relrag.toml is missing or wrong.
+        """
+        settings = settings_module.load(config)
+        with ExitStack() as held:
+            try:
+                generation = held.enter_context(generations.open_current(settings.home_path))
+            except generations.NothingPublished as error:
+                raise ArchiveError(str(error)) from None
+            return cls(settings, generation, held.pop_all())
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """Lets go of the generation."""
+        self._held.close()
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def search(
+        self,
+        query: str,
+        *,
+        sources: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        since: Moment = None,
+        until: Moment = None,
+        limit: int | None = None,
+    ) -> Results:
+        """The passages that fit a query best.
+
+        `since` and `until` (to the end of that day, month or year) leave out everything else; a time phrase in the
+        query itself only puts what lies within it first.
+        """
+        context = self._context(query, sources, kinds, since, until, limit or self.settings.search_limit)
+        return Results(query, run(SEARCH, context), context.when, context.intents, context.trace)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        sources: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        since: Moment = None,
+        until: Moment = None,
+        limit: int | None = None,
+    ) -> Answer:
+        """The sentences that answer a question, with the records that say so; `limit` caps the passages looked at."""
+        context = self._context(question, sources, kinds, since, until, limit or 2 * self.settings.search_limit)
+        hits = run(_ASK, context)
+        if context.when and context.when.relative:
+            hits = [hit for hit in hits if hit.in_time or hit.role]
+        evidence = answer(hits, context.terms, context.intents, self.settings.answer_min_coverage)
+        context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
+        listed = _sources(hits, evidence, self.settings)
+        numbers = {source.hit.chunk.chunk_group_id: source.number for source in listed}
+        return Answer(
+            question=question,
+            found=bool(evidence.sentences),
+            quotes=[_quote(sentence, numbers) for sentence in evidence.sentences],
+            sources=listed,
+            searched=self._searched(context),
+            missing=[
+                one.said for one in context.terms if not (one.light or any(map(self._frequencies.get, one.tokens)))
+            ],
+            intents=context.intents,
+            when=context.when,
+            trace=context.trace,
+        )
+
+    def record(self, asset_id: str) -> Record | None:
+        """The record of that id; None where the archive has none."""
+        return passages.record(self._catalog, asset_id)
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """The passage of that id; None where the archive has none."""
+        return passages.chunks(self._catalog, [chunk_id]).get(chunk_id)
+
+    def chunks_of(self, asset_id: str) -> list[Chunk]:
+        """The passages of a record or chat window, in order."""
+        return passages.of_assets(self._catalog, [asset_id])
+
+    def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
+        """The records of a thread, newest first."""
+        return graph.get_thread_members(self._catalog, thread_id, limit, offset)
+
+    def neighbors(
+        self,
+        asset_ref: str,
+        relation_types: Sequence[str] | None = None,
+        direction: Direction = "both",
+        limit: int = 50,
+    ) -> list[Neighbor]:
+        """What a record, passage or thread is directly related to."""
+        return graph.get_asset_neighbors(self._catalog, asset_ref, relation_types, direction, limit)
+
+    def _context(
+        self, question: str, sources: Sequence[str], kinds: Sequence[str], since: Moment, until: Moment, limit: int
+    ) -> Context:
+        for name in sources:
+            self.settings.source(name)
+        if unknown := sorted(set(kinds) - KINDS.keys()):
+            raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+        when = time_range(question, settings_module.now(), self._zone)
+        topic = when.without(question) if when and when.relative else question
+        redacted = self._redacted(topic)
+        return Context(
+            question=question,
+            search_text=topic if redacted == topic else f"{topic}\n{redacted}",
+            terms=terms(topic, self._frequencies, redacted),
+            intents=classify_query_intent(question, [], []),
+            when=when,
+            where=vectors.Where(
+                sources=tuple(sources),
+                kinds=tuple(kinds),
+                ts_from=self._seconds(since, end=False),
+                ts_to=self._seconds(until, end=True),
+            ),
+            limit=limit,
+            settings=self.settings,
+            connection=self._catalog,
+            vectors=self._vectors,
+        )
+
+    @functools.cached_property
+    def _frequencies(self) -> Frequencies:
+        return passages.frequencies(self._catalog)
+
+    def _redacted(self, question: str) -> str:
+        if not (self.settings.pii_redaction_enabled and _PERSONAL.search(question)):
+            return question
+        # imported only here: it takes longer than the search
+        from relrag_pipelines.workspace import Workspace
+
+        return Workspace(self.settings).redactor.redact_query(question)
+
+    def _seconds(self, moment: Moment, end: bool) -> int | None:
+        if moment is None:
+            return None
+        if isinstance(moment, datetime):
+            return int(moment.timestamp())
+        return seconds(day_range(str(moment))[end], self._zone)
+
+    def _searched(self, context: Context) -> str:
+        where = context.where
+        names = where.sources or tuple(source.name for source in self.settings.sources)
+        kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
+        said = f"{self.generation.manifest['counts']['chunks']} passages{kinds} in {', '.join(names)}"
+        for word, bound in (("from", where.ts_from), ("before", where.ts_to)):
+            if bound is not None:
+                said += f", {word} {datetime.fromtimestamp(bound, self._zone).date()}"
+        if context.when and context.when.relative:
+            said += f', within "{context.when.phrase}"'
+        return said
+
+
+def _quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:
+    unit = sentence.unit
+    cited = (numbers.get(hit.chunk.chunk_group_id) for hit in sentence.hits)
+    return Quote(unit.quote, unit.sender, unit.ts, list(dict.fromkeys(number for number in cited if number)))
+
+
+def _sources(hits: list[Hit], evidence: Evidence, settings: Settings) -> list[Source]:
+    """One source a record: those that the answer cites in its order, then the others that may be shown."""
+    cited: dict[str, list[Hit]] = {}
+    for sentence in evidence.sentences:
+        for hit in sentence.hits:
+            cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
+    records = {group: quoted[0] for group, quoted in cited.items()}
+    for hit in records.values():
+        hit.promoted = True
+    for hit in hits:
+        records.setdefault(hit.chunk.chunk_group_id, hit)
+    said = "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in evidence.sentences)
+    if settings.source_display_min_score:
+        # what falls far behind the best source does not matter, however well it fits by itself
+        least = max(settings.source_display_min_score, min(evidence.least, 1.0))
+        settings = settings.model_copy(update={"source_display_min_score": least})
+    chosen = shown(list(records.values()), said, settings)
+    return [Source(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]

@@ -1,0 +1,106 @@
+"""The asset neighbourhood: what a hit is attached to, what is attached to it, and the newest of its thread.
+
+It is followed only where the question asks for it. What it adds ranks behind every hit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from relrag_pipelines.records import Chunk
+from relrag_query import graph, passages
+from relrag_query.hits import ASSET_NEIGHBORHOOD, Hit
+from relrag_query.intent import QueryIntent
+from relrag_query.retrieve import Context, expand_document_chunks
+
+PARENT, ATTACHMENT, THREAD = 0.40, 0.38, 0.35
+"""display scores of what is added"""
+
+_THREAD_MEMBERS = 8
+_SEEDS = 5
+_NEAR_BEST = 0.75
+"""so many of the best hits are followed; behind them the neighbourhood is that of noise"""
+_SHOWN = {
+    PARENT: {QueryIntent.ASSET_ATTACHMENT, QueryIntent.ASSET_THREAD},
+    ATTACHMENT: {QueryIntent.ASSET_ATTACHMENT},
+    THREAD: {QueryIntent.ASSET_THREAD},
+}
+"""intents that ask to see these neighbours; else they are there for the answer only"""
+
+
+def neighborhood(hits: list[Hit], context: Context) -> list[Hit]:
+    """The step of the query: nothing where no intent asks for it, or the setting is off."""
+    asked = context.expansion
+    if not (asked.threads or asked.attachments):
+        return hits
+    if not context.settings.asset_neighborhood_expansion_enabled:
+        context.note("neighborhood", "asked for, but asset_neighborhood_expansion_enabled is false")
+        return hits
+    return expand_asset_neighborhood(
+        hits,
+        context,
+        max_total=max(30, len(hits) + 10),
+        expand_threads=asked.threads,
+        expand_attachments=asked.attachments,
+        expand_chunks=False,
+    )
+
+
+def expand_asset_neighborhood(
+    results: list[Hit],
+    context: Context,
+    max_total: int = 30,
+    expand_threads: bool = True,
+    expand_attachments: bool = True,
+    expand_chunks: bool = True,
+) -> list[Hit]:
+    """The results and their neighbourhood, each passage once, at most `max_total` in all.
+
+    The record that contains a result always comes along.
+    """
+    if expand_chunks:
+        results = expand_document_chunks(results, context, max_total)
+    seeds = _seeds(results, context)
+    lowest = min((hit.score for hit in results), default=0.0)
+    added: list[Hit] = []
+    present = {hit.chunk.asset_id for hit in results}
+    for score, found in _rings(seeds, context, expand_threads, expand_attachments):
+        shown = bool(_SHOWN[score].intersection(context.intents))
+        for chunk in found:
+            if chunk.asset_id not in present and len(results) + len(added) < max_total:
+                present.add(chunk.asset_id)
+                added.append(Hit(chunk, lowest * score, score, ASSET_NEIGHBORHOOD, promoted=shown))
+    context.note("neighborhood", f"{len(added)} neighbours of {len(seeds)} hits added")
+    return [*results, *added]
+
+
+def _seeds(results: list[Hit], context: Context) -> list[Hit]:
+    """The hits that are followed: close to the best, of the time asked about, attachments where one is asked for."""
+    seeds = [hit for hit in results if hit.role is None and hit.hit_of is None]
+    if context.when and context.when.relative:
+        seeds = [hit for hit in seeds if hit.in_time]
+    if QueryIntent.ASSET_ATTACHMENT in context.intents:
+        seeds = [hit for hit in seeds if hit.chunk.parent_asset_id] or seeds
+    best = max((hit.display_score for hit in seeds), default=0.0)
+    return [hit for hit in seeds if hit.display_score >= _NEAR_BEST * best][:_SEEDS]
+
+
+def _rings(seeds: list[Hit], context: Context, threads: bool, attachments: bool) -> Iterable[tuple[float, list[Chunk]]]:
+    connection = context.connection
+    parents = _distinct(hit.chunk.parent_asset_id for hit in seeds)
+    yield PARENT, _first(passages.of_assets(connection, parents)) if parents else []
+    if attachments:
+        attached = graph.get_attachments(connection, _distinct([*(hit.chunk.asset_id for hit in seeds), *parents]))
+        yield ATTACHMENT, _first(passages.of_assets(connection, attached)) if attached else []
+    if threads:
+        ids = _distinct(hit.chunk.thread_id for hit in seeds if not hit.chunk.members)
+        yield THREAD, passages.of_threads(connection, ids, _THREAD_MEMBERS) if ids else []
+
+
+def _first(chunks: list[Chunk]) -> list[Chunk]:
+    """The first passage of each record."""
+    return [chunk for chunk in chunks if chunk.chunk_index == 0]
+
+
+def _distinct(values: Iterable[str | None]) -> list[str]:
+    return list(dict.fromkeys(value for value in values if value))

@@ -1,0 +1,83 @@
+"""Reads passages, messages and records from a published catalog, many at a time: a query costs more than its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import duckdb
+import orjson
+
+from relrag_pipelines.records import Chunk, Page, Record
+from relrag_query.hits import Message
+
+Connection = duckdb.DuckDBPyConnection
+
+_OF_IDS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($keys))
+"""
+_OF_GROUPS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE chunk_group_id IN (SELECT unnest($keys)) ORDER BY chunk_group_id, chunk_index
+"""
+_OF_ASSETS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
+"""
+_OF_THREADS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE thread_id IN (SELECT unnest($keys)) AND chunk_index = 0
+    ORDER BY ts DESC NULLS LAST, chunk_id LIMIT $limit
+"""
+_MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
+_EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
+_RECORD = "SELECT * FROM records WHERE asset_id = $key"
+
+
+def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+    """The passages of these ids that exist, by id."""
+    return {row[0]: Chunk(*row) for row in connection.execute(_OF_IDS, {"keys": list(chunk_ids)}).fetchall()}
+
+
+def of_groups(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
+    """All passages of these groups in the order of their texts."""
+    return [Chunk(*row) for row in connection.execute(_OF_GROUPS, {"keys": list(chunk_group_ids)}).fetchall()]
+
+
+def of_assets(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
+    """All passages of these records in the order of their texts."""
+    return [Chunk(*row) for row in connection.execute(_OF_ASSETS, {"keys": list(asset_ids)}).fetchall()]
+
+
+def of_threads(connection: Connection, thread_ids: Sequence[str], limit: int) -> list[Chunk]:
+    """The first passage of each record in these threads, newest first."""
+    values = {"keys": list(thread_ids), "limit": limit}
+    return [Chunk(*row) for row in connection.execute(_OF_THREADS, values).fetchall()]
+
+
+def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:
+    """The messages of these ids that exist, by id."""
+    rows = connection.execute(_MESSAGES, {"keys": list(asset_ids)}).fetchall()
+    return {row[0]: Message(*row) for row in rows}
+
+
+def extras(connection: Connection, asset_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What only their kind has, of these records, by asset_id."""
+    rows = connection.execute(_EXTRA, {"keys": list(asset_ids)}).fetchall()
+    return {asset_id: orjson.loads(extra) for asset_id, extra in rows}
+
+
+def record(connection: Connection, asset_id: str) -> Record | None:
+    """The record of that id, redacted as it stands in the index."""
+    row = connection.execute(_RECORD, {"key": asset_id}).fetchone()
+    if row is None:
+        return None
+    found = Record(*row)
+    found.extra = orjson.loads(cast(str, found.extra))
+    found.pages = [Page(**page) for page in cast(list[dict[str, int]], found.pages)]
+    return found
+
+
+def frequencies(connection: Connection) -> dict[str, int]:
+    """How many passages hold a term, of those counted; under the empty term how many were counted."""
+    return dict(connection.execute("FROM terms").fetchall())

@@ -1,0 +1,193 @@
+"""The steps of a query, each a function from hits to hits.
+
+What they share is the Context: the question in its forms, what it asks for, and the generation that is read. Every step
+notes in the context's trace what it did.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import duckdb
+
+from relrag_pipelines.records import Chunk
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.vectors import VectorStore, Where
+from relrag_query import passages
+from relrag_query.coverage import Term, coverage, passage_tokens, tokens
+from relrag_query.hits import Hit
+from relrag_query.intent import Expansion, QueryIntent, expansion
+from relrag_query.when import When
+
+_SPARE = 4
+"""so many times the hits wanted are looked up, since windows of one chat overlap and are shown once"""
+
+_WITH_EXTRA = frozenset({"git_history", "code"})
+
+
+@dataclass
+class Context:
+    """One query: what was asked, and of which generation."""
+
+    question: str
+    search_text: str
+    """the question without its relative time phrase, with pseudonyms beside the personal data that they stand for"""
+    terms: list[Term]
+    intents: list[QueryIntent]
+    when: When | None
+    where: Where
+    limit: int
+    settings: Settings
+    connection: duckdb.DuckDBPyConnection
+    vectors: VectorStore
+    trace: list[str] = field(default_factory=list)
+
+    @functools.cached_property
+    def expansion(self) -> Expansion:
+        """How far the intents go from the hits."""
+        return expansion(self.intents)
+
+    def note(self, step: str, did: str) -> None:
+        """Adds a line to the trace."""
+        self.trace.append(f"{step}: {did}")
+
+
+Step = Callable[[list[Hit], Context], list[Hit]]
+
+
+def run(steps: Sequence[Step], context: Context) -> list[Hit]:
+    """The hits after all steps, from none."""
+    hits: list[Hit] = []
+    for step in steps:
+        started, noted = time.perf_counter(), len(context.trace)
+        hits = step(hits, context)
+        if len(context.trace) > noted:
+            context.trace[-1] += f" ({(time.perf_counter() - started) * 1000:.1f} ms)"
+    return hits
+
+
+def search(hits: list[Hit], context: Context) -> list[Hit]:
+    """Passages by the words of the question; those of the time that it speaks of stand first.
+
+    What the catalog does not know is dropped, and so are windows of a chat that mostly repeat a better one.
+    """
+    wanted = context.limit * _SPARE
+    found = context.vectors.search(context.search_text, wanted, context.where)
+    if context.when:
+        inside = context.vectors.search(context.search_text, wanted, _within(context.where, context.when))
+        first = {hit.chunk_id for hit in inside}
+        found = [*inside, *(hit for hit in found if hit.chunk_id not in first)]
+    kept = list(itertools.islice(_distinct(_known(found, context)), context.limit))
+    context.note("search", f"{len(found)} passages found, {len(kept)} kept")
+    return [*hits, *kept]
+
+
+def _known(found: list[vectors.Hit], context: Context) -> Iterator[Hit]:
+    """The hits that the catalog knows, read only as far as they are wanted."""
+    for start in range(0, len(found), context.limit):
+        part = found[start : start + context.limit]
+        known = passages.chunks(context.connection, [hit.chunk_id for hit in part])
+        yield from (Hit(known[hit.chunk_id], hit.score, 0.0) for hit in part if hit.chunk_id in known)
+
+
+def _distinct(hits: Iterator[Hit]) -> Iterator[Hit]:
+    shown: set[str] = set()
+    for hit in hits:
+        members = hit.chunk.members
+        if not members or 2 * len(shown.intersection(members)) <= len(members):
+            shown.update(members)
+            yield hit
+
+
+def prefer_time(hits: list[Hit], context: Context) -> list[Hit]:
+    """Hits of the time that the question speaks of stand first; the others stay behind them."""
+    when = context.when
+    if when is None:
+        return hits
+    for hit in hits:
+        hit.in_time = when.holds(hit.chunk.ts, hit.chunk.last_ts)
+    inside = [hit for hit in hits if hit.in_time]
+    context.note("time", f'"{when.phrase}": {len(inside)} of {len(hits)} hits lie within it')
+    return [*inside, *(hit for hit in hits if not hit.in_time)]
+
+
+def rate(hits: list[Hit], context: Context) -> list[Hit]:
+    """Gives each hit its display score: the share of the question that it covers."""
+    for hit in hits:
+        hit.display_score = coverage(context.terms, passage_tokens(hit.chunk))
+    return hits
+
+
+def read_messages(hits: list[Hit], context: Context) -> list[Hit]:
+    """Gives each chat window its messages, and says which of them hold words of the question."""
+    windows = [hit for hit in hits if hit.chunk.members and not hit.messages]
+    members = list(dict.fromkeys(ref for hit in windows for ref in hit.chunk.members))
+    if members:
+        known = passages.messages(context.connection, members)
+        for hit in windows:
+            hit.messages = [known[ref] for ref in hit.chunk.members if ref in known]
+            shares = [coverage(context.terms, tokens(f"{one.sender or ''}\n{one.text}")) for one in hit.messages]
+            best = max(shares, default=0.0)
+            hit.matching = [place for place, share in enumerate(shares) if share and share >= 0.7 * best]
+    return hits
+
+
+def read_extra(hits: list[Hit], context: Context) -> list[Hit]:
+    """Gives commits and code what only they have: hash, class, method."""
+    own = [hit for hit in hits if hit.chunk.rag_source_type in _WITH_EXTRA]
+    if own:
+        known = passages.extras(context.connection, [hit.chunk.asset_id for hit in own])
+        for hit in own:
+            hit.extra = known.get(hit.chunk.asset_id, {})
+    return hits
+
+
+def add_siblings(hits: list[Hit], context: Context) -> list[Hit]:
+    """The other passages of each hit's record, straight behind it, in the order of the text."""
+    return expand_document_chunks(hits, context, max_total=context.limit * _SPARE)
+
+
+def expand_document_chunks(hits: list[Hit], context: Context, max_total: int) -> list[Hit]:
+    """Adds passages of the hits' groups (chunk_group_id); each shares the decision on the hit that brought it in.
+
+    Of a long record only those nearest to the hit, so that all hits get some.
+    """
+    owners: dict[str, Hit] = {}
+    for hit in hits:
+        if hit.chunk.chunk_count > 1:
+            owners.setdefault(hit.chunk.chunk_group_id, hit)
+    present = {hit.chunk.chunk_id for hit in hits}
+    room = max(0, max_total - len(hits)) // max(1, len(owners))
+    added: dict[str, list[Hit]] = {}
+    for chunk in _nearest(passages.of_groups(context.connection, list(owners)) if owners else [], owners, present):
+        owner = owners[chunk.chunk_group_id]
+        siblings = added.setdefault(owner.chunk.chunk_id, [])
+        if len(siblings) < room:
+            sibling = Hit(chunk, owner.score, owner.display_score, owner.role, owner.promoted, owner.chunk.chunk_id)
+            sibling.in_time = owner.in_time
+            siblings.append(sibling)
+    context.note("siblings", f"{sum(map(len, added.values()))} passages of the same records added")
+    ordered = {owner: sorted(found, key=lambda one: one.chunk.chunk_index) for owner, found in added.items()}
+    return [one for hit in hits for one in (hit, *ordered.get(hit.chunk.chunk_id, ()))]
+
+
+def _nearest(chunks: list[Chunk], owners: dict[str, Hit], present: set[str]) -> list[Chunk]:
+    def distance(chunk: Chunk) -> tuple[int, str]:
+        return abs(chunk.chunk_index - owners[chunk.chunk_group_id].chunk.chunk_index), chunk.chunk_id
+
+    return sorted((chunk for chunk in chunks if chunk.chunk_id not in present), key=distance)
+
+
+def _within(where: Where, when: When) -> Where:
+    since = max((bound for bound in (where.ts_from, when.since) if bound is not None), default=None)
+    until = min((bound for bound in (where.ts_to, when.until) if bound is not None), default=None)
+    return replace(where, ts_from=since, ts_to=until)
+
+
+SEARCH: tuple[Step, ...] = (search, prefer_time, rate, read_messages, read_extra)
+"""what `relrag search` runs"""

@@ -1,0 +1,139 @@
+"""Cuts passages into what can be quoted: sentences, blocks of short lines, turns of a chat, lines of a transcript."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from relrag_query.hits import Hit
+
+TURN_SECONDS = 300
+"""messages of one sender that follow each other within this time are one turn"""
+
+_STOPS = ".!?…:"
+_QUOTE = 280
+"""characters up to which a quote goes on"""
+_BLOCK = 320
+"""characters of lines that are quoted together"""
+_LONGEST = 600
+"""characters of one quote"""
+_TRANSCRIPT = 3
+"""lines that begin with a name make a paragraph a transcript"""
+_END = re.compile(r"[.!?…][\"'”’)\]]*\s+")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|no|vs|etc|e\.g|i\.e|inc|ltd|jr|sr|tj|tzn|např|atd|ing|mgr|\d{1,2})\.\s+$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"\s*(?:>|On .{6,80} wrote:$|Dne .{6,80} napsal\w*:$|בתאריך .{6,80} כתב\w*:$)")
+_SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One thing that can be quoted."""
+
+    text: str
+    hit: Hit
+    sender: str | None
+    ts: int | None
+    asset_id: str
+    """the record that it stands in; of a turn the first message"""
+    behind: tuple[str, ...] = ()
+    """what follows it in its passage"""
+
+    @property
+    def quote(self) -> str:
+        """The unit with as much of what follows as makes a readable quote."""
+        said = self.text
+        for more in self.behind:
+            # lines without a full stop behind a sentence are mostly a greeting or a signature
+            if len(said) + len(more) > _QUOTE or (more[-1] not in _STOPS and self.text[-1] in _STOPS):
+                break
+            said += f"\n{more}" if "\n" in said + more else f" {more}"
+        return said
+
+
+def units(hit: Hit) -> list[Unit]:
+    """What can be quoted of a hit, in order; lines that only quote another mail are left out."""
+    if hit.messages:
+        return list(_turns(hit))
+    chunk, texts = hit.chunk, split(hit.chunk.text)
+    return [
+        Unit(text, hit, chunk.from_, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
+        for place, text in enumerate(texts)
+    ]
+
+
+def split(text: str) -> list[str]:
+    """Sentences of running text; short lines that follow each other, as in a table or a transcript, stay together."""
+    found: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not _QUOTED.match(line)]
+        spoken = sum(_SPEAKER.match(line) is not None for line in lines)
+        if spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
+            found += _blocks(lines)
+        elif lines and (len(lines) == 1 or min(map(len, lines[:-1])) > 55):
+            found += _sentences(" ".join(lines))
+        else:
+            found += _short_lines(lines)
+    return [part for one in found for part in _cut(one)]
+
+
+def _turns(hit: Hit) -> Iterator[Unit]:
+    turn: list[int] = []
+    for place, message in enumerate(hit.messages):
+        last = hit.messages[turn[-1]] if turn else None
+        if last and (last.sender != message.sender or (message.ts or 0) - (last.ts or 0) > TURN_SECONDS):
+            yield _turn(hit, turn)
+            turn = []
+        turn.append(place)
+    if turn:
+        yield _turn(hit, turn)
+
+
+def _turn(hit: Hit, places: list[int]) -> Unit:
+    said = [hit.messages[place] for place in places]
+    text = "\n".join(message.text for message in said if not message.text.startswith("> "))
+    return Unit(text, hit, said[0].sender, said[0].ts, said[0].asset_id)
+
+
+def _sentences(text: str) -> list[str]:
+    found, start = [], 0
+    for end in _END.finditer(text):
+        behind = text[end.end() : end.end() + 1]
+        if behind.islower() or _ABBREVIATION.search(text[start : end.end()]):
+            continue
+        found.append(text[start : end.end()].strip())
+        start = end.end()
+    return [*found, text[start:]] if start < len(text) else found
+
+
+def _short_lines(lines: list[str]) -> list[str]:
+    """Lines of one phrase each in blocks; a line of several sentences by sentence."""
+    found: list[str] = []
+    block: list[str] = []
+    for line in lines:
+        sentences = _sentences(line)
+        if len(sentences) > 1 or len(line) > 120:
+            found += [*_blocks(block), *sentences]
+            block = []
+        else:
+            block.append(line)
+    return [*found, *_blocks(block)]
+
+
+def _blocks(lines: list[str]) -> list[str]:
+    """Lines that follow each other, joined as long as they stay readable."""
+    found: list[str] = []
+    for line in lines:
+        if found and len(found[-1]) + len(line) < _BLOCK:
+            found[-1] += f"\n{line}"
+        else:
+            found.append(line)
+    return found
+
+
+def _cut(text: str) -> list[str]:
+    return [text] if len(text) <= _LONGEST else textwrap.wrap(text, _LONGEST, break_long_words=True)
