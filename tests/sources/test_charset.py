@@ -27,6 +27,7 @@ HEBREW = "שלום, מצורפת החשבונית עבור המשאבה. נדב�
         (FRENCH, "mac_roman"),
         ("Total is £30 for the naïve résumé", "cp1252"),
         ("The café is “closed” – see you later", "cp1252"),
+        ("The café is “closed”" + " and plain English goes on and on." * 30, "cp1252"),
         ("Grüße aus München, die Straße ist gesperrt. Übermorgen schöne Äpfel.", "cp1252"),
         (HEBREW, "cp1255"),
         (HEBREW, "iso8859-8"),

@@ -31,8 +31,8 @@ class Extracted:
     title: str | None = None
     author: str | None = None
     date: datetime | None = None
-    """as the document itself names it: its last change or, where it knows only that, its creation; without a zone
-    where the document gives none"""
+    """as the document itself names it: when a PDF was made (tools touch it later), when a DOCX was last saved, what
+    Markdown has in front; without a zone where the document gives none"""
     date_has_time: bool = True
     language: str | None = None
     """ISO 639-1; no reader tells it yet"""

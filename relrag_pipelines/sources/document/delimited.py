@@ -1,13 +1,14 @@
 """CSV and TSV: every row as `column: value` pairs, so that a row can be understood on its own.
 
 The delimiter is the one that cuts the first rows into the same number of columns, more than one. The first row names
-the columns where its cells are distinct words and none is a number. Empty cells are left out of a row; since every
-value is named, none slides under another's column. The names stand once more in the first line.
+the columns where its cells are distinct words or years and none is another number. Empty cells are left out of a row;
+since every value is named, none slides under another's column. The names stand once more in the first line.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 
 from relrag_pipelines.records import Failure
@@ -19,6 +20,7 @@ MAX_FIELD = 2**24
 """A cell with more characters means that a quotation mark was never closed."""
 
 _DELIMITERS = ",;\t|"
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _END = "\x1e"
 """A last row; it is not one of its own where an open quotation mark swallowed it."""
 
@@ -76,4 +78,6 @@ def _sentences(rows: list[list[str]]) -> list[str]:
 
 def _names_columns(row: list[str]) -> bool:
     names = [name for name in row if name]
-    return len(names) == len(set(names)) > len(row) / 2 and not any(name[:1].isdigit() or "@" in name for name in names)
+    words = [name for name in names if not name[0].isdigit() and "@" not in name]
+    only_words_and_years = all(name in words or _YEAR.fullmatch(name) for name in names)
+    return len(names) == len(set(names)) > len(row) / 2 and bool(words) and only_words_and_years

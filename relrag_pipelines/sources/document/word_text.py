@@ -132,9 +132,7 @@ def _cells(row: etree._Element, context: Context) -> Iterator[str]:
     """The texts of a row's cells; columns that a merged or missing cell takes up are empty."""
     yield from [""] * _columns(_value(row, "trPr", "gridBefore"))
     for cell in _own(row, f"{W}tc"):
-        merged = cell.find(f"{W}tcPr/{W}vMerge")
-        continued = merged is not None and merged.get(f"{W}val", "continue") == "continue"
-        yield "" if continued else "\n".join(blocks(cell, context))
+        yield "\n".join(blocks(cell, context))
         yield from [""] * (_columns(_value(cell, "tcPr", "gridSpan")) - 1)
 
 

@@ -32,6 +32,7 @@ def test_real_japanese_file(shared_data: Path) -> None:
         ("a.csv", b"a|b\n1|2\n3|4\n", ["a, b", "a: 1; b: 2", "a: 3; b: 4"]),
         ("a.csv", b"sep=;\r\na;b\r\n1;2\r\n", ["a, b", "a: 1; b: 2"]),
         ("a.csv", b'a,b\n"line one\nline ""two""",x\n', ["a, b", 'a: line one line "two"; b: x']),
+        ("a.csv", b"item,2023,2024-05\nrent,1,2\n", ["item, 2023, 2024-05", "item: rent; 2023: 1; 2024-05: 2"]),
         # no header: numbers, or names that repeat
         ("a.csv", b"1,2\n3,4\n", ["column 1: 1; column 2: 2", "column 1: 3; column 2: 4"]),
         ("a.csv", b"yes,yes\nno,yes\n", ["column 1: yes; column 2: yes", "column 1: no; column 2: yes"]),

@@ -105,7 +105,7 @@ def test_a_table_within_a_cell_keeps_the_outer_columns() -> None:
 def test_tracked_changes_links_tabs_and_content_controls() -> None:
     xml = """
     <w:p><w:r><w:t xml:space="preserve">pay </w:t></w:r><w:del><w:r><w:delText>8,400</w:delText></w:r></w:del>
-      <w:ins><w:r><w:t>7,980</w:t></w:r></w:ins><w:r><w:tab/><w:t>now</w:t></w:r></w:p>
+      <w:moveFrom><w:r><w:t>elsewhere</w:t></w:r></w:moveFrom><w:ins><w:r><w:t>7,980</w:t></w:r></w:ins><w:r><w:tab/><w:t>now</w:t></w:r></w:p>
     <w:sdt><w:sdtContent><w:p><w:r><w:t>from a control</w:t></w:r></w:p></w:sdtContent></w:sdt>
     <w:p><w:r><w:t>non</w:t><w:noBreakHyphen/><w:t>breaking</w:t></w:r></w:p>"""
     assert extract(body(xml), "a.docx").text == "pay 7,980\tnow\n\nfrom a control\n\nnon-breaking"
