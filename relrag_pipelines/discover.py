@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -31,9 +31,15 @@ class Found:
     path: str
     """relative to the folder that was looked into, with forward slashes"""
     files: int
-    bytes: int
+    sizes: Mapping[str, int]
+    """suffix -> bytes"""
     exclude: tuple[str, ...] = ()
     """patterns of what lies there and another kind reads"""
+
+    @property
+    def bytes(self) -> int:
+        """Of all its files."""
+        return sum(self.sizes.values())
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,9 @@ class Discovery:
 
     sources: list[Found] = field(default_factory=list)
     unrecognised: list[str] = field(default_factory=list)
-    """files with a known suffix that no kind recognises"""
+    """files that no kind recognises and a source reads all the same, to say what is wrong with them"""
+    unread: list[str] = field(default_factory=list)
+    """files with a known suffix that no kind recognises and that lie in none of the sources"""
     by_name: int = 0
     """files told apart by their names alone, because time was up"""
     complete: bool = True
@@ -79,8 +87,10 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
     for kind in KINDS:
         if found := _source(kind, files, recognised, owners, {one.name for one in sources}):
             sources.append(found)
-    unrecognised = [file.path for file in files if recognised.get(file.path) is None and file.path not in late]
-    return Discovery(sources, unrecognised, len(late), complete)
+    doubtful = [file.path for file in files if file.path not in late and recognised[file.path] is None]
+    read = {path for path in doubtful if any(one.kind == owners[path] and _below(one.path, path) for one in sources)}
+    unread = [path for path in doubtful if path not in read]
+    return Discovery(sources, [path for path in doubtful if path in read], unread, len(late), complete)
 
 
 def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
@@ -151,8 +161,10 @@ def _source(
     root = os.path.commonpath([file.folder for file in certain]) or "."
     inside = [file for file in files if kind in file.kinds and _below(root, file.path)]
     own = [file for file in inside if owners[file.path] == kind]
-    size = sum(file.size for file in own)
-    return Found(_name(root, kind, taken), kind, root, len(own), size, _exclude(root, inside, own))
+    sizes: Counter[str] = Counter()
+    for file in own:
+        sizes[PurePosixPath(file.path).suffix.lower()] += file.size
+    return Found(_name(root, kind, taken), kind, root, len(own), sizes, _exclude(root, inside, own))
 
 
 def _exclude(root: str, inside: list[_File], own: list[_File]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -84,11 +84,13 @@ def git_tree(folder: Path) -> Path | None:
     return next((parent for parent in (place, *place.parents) if (parent / ".git").exists()), None)
 
 
-def git_ignores(folder: Path) -> bool:
-    """Whether git leaves out what lies in that folder, which need not exist; False where git itself is missing."""
+def tracking_git_tree(folder: Path) -> Path | None:
+    """The git tree that would take up what lies in the folder, which need not exist; None where git ignores it."""
     tree = git_tree(folder)
-    if tree is None:
-        return False
+    return None if tree is None or _git_ignores(tree, folder) else tree
+
+
+def _git_ignores(tree: Path, folder: Path) -> bool:
     # a file below it: a pattern for folders matches a path only where git knows it for a folder
     inside = folder.resolve() / "private" / "records"
     try:
@@ -110,6 +112,14 @@ def free_bytes(folder: Path) -> int:
     """Free space for this user where the folder is, or will be."""
     place = folder.resolve()
     return shutil.disk_usage(next(parent for parent in (place, *place.parents) if parent.exists())).free
+
+
+def drawbacks(home: Path) -> Iterator[str]:
+    """What is unfortunate about where an index lies, or would lie: one sentence each, with what to do."""
+    if program := synced_by(home):
+        yield f"{home} would be copied to other machines by {program}, private texts included; set `home` elsewhere."
+    if kind := network_file_system(home):
+        yield f"{home} lies on a network file system ({kind}), where SQLite breaks; set `home` to a local disk."
 
 
 def _is_zone(name: str) -> bool:

@@ -122,7 +122,6 @@ def test_the_edge_table_is_unique_on_source_destination_and_type(database: duckd
         database.execute("INSERT INTO asset_asset_edges BY NAME SELECT * FROM rows LIMIT 1")
 
 
-@pytest.mark.requirement("S0-26", "S0-27", "S0-28", "S0-29", "S0-30")
 def test_chunks_carry_the_four_linking_fields_and_an_id_of_their_own() -> None:
     names = arrow_schema(TABLES["chunks"].row).names
     assert {"asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "chunk_id"} <= set(names)

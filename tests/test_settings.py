@@ -44,7 +44,7 @@ def test_flags_that_change_what_is_stored_or_found_are_off_until_they_are_asked_
     assert found.asset_neighborhood_expansion_enabled is False
 
 
-@pytest.mark.requirement("S0-71", "S0-72", "S0-73", "S0-74", "S0-80")
+@pytest.mark.requirement("S0-80")
 def test_each_channel_has_its_policy_and_one_can_be_changed_alone(tmp_path: Path) -> None:
     policies = load(tmp_path, '[pii_policies.gmail]\nentities = ["IBAN_CODE"]\naction = "redact"\n').pii_policies
     assert (policies["gmail"].entities, policies["gmail"].action) == (["IBAN_CODE"], "redact")
@@ -55,7 +55,7 @@ def test_each_channel_has_its_policy_and_one_can_be_changed_alone(tmp_path: Path
     assert load(tmp_path, "").pii_policies["gmail"].entities == POLICIES["gmail"]["entities"]
 
 
-@pytest.mark.requirement("S4-8", "S4-9", "S4-10", "S4-11", "S4-14")
+@pytest.mark.requirement("S4-14")
 def test_the_display_filter_is_on_with_the_declared_limits(tmp_path: Path) -> None:
     found = load(tmp_path, "")
     assert found.source_display_filter_enabled is True

@@ -1,0 +1,84 @@
+"""Writes the generated pages of docs/ again; with --check it only says which are out of step.
+
+records.md and settings.md come from the declarations, commands.md from the commands' own help, requirements.md from
+the `requirement` markers of the tests.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from relrag_pipelines import records, settings
+
+DOCS = Path(__file__).resolve().parent
+TESTS = DOCS.parent / "tests"
+
+
+def commands() -> str:
+    """docs/commands.md."""
+    from relrag_query.cli import describe
+
+    lines = ["# Commands", "", "Generated from `relrag --help` by `make docs`; do not edit.", ""]
+    return "\n".join([*lines, *describe()])
+
+
+def requirements() -> str:
+    """docs/requirements.md: each requirement with the tests that show it."""
+    shown: dict[str, list[str]] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for number, test in marked(ast.parse(path.read_text(encoding="utf-8"))):
+            name = f"{path.relative_to(DOCS.parent).as_posix()}{f'::{test}' if test else ''}"
+            shown.setdefault(number, []).append(name)
+    lines = ["# Requirements", ""]
+    lines += [
+        "Generated from the `requirement` markers of the tests by `make docs`; do not edit. The numbers are those of"
+    ]
+    lines += ["the project's requirements; a number without a line here has no test yet.", ""]
+    lines += ["| requirement | tests |", "|---|---|"]
+    for number in sorted(shown, key=natural):
+        tests = "<br>".join(f"`{test}`" for test in dict.fromkeys(shown[number]))
+        lines.append(f"| {number} | {tests} |")
+    return "\n".join([*lines, ""])
+
+
+def marked(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """(requirement, test) for every marker: on a test, a class of tests, a parameter, or the whole module (test "")."""
+    for statement in tree.body:
+        name = getattr(statement, "name", "")
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirement":
+                for argument in node.args:
+                    yield ast.literal_eval(argument), name
+
+
+def natural(number: str) -> list[tuple[int, str]]:
+    """Sorts S0-9 before S0-10."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", number)]
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "records.md": records.markdown,
+    "settings.md": settings.markdown,
+    "commands.md": commands,
+    "requirements.md": requirements,
+}
+
+
+def main(arguments: list[str]) -> int:
+    stale = []
+    for name, page in PAGES.items():
+        path, text = DOCS / name, page()
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(f"docs/{name}")
+        if "--check" not in arguments:
+            path.write_text(text, encoding="utf-8")
+    if stale:
+        print(f"{', '.join(stale)} {'out of step; run `make docs`' if '--check' in arguments else 'written'}")
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,260 @@
+"""`relrag doctor`: what is wrong with this machine, this folder and this configuration, and what to do about it.
+
+It looks and changes nothing, and prints no key and no text of the archive. Exit code 2 where something prevents a
+sync, else 0: a warning is for the owner to judge.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sqlite3
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from relrag_pipelines import keys as key_files
+from relrag_pipelines import machine
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.estimate import FIXED_BYTES, estimate
+from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import generations, lock, units
+from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_query.amounts import number, size
+
+Level = Literal["ok", "warning", "problem"]
+
+_MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
+_UNFINISHED = ("NOT_STARTED", "STARTING", "STARTED")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    level: Level
+    what: str
+    said: str
+    """what was found and, where it is not fine, what to do"""
+
+
+def doctor(config: Path | None = None) -> int:
+    """Prints a finding a line; returns the exit code."""
+    worst = 0
+    warnings = 0
+    for finding in examine(config):
+        print(f"{finding.level:<8} {finding.what}: {finding.said}", flush=True)
+        worst = max(worst, 2 if finding.level == "problem" else 0)
+        warnings += finding.level == "warning"
+    if worst:
+        print("Something prevents a sync: see the lines that begin with `problem`.")
+    else:
+        print(f"Nothing prevents a sync; {number(warnings, 'warning')}.")
+    return worst
+
+
+def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Iterator[Finding]:
+    """Everything that is looked at, the machine first."""
+    yield from _machine(environ)
+    try:
+        settings = settings_module.load(config, environ)
+    except SettingsError as error:
+        for line in str(error).splitlines():
+            yield Finding("problem", "settings", line)
+        return
+    yield Finding("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
+    checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+        _redaction, _time_zone, _home, _keys, _sources, _disk, _writer, _generation, _runs,
+    )  # fmt: skip
+    for check in checks:
+        yield from check(settings)
+
+
+def _machine(environ: Mapping[str, str]) -> Iterator[Finding]:
+    version = "{}.{}.{}".format(*sys.version_info)
+    if (3, 11) <= sys.version_info < (3, 14):
+        yield Finding("ok", "python", version)
+    else:
+        yield Finding("problem", "python", f"{version}; relrag needs 3.11, 3.12 or 3.13")
+    broken = [name for name in _MODULES if not _imports(name)]
+    if broken:
+        yield Finding("problem", "packages", f"{', '.join(broken)} cannot be imported; run `make setup` again")
+    else:
+        yield Finding("ok", "packages", ", ".join(_MODULES))
+    if environ.get("RELRAG_NOW"):
+        yield Finding("warning", "clock", f"fixed at {environ['RELRAG_NOW']} by RELRAG_NOW; unset it for real use")
+    elif datetime.now(UTC).year < 2025:
+        yield Finding("warning", "clock", f"says {datetime.now(UTC):%Y-%m-%d}; set it, newer records count as to come")
+    else:
+        yield Finding("ok", "clock", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+
+
+def _imports(name: str) -> bool:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+def _redaction(settings: Settings) -> Iterator[Finding]:
+    from relrag_pipelines.pii import PIIRedactor
+
+    if not settings.pii_redaction_enabled:
+        yield Finding("warning", "redaction", "is off: personal data is indexed as it stands; pii_redaction_enabled")
+        return
+    try:
+        PIIRedactor(settings.pii_policies, key_files.Keys(b"", b"", "k0"))
+    except SettingsError as error:
+        yield Finding("problem", "redaction", str(error))
+        return
+    yield Finding("ok", "redaction", f"on, {number(len(settings.pii_policies), 'policy', 'policies')}")
+
+
+def _time_zone(settings: Settings) -> Iterator[Finding]:
+    here = machine.time_zone()
+    now = time.time()
+    offsets = {_offset(zone, now) for zone in (here, settings.timezone) if zone}
+    if here and len(offsets) > 1:
+        yield Finding("warning", "time zone", f"{settings.timezone} in relrag.toml, but this machine is in {here}")
+    else:
+        yield Finding("ok", "time zone", settings.timezone)
+
+
+def _offset(zone: str, at: float) -> float:
+    from zoneinfo import ZoneInfo
+
+    offset = datetime.fromtimestamp(at, ZoneInfo(zone)).utcoffset()
+    return offset.total_seconds() if offset else 0.0
+
+
+def _home(settings: Settings) -> Iterator[Finding]:
+    home = settings.home_path
+    existing = next(place for place in (home, *home.parents) if place.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        yield Finding("problem", "home", f"{existing} cannot be written by this user; set `home` elsewhere")
+    elif existing == home and home.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        yield Finding("warning", "home", f"{home} is open to others; run: chmod 700 {home}")
+    else:
+        yield Finding("ok", "home", f"{home}{'' if existing == home else ', not there yet'}")
+    for note in machine.drawbacks(home):
+        yield Finding("warning", "home", note)
+    if tree := machine.tracking_git_tree(home):
+        advice = f"run: echo '*' > {home}/.gitignore"
+        yield Finding("warning", "home", f"{home} lies in the git tree {tree}, which does not ignore it; {advice}")
+
+
+def _keys(settings: Settings) -> Iterator[Finding]:
+    path, home = settings.keys_path, settings.home_path
+    if path.is_relative_to(home):
+        yield Finding("problem", "keys", f"keys_file is {path}, inside home; keep keys apart from what they protect")
+        return
+    if not path.exists() and not (home / "private").exists():
+        yield Finding("ok", "keys", f"the first sync makes {path}; keep a copy of it in a safe place then")
+        return
+    try:
+        key_files.load(path)
+    except key_files.KeysError as error:
+        yield Finding("problem", "keys", str(error))
+        return
+    yield Finding("ok", "keys", f"{path}; without it this archive cannot be continued: keep a copy")
+
+
+def _sources(settings: Settings) -> Iterator[Finding]:
+    if not settings.sources:
+        yield Finding("problem", "sources", "none; add a [[sources]] table to relrag.toml")
+    for source in settings.sources:
+        what, path = f"source {source.name}", settings.source_path(source)
+        try:
+            found = units.scan(path, KINDS[source.kind], source, {}, "").units.values()
+        except units.SourceMissing as missing:
+            yield Finding("problem", what, str(missing))
+            continue
+        closed = [unit.path for unit in found if not os.access(unit.file, os.R_OK)]
+        if closed:
+            count = number(len(closed), "file")
+            yield Finding("warning", what, f"{count} cannot be read by this user, the first is {closed[0]}")
+        elif not found:
+            yield Finding("warning", what, f"no {source.kind} file in {path}")
+        else:
+            yield Finding("ok", what, f"{number(len(found), 'file')}, {size(sum(unit.size for unit in found))}")
+
+
+def _disk(settings: Settings) -> Iterator[Finding]:
+    free, needed = machine.free_bytes(settings.home_path), FIXED_BYTES
+    for source in settings.sources:
+        known = units.load(settings.home_path, source.name)
+        try:
+            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "")
+        except units.SourceMissing:
+            continue
+        new = [unit for path, unit in scan.units.items() if path not in known]
+        sizes: dict[str, int] = {}
+        for unit in new:
+            sizes[unit.file.suffix.lower()] = sizes.get(unit.file.suffix.lower(), 0) + unit.size
+        needed += estimate(len(new), sizes).bytes
+    said = f"{size(free)} free, a sync needs about {size(needed)}"
+    if free < FIXED_BYTES:
+        yield Finding("problem", "disk", f"{said}; make room, or set `home` elsewhere")
+    elif free < needed:
+        yield Finding("warning", "disk", f"{said}; it may not be enough")
+    else:
+        yield Finding("ok", "disk", said)
+
+
+def _writer(settings: Settings) -> Iterator[Finding]:
+    if holder := lock.holder(settings.home_path):
+        yield Finding("warning", "writer", f"{holder} is writing; a sync has to wait for it")
+    else:
+        yield Finding("ok", "writer", "nobody is writing")
+
+
+def _generation(settings: Settings) -> Iterator[Finding]:
+    """The published files are there and of their size; `relrag verify` reads them."""
+    try:
+        with generations.open_current(settings.home_path) as current:
+            wrong = [
+                name
+                for name, entry in current.manifest["files"].items()
+                if not (current.path / name).is_file() or (current.path / name).stat().st_size != entry["bytes"]
+            ]
+            number_of_files = len(current.manifest["files"])
+    except NothingPublished as nothing:
+        yield Finding("ok", "generation", str(nothing))
+        return
+    except (GenerationError, OSError, ValueError, KeyError) as error:
+        said = str(error) if isinstance(error, GenerationError) else "the published generation cannot be opened"
+        yield Finding("warning", "generation", f"{said}; `relrag verify` says more, `relrag sync` makes a new one")
+        return
+    if wrong:
+        said = f"{number(len(wrong), 'file')} of generation {current.number} missing or cut, the first is {wrong[0]}"
+        yield Finding("warning", "generation", f"{said}; run `relrag verify`")
+    else:
+        yield Finding("ok", "generation", f"{current.number}, all {number(number_of_files, 'file')} of their size")
+
+
+def _runs(settings: Settings) -> Iterator[Finding]:
+    """Dagster runs that never ended although nobody is writing; read from its database, which spares the import."""
+    path = settings.home_path / "dagster" / "history" / "runs.db"
+    if not path.exists() or lock.holder(settings.home_path):
+        return
+    marks = ", ".join("?" for _ in _UNFINISHED)
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as database:
+            query = f"SELECT count(*) FROM runs WHERE status IN ({marks})"  # noqa: S608  only question marks
+            (orphans,) = database.execute(query, _UNFINISHED).fetchone()
+    except sqlite3.Error as error:
+        advice = "it holds no data of the archive: move the folder away, a sync makes it anew"
+        yield Finding("warning", "dagster", f"{path} cannot be read ({error}); {advice}")
+        return
+    if orphans:
+        yield Finding("warning", "dagster", f"{number(orphans, 'run')} did not end; the next sync marks them failed")
+    else:
+        yield Finding("ok", "dagster", "no run was left unfinished")

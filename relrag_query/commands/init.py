@@ -1,0 +1,177 @@
+"""`relrag init`: look into a folder, recognise exports, show the plan and write relrag.toml."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+import sys
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines import machine
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.discover import Discovery, Found, discover
+from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate
+from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores.atomic import write_text
+from relrag_query.amounts import duration, number, size
+
+_CHOSEN = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
+"""what a new archive has, though the defaults differ"""
+_NAMED_MOST = 5
+
+
+def init(folder: Path, *, output: Path | None = None, yes: bool = False, force: bool = False) -> int:
+    """Proposes sources for a folder and writes relrag.toml; returns the exit code.
+
+    output is where it is written, else into the folder. yes does not ask; force replaces a relrag.toml that is there
+    and keeps a copy. Raises SettingsError where the folder is none, or where a relrag.toml is already there.
+    """
+    folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
+    if config.is_dir():
+        config = config / CONFIG_NAME
+    if not folder.is_dir():
+        raise SettingsError(f"{folder} is no folder; name the folder that holds your exports")
+    if config.exists() and not force:
+        raise SettingsError(f"{config} is already there; edit it, or replace it with --force, which keeps a copy")
+    print(f"Looking into {folder} ...", flush=True)
+    found = discover(folder)
+    if not found.sources:
+        _print_nothing(folder, found)
+        return 2
+    _print_plan(found)
+    zone = machine.time_zone()
+    for note in _notes(found, config, zone):
+        print(f"- {note}")
+    if not yes and sys.stdin.isatty() and not _agreed(config):
+        print("Nothing was written.")
+        return 2
+    sources = [_source(one, folder, config.parent) for one in found.sources]
+    text = settings_module.template(_archive(folder, config), sources, {"timezone": zone or "UTC", **_CHOSEN})
+    _write(config, text)
+    return 0
+
+
+def _print_nothing(folder: Path, found: Discovery) -> None:
+    print(f"Nothing in {folder} is recognised. What can be read:")
+    for kind in KINDS.values():
+        print(f"  {kind.name:<10} {kind.meaning}")
+    if found.unread:
+        print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
+    if not found.complete:
+        print("Not every folder could be looked into in the time; name one further down.")
+
+
+def _print_plan(found: Discovery) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("source", "kind", "folder")
+    for heading in ("files", "size", "time", "disk"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
+    for one in found.sources:
+        needs = estimate(one.files, one.sizes)
+        total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
+        row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
+        table.add_row(*row, duration(needs.seconds), size(needs.bytes))
+    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+    print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
+
+
+def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
+    """What the reader should know before agreeing."""
+    if found.unrecognised:
+        count = number(len(found.unrecognised), "file is", "files are")
+        yield f"{count} not recognised; a sync says of each what is wrong: {_some(found.unrecognised)}"
+    if found.unread:
+        count = number(len(found.unread), "file is", "files are")
+        yield f"{count} left out, as no kind reads such: {_some(found.unread)}"
+    if found.by_name:
+        yield f"{number(found.by_name, 'file was', 'files were')} told apart by name only, as there are so many."
+    if not found.complete:
+        yield "Not every folder was looked into; a sync reads those too."
+    if zone is None:
+        yield "This machine does not say its time zone; timezone is UTC. Local times in chats depend on it: set it."
+    yield from machine.drawbacks(_home(config))
+    if tree := machine.tracking_git_tree(_home(config)):
+        yield f"{_home(config)} lies in the git tree {tree}; it gets a .gitignore of its own and is left out."
+    named = os.environ.get("RELRAG_CONFIG")
+    if named and Path(named).expanduser().resolve() != config:
+        yield f"RELRAG_CONFIG names {named}, which stays in charge until you change it."
+    if (_home(config) / "private").exists():
+        yield f"{_home(config)} holds an index already; its keys are known under the archive name it was made with."
+
+
+def _agreed(config: Path) -> bool:
+    answer = input(f"Write {config}? [Y/n] ")
+    return answer.strip().lower() in {"", "y", "yes"}
+
+
+def _archive(folder: Path, config: Path) -> str:
+    """Name of the archive: the one that a replaced relrag.toml has, since its keys are stored under it, else a new one.
+
+    Four random digits keep two folders of one name from sharing their keys.
+    """
+    try:
+        kept = tomllib.loads(config.read_text(encoding="utf-8-sig"))["archive"]
+        return Settings.model_validate({"archive": kept}).archive
+    except (OSError, ValueError, KeyError):  # none, or none that can be used
+        plain = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40] or "archive"
+        return f"{slug}-{secrets.token_hex(2)}"
+
+
+def _source(one: Found, folder: Path, base: Path) -> dict[str, Any]:
+    place = folder / one.path
+    path = place.relative_to(base).as_posix() if place.is_relative_to(base) else place.as_posix()
+    found: dict[str, Any] = {"name": one.name, "kind": one.kind, "path": path}
+    return {**found, "exclude": list(one.exclude)} if one.exclude else found
+
+
+def _write(config: Path, text: str) -> None:
+    try:
+        if config.exists():
+            copy = next(name for name in _copies(config) if not name.exists())
+            config.rename(copy)
+            print(f"Kept the old one as {copy.name}.")
+        config.parent.mkdir(parents=True, exist_ok=True)
+        write_text(config, text)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SettingsError(f"{config} cannot be written ({reason}); name another place with --output") from None
+    settings_module.load(config, {})
+    _keep_out_of_git(_home(config))
+    print(f"\nWrote {config}. Next:\n")
+    if config.parent != Path.cwd():
+        print(f"  cd {shlex.quote(str(config.parent))}")
+    print("  relrag sync\n  relrag ask 'What did we decide about ...?'")
+
+
+def _copies(config: Path) -> Iterator[Path]:
+    yield config.with_name(f"{config.name}.bak")
+    for count in range(2, 1000):
+        yield config.with_name(f"{config.name}.bak{count}")
+
+
+def _keep_out_of_git(home: Path) -> None:
+    """In a git tree that does not ignore it, the index gets a .gitignore of its own; no file of the tree is touched."""
+    if machine.tracking_git_tree(home):
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (home / ".gitignore").write_text("*\n")
+
+
+def _home(config: Path) -> Path:
+    chosen = os.environ.get("RELRAG_HOME")
+    return Settings.model_validate({"folder": config.parent, **({"home": chosen} if chosen else {})}).home_path
+
+
+def _some(paths: list[str]) -> str:
+    more = len(paths) - _NAMED_MOST
+    return ", ".join(paths[:_NAMED_MOST]) + (f" and {more:,} more" if more > 0 else "")

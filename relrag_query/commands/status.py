@@ -1,0 +1,224 @@
+"""`relrag status`: what is indexed, from what, how far it is behind, and what could not be read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from relrag_pipelines import plan as plans
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.keys import KeysError
+from relrag_pipelines.records import TABLES, Failure
+from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import generations, lake, lock, units
+from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.workspace import Workspace
+from relrag_query.amounts import number, size
+from relrag_query.render import safe
+
+
+@dataclass
+class SourceStatus:
+    """What there is of one source."""
+
+    name: str
+    kind: str
+    path: str
+    units: int = 0
+    """files that were read"""
+    bytes: int = 0
+    """of those files"""
+    records: int = 0
+    chunks: int = 0
+    months: int = 0
+    """months with records"""
+    stored_bytes: int = 0
+    """of its private records and its part of the lake"""
+    newest: str | None = None
+    """time of the newest record, UTC"""
+    failures: dict[str, int] = field(default_factory=dict)
+    """fault -> how many"""
+    problem: str = ""
+
+
+@dataclass
+class Status:
+    """What there is of an archive."""
+
+    archive: str
+    home: str
+    sources: list[SourceStatus]
+    generation: dict[str, Any] | None = None
+    """number, published_at, bytes, counts"""
+    sync: str = ""
+    """what a sync would do; empty when it would do nothing"""
+    problems: list[str] = field(default_factory=list)
+    writing: str | None = None
+    """who is writing now"""
+
+
+def status(config: Path | None = None, *, as_json: bool = False, failures: bool = False) -> int:
+    """Prints the state of the archive, or with `failures` each item that could not be read; returns the exit code."""
+    settings = settings_module.load(config)
+    if failures:
+        _print_failures(settings, as_json)
+    elif as_json:
+        print(json.dumps(asdict(collect(settings)), indent=1, ensure_ascii=False))
+    else:
+        _print(collect(settings), settings)
+    return 0
+
+
+def collect(settings: Settings) -> Status:
+    """Looks at everything and writes nothing, whatever is missing."""
+    home = settings.home_path
+    found = Status(settings.archive, str(home), [_source(settings, source) for source in settings.sources])
+    try:
+        with generations.open_current(home) as current:
+            size_of_files = sum(entry["bytes"] for entry in current.manifest["files"].values())
+            kept = {name: current.manifest[name] for name in ("published_at", "counts")}
+            found.generation = {"number": current.number, **kept, "bytes": size_of_files}
+    except NothingPublished:
+        pass
+    except GenerationError as error:
+        found.problems.append(str(error))
+    found.sync, problems = _pending(settings)
+    found.problems += problems
+    found.writing = lock.holder(home)
+    return found
+
+
+def load_failures(home: Path, source: str) -> list[Failure]:
+    """What could not be read in a source, and what could not be redacted."""
+    found = units.load_failures(home, source)
+    for month in sorted(lake.manifest(home, "failures", source)):
+        found += [Failure(**row) for row in lake.read(home, "failures", source, month).to_pylist()]
+    return found
+
+
+def _source(settings: Settings, source: Source) -> SourceStatus:
+    home = settings.home_path
+    known = units.load(home, source.name)
+    found = SourceStatus(source.name, source.kind, str(settings.source_path(source)), len(known))
+    found.bytes = sum(unit.size for unit in known.values())
+    try:
+        manifests = {table: lake.manifest(home, table, source.name) for table in TABLES}
+        found.failures = dict(sorted(Counter(one.fault for one in load_failures(home, source.name)).items()))
+    except LakeError as error:
+        found.problem = str(error)
+        return found
+    found.records = sum(entry.rows for entry in manifests["records"].values())
+    found.chunks = sum(entry.rows for entry in manifests["chunks"].values())
+    found.months = sum(entry.rows > 0 for entry in manifests["records"].values())
+    found.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
+    found.newest = _newest(home, source.name, manifests["records"])
+    return found
+
+
+def _newest(home: Path, source: str, months: lake.Manifest) -> str | None:
+    for month in sorted((month for month, entry in months.items() if entry.rows), reverse=True):
+        column = pq.read_table(lake.month_path(home, "records", source, month), columns=["ts"], partitioning=None)["ts"]
+        if (newest := pc.max(column).as_py()) is not None:
+            return datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None
+
+
+def _pending(settings: Settings) -> tuple[str, list[str]]:
+    """What a sync would do, and what stands in its way. New keys are never made here."""
+    if not settings.keys_path.exists() and not (settings.home_path / "private").exists():
+        return _first_sync(settings)
+    try:
+        todo = plans.current(Workspace(settings))
+    except (KeysError, LakeError) as error:
+        return "", [str(error)]
+    read = sum(export.new + export.changed for export in todo.exports)
+    gone = sum(export.gone for export in todo.exports)
+    months = len({(one.source, one.month) for one in todo.stale})
+    parts = [
+        f"read {number(read, 'file')}" if read else "",
+        f"let go of {number(gone, 'file that is', 'files that are')} gone" if gone else "",
+        f"make {number(months, 'month')} again" if months else "",
+        "publish a new generation" if todo.publish else "",
+    ]
+    return ", ".join(part for part in parts if part), todo.problems
+
+
+def _first_sync(settings: Settings) -> tuple[str, list[str]]:
+    files, total, problems = 0, 0, []
+    for source in settings.sources:
+        try:
+            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, {}, "")
+        except units.SourceMissing as missing:
+            problems.append(f"{source.name}: {missing}")
+            continue
+        files, total = files + len(scan.units), total + sum(unit.size for unit in scan.units.values())
+    return f"read {number(files, 'file')} ({size(total)}) and publish the first generation", problems
+
+
+def _print(found: Status, settings: Settings) -> None:
+    zone = ZoneInfo(settings.timezone)
+    print(f"Archive {found.archive}, index in {found.home}")
+    if found.sources:
+        _print_sources(found.sources, zone)
+    else:
+        print("No sources; add a [[sources]] table to relrag.toml, or let `relrag init` find them.")
+    if found.generation:
+        at = datetime.fromisoformat(found.generation["published_at"]).astimezone(zone)
+        counts, held = found.generation["counts"], size(found.generation["bytes"])
+        relations = number(counts["asset_asset_edges"], "relation")
+        contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
+        print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
+    else:
+        print("Nothing is published yet.")
+    for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
+        print(f"problem: {safe(problem)}")
+    if found.sync:
+        print(f"A sync would {found.sync}.")
+    elif not found.problems:
+        print("Everything is up to date.")
+    if found.writing:
+        print(f"{found.writing} is writing.")
+
+
+def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("source", "kind")
+    for heading in ("units", "size", "records", "chunks", "months", "stored", "newest", "failures"):
+        table.add_column(heading, justify="right")
+    for one in sources:
+        newest = datetime.fromisoformat(one.newest).astimezone(zone).strftime("%Y-%m-%d %H:%M") if one.newest else "-"
+        failed = ", ".join(f"{count} {fault}" for fault, count in one.failures.items()) or "-"
+        amounts = (f"{one.units:,}", size(one.bytes), f"{one.records:,}", f"{one.chunks:,}", f"{one.months:,}")
+        table.add_row(one.name, one.kind, *amounts, size(one.stored_bytes), newest, failed)
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width).print(table)
+
+
+def _print_failures(settings: Settings, as_json: bool) -> None:
+    failed = [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
+    if as_json:
+        print(json.dumps([asdict(one) for one in failed], indent=1, ensure_ascii=False))
+        return
+    for one in failed:
+        print(safe(": ".join(_parts(one)).replace("\n", " ")))
+    if not failed:
+        print("Everything was read.")
+
+
+def _parts(one: Failure) -> Iterator[str]:
+    place = ", ".join(part for part in (one.unit, one.location) if part)
+    yield from (part for part in (one.source, place, one.fault, one.message) if part)

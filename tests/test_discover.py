@@ -1,0 +1,171 @@
+"""What a folder holds: kinds by content, one source a kind, the files of other kinds excluded."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines import discover as module
+from relrag_pipelines.discover import Discovery, Found, discover
+from relrag_pipelines.estimate import estimate
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import units
+
+CHAT = "24/12/2023, 18:00 - Dana: Hello\n28/12/2023, 09:15 - Petr: The cabin is booked\n"
+LINE = json.dumps({"id": "n1", "text": "The plumber quoted 7,980."}) + "\n"
+
+
+def put(folder: Path, path: str, content: str | bytes) -> Path:
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+def read_by(folder: Path, found: Found) -> set[str]:
+    """Paths that a sync reads for a proposed source, relative to the folder."""
+    root = folder / found.path
+    source = Source(name=found.name, kind=found.kind, path=root, exclude=list(found.exclude))  # type: ignore[call-arg]
+    scan = units.scan(root, KINDS[found.kind], source, {}, "")
+    return {(root / path).relative_to(folder).as_posix() for path in scan.units}
+
+
+def summary(found: Discovery) -> list[tuple[str, str, str, int]]:
+    return [(one.name, one.kind, one.path, one.files) for one in found.sources]
+
+
+def test_folders_of_one_kind_become_sources_named_after_them(tmp_path: Path) -> None:
+    put(tmp_path, "My Chats/WhatsApp Chat with Dana.txt", CHAT)
+    put(tmp_path, "My Chats/old/chat.txt", CHAT)
+    put(tmp_path, "papers/lease.md", "# Lease")
+    put(tmp_path, "papers/2023/notes.txt", "The boiler is old.")
+    put(tmp_path, "export/notes.jsonl", LINE)
+    found = discover(tmp_path)
+    assert summary(found) == [
+        ("my_chats", "whatsapp", "My Chats", 2),
+        ("papers", "document", "papers", 2),
+        ("export", "jsonl", "export", 1),
+    ]
+    assert [one.exclude for one in found.sources] == [(), (), ()]
+    assert (found.unrecognised, found.unread, found.by_name, found.complete) == ([], [], 0, True)
+    assert found.sources[0].sizes == {".txt": 2 * len(CHAT)}
+
+
+def test_what_another_kind_reads_is_excluded_by_folder_or_by_name(tmp_path: Path) -> None:
+    put(tmp_path, "WhatsApp Chat with Dana.txt", CHAT)
+    put(tmp_path, "shopping [2024].txt", "Milk, bread.")
+    put(tmp_path, "chats/a/one.txt", CHAT)
+    put(tmp_path, "papers/deep/x.txt", "A paper.")
+    put(tmp_path, "papers/y.txt", "Another paper.")
+    found = discover(tmp_path)
+    chats, documents = found.sources
+    assert (chats.name, chats.path, chats.exclude) == ("whatsapp", ".", ("shopping [[]2024].txt", "papers/*"))
+    assert (documents.name, documents.exclude) == ("documents", ("WhatsApp Chat with Dana.txt", "chats/*"))
+    assert read_by(tmp_path, chats) == {"WhatsApp Chat with Dana.txt", "chats/a/one.txt"}
+    assert read_by(tmp_path, documents) == {"shopping [2024].txt", "papers/deep/x.txt", "papers/y.txt"}
+
+
+def test_no_file_is_read_twice_or_forgotten(tmp_path: Path) -> None:
+    put(tmp_path, "a/b/chat.txt", CHAT)
+    put(tmp_path, "a/b/note.txt", "A note.")
+    put(tmp_path, "a/c/chat.txt", CHAT)
+    put(tmp_path, "a/c/deep/page.html", "<p>A page.</p>")
+    put(tmp_path, "z.jsonl", LINE)
+    read = [path for found in discover(tmp_path).sources for path in read_by(tmp_path, found)]
+    assert sorted(read) == ["a/b/chat.txt", "a/b/note.txt", "a/c/chat.txt", "a/c/deep/page.html", "z.jsonl"]
+
+
+def test_a_damaged_file_stays_in_its_source_so_that_a_sync_tells_of_it(tmp_path: Path) -> None:
+    put(tmp_path, "chats/chat.txt", CHAT)
+    put(tmp_path, "chats/broken.zip", b"PK\x03\x04 cut off")
+    put(tmp_path, "chats/empty.txt", b"")
+    put(tmp_path, "papers/a.md", "# A")
+    put(tmp_path, "papers/broken.pdf", b"no pdf at all")
+    put(tmp_path, "elsewhere/photos.zip", b"PK\x03\x04 photos")
+    found = discover(tmp_path)
+    assert found.unrecognised == ["chats/broken.zip", "chats/empty.txt", "papers/broken.pdf"]
+    assert found.unread == ["elsewhere/photos.zip"]
+    assert read_by(tmp_path, found.sources[0]) == {"chats/chat.txt", "chats/broken.zip", "chats/empty.txt"}
+    assert read_by(tmp_path, found.sources[1]) == {"papers/a.md", "papers/broken.pdf"}
+
+
+def test_hidden_files_and_locks_of_editors_are_left_out(tmp_path: Path) -> None:
+    put(tmp_path, ".relrag/private/x.txt", CHAT)
+    put(tmp_path, ".hidden.md", "# Hidden")
+    put(tmp_path, "~$lease.docx", b"PK\x03\x04")
+    put(tmp_path, "picture.jpg", b"\xff\xd8")
+    assert discover(tmp_path) == Discovery()
+
+
+def test_names_that_cannot_name_a_source_fall_back_to_the_kind(tmp_path: Path) -> None:
+    put(tmp_path, "וואטסאפ/chat.txt", CHAT)
+    put(tmp_path, "published/a.md", "# A")
+    assert [one.name for one in discover(tmp_path).sources] == ["whatsapp", "documents"]
+
+
+def test_two_sources_never_share_a_name(tmp_path: Path) -> None:
+    put(tmp_path, "documents/chat.txt", CHAT)
+    put(tmp_path, "documents/sub/a.md", "# A")
+    put(tmp_path, "documents/sub/b.md", "# B")
+    put(tmp_path, "documents/c.md", "# C")
+    assert [one.name for one in discover(tmp_path).sources] == ["documents", "documents_2"]
+
+
+def test_when_time_is_up_files_are_told_apart_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "a.jsonl", "not looked at")
+    put(tmp_path, "chat.zip", "not looked at")
+    put(tmp_path, "note.txt", "not looked at")
+    clock = iter([0.0, 1.0, 1.0, 1.0])
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock, 99.0))
+    found = discover(tmp_path, seconds=10)
+    assert (found.by_name, found.complete, found.unrecognised) == (3, True, [])
+    assert summary(found) == [
+        ("whatsapp", "whatsapp", ".", 1),
+        ("documents", "document", ".", 1),
+        ("jsonl", "jsonl", ".", 1),
+    ]
+
+
+def test_the_look_is_bounded_in_files_and_depth(tmp_path: Path) -> None:
+    for number in range(5):
+        put(tmp_path, f"{number}.md", "# A")
+    put(tmp_path, "a/b/c/d.md", "# Deep")
+    assert (discover(tmp_path, most=3).sources[0].files, discover(tmp_path, most=3).complete) == (3, False)
+    assert (discover(tmp_path, depth=2).sources[0].files, discover(tmp_path, depth=2).complete) == (5, False)
+    assert discover(tmp_path).sources[0].files == 6
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path) -> None:
+    put(tmp_path, "a.md", "# A")
+    (tmp_path / "closed").mkdir(mode=0)
+    assert discover(tmp_path).complete is False
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: str) -> None:
+    samples = {
+        "whatsapp": put(tmp_path, "chat.txt", CHAT),
+        "document": put(tmp_path, "note.md", "# A"),
+        "jsonl": put(tmp_path, "x.jsonl", LINE),
+    }
+    assert [name for name, file in samples.items() if KINDS[kind].recognise(file)] == (
+        [kind] if kind != "document" else ["whatsapp", "document"]  # a chat is text too; the more particular kind wins
+    )
+
+
+def test_the_demo_archive_is_recognised() -> None:
+    root = Path(__file__).parent.parent / "examples" / "archive"
+    found = discover(root)
+    assert [(one.kind, one.path) for one in found.sources if one.kind == "whatsapp"] == [("whatsapp", "whatsapp")]
+    assert {one.kind for one in found.sources} == {"whatsapp", "document", "jsonl"}
+    assert found.unrecognised == []
+
+
+def test_estimates_grow_with_text_and_not_with_pictures() -> None:
+    text, pages = estimate(1, {".txt": 10_000_000}), estimate(1, {".pdf": 10_000_000})
+    assert text.seconds > 5 * pages.seconds
+    assert text.bytes > 10_000_000
+    assert estimate(0, {}).bytes == 0
