@@ -7,6 +7,7 @@ number of processes at once (it is made without a write-ahead log, which would l
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,10 +95,11 @@ class VectorStore(Protocol):
 
 
 def build(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
-    """Makes a store in the new folder `path` and returns how many passages it holds.
+    """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
 
     The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers).
     """
+    shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     sparse = EdgeSparseVectorParams(modifier=Modifier.Idf, memory=Memory.Cold)
     config = EdgeConfig(
