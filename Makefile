@@ -2,14 +2,15 @@
 
 BIN := .venv/bin
 STAMP := .venv/.installed
+PEERS := bench/peers/.venv
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench lock screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-peers lock screenshot clean
 
 help: ## List the commands
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## Make .venv from requirements.lock (the other commands do it themselves)
 	@echo "Ready. Next: make demo"
@@ -56,6 +57,14 @@ ui: $(STAMP) ## Open Dagster's UI and daemon on 127.0.0.1 (READ_ONLY=1: for look
 bench: $(STAMP) ## Measure speed against floors and peers, under 5 minutes
 	@$(BIN)/python -m bench
 
+bench-peers: $(STAMP) $(PEERS)/.installed ## Set up other libraries (an environment of their own) and measure against them too
+	@$(BIN)/python -m bench
+
+$(PEERS)/.installed: bench/peers/requirements.lock
+	@$(BIN)/python -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps -r $<
+	@touch $@
+
 screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chromium)
 	@$(BIN)/python docs/screenshot.py
 
@@ -64,8 +73,11 @@ lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the 
 	  python3 -m venv "$$place"; "$$place/bin/pip" --quiet --disable-pip-version-check install uv; \
 	  "$$place/bin/uv" pip compile --quiet --universal --all-extras --generate-hashes --no-header \
 	    --no-emit-index-url --no-emit-find-links --python-version 3.11 $(if $(UPGRADE),--upgrade) \
-	    --output-file requirements.lock pyproject.toml
+	    --output-file requirements.lock pyproject.toml; \
+	  "$$place/bin/uv" pip compile --quiet --universal --generate-hashes --no-header \
+	    --no-emit-index-url --no-emit-find-links --python-version 3.11 $(if $(UPGRADE),--upgrade) \
+	    --output-file bench/peers/requirements.lock bench/peers/requirements.in
 
 clean: ## Remove .venv, caches and the demo's index (no archive elsewhere)
-	rm -rf .venv .relrag .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv $(PEERS) .relrag .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

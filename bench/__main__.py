@@ -1,0 +1,96 @@
+"""`python -m bench [NAME ...]`: measures, prints a table, and says which gates are short.
+
+A run of all measures also writes bench/results.json and the tables of docs/performance.md. The exit code is 0 even when
+a gate is short; with `--check` it is 1 then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bench import documents, peers, redaction, report, search, unchanged
+from bench.figures import HEADER, Figure, aligned
+from bench.peers import Peer
+
+Measured = tuple[list[Figure], dict[str, Any]]
+"""figures, and details for the docs"""
+
+
+@functools.cache
+def _others() -> Sequence[Peer]:
+    found = peers.measure()
+    if not found:
+        print("peers: not measured; run `make bench-peers` once", flush=True)
+    return found
+
+
+def _redaction() -> list[Figure]:
+    gates = {"chat": 4.0, "mail": 3.0, "presidio_research": 2.0}
+    return [
+        Figure(
+            f"redaction, {name.replace('_', '-')}, {row['texts']:,} texts",
+            row["relrag_texts_per_s"],
+            "texts/s",
+            row["stock_texts_per_s"],
+            "Presidio as it comes",
+            at_least=gates[name],
+        )
+        for name, row in redaction.measure().items()
+    ]
+
+
+def _whatsapp() -> list[Figure]:
+    from bench import whatsapp_parse
+
+    row = whatsapp_parse.measure()
+    against = "a pattern and datetime"
+    return [Figure("reading a WhatsApp export", row["seconds"], other=row["floor_s"], against=against, at_most=2.0)]
+
+
+MEASURES: dict[str, Callable[[], Measured]] = {
+    "unchanged": lambda: (unchanged.measure(), {}),
+    "redaction": lambda: (_redaction(), {}),
+    "whatsapp": lambda: (_whatsapp(), {}),
+    "documents": lambda: documents.measure(others=_others()),
+    "search": lambda: (search.measure(others=_others()), {}),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the measures that are named, else all; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed against floors and peers.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(MEASURES)}; else all")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a gate is short")
+    asked = parser.parse_args(arguments)
+    if unknown := sorted(set(asked.names) - MEASURES.keys()):
+        parser.error(f'no measure is named "{unknown[0]}"; known: {", ".join(MEASURES)}')
+    begun = time.perf_counter()
+    measured = {}
+    for name in asked.names or MEASURES:
+        print(f"measuring {name} ...", flush=True)
+        try:
+            measured[name] = MEASURES[name]()
+        except ImportError as error:
+            print(f"  {error}", flush=True)
+    figures = [figure for found, _ in measured.values() for figure in found]
+    print("\n" + aligned([HEADER, *(figure.cells() for figure in figures)]))
+    if not asked.names:
+        report.write(report.results(measured, _others()))
+        print("\nWritten: bench/results.json and the tables of docs/performance.md.")
+    return _verdict(figures, time.perf_counter() - begun, asked.check)
+
+
+def _verdict(figures: list[Figure], seconds: float, check: bool) -> int:
+    short = [figure.what for figure in figures if not figure.ok]
+    said = f"SHORT of their gates: {'; '.join(short)}." if short else "All gates met."
+    print(f"\n{seconds:.0f} s. {said}")
+    return 1 if check and short else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""Taking turns against the clock."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RELRAG = str(Path(sys.executable).with_name("relrag"))
+
+
+def medians(turns: int, **runs: Callable[[], float]) -> dict[str, float]:
+    """The median of what each run returns, by turns, so that a slow moment of the machine meets all of them."""
+    seen: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(turns):
+        for name, run in runs.items():
+            seen[name].append(run())
+    return {name: statistics.median(values) for name, values in seen.items()}
+
+
+def process(*command: str, config: Path | None = None, codes: tuple[int, ...] = (0,)) -> float:
+    """Seconds of a whole process, on the archive of that relrag.toml; RuntimeError when it fails."""
+    begun = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, env=environment(config), capture_output=True, text=True)
+    seconds = time.perf_counter() - begun
+    if done.returncode not in codes:
+        said = (done.stdout + done.stderr)[-4000:]
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{said}")
+    return seconds
+
+
+def environment(config: Path | None = None) -> Mapping[str, str]:
+    """The environment without settings of an archive but `config`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RELRAG_", "DAGSTER_"))}
+    return kept | ({"RELRAG_CONFIG": str(config)} if config else {})

@@ -1,0 +1,84 @@
+"""What a measurement says: ours, what it is held against, and the gate."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured thing. A unit that ends in `/s` is a rate, of which more is better; of all others less is."""
+
+    what: str
+    ours: float
+    unit: str = "s"
+    other: float | None = None
+    """the same of what it is held against"""
+    against: str = ""
+    at_most: float | None = None
+    """gate: ours, or where there is an `other` ours as a multiple of it, must not be more"""
+    at_least: float | None = None
+    """gate: so many times faster than `other` ours must be"""
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the other where the gate is a ceiling, else how many times faster ours is."""
+        if not self.other:
+            return None
+        rate = self.unit.endswith("/s")
+        over = self.ours / self.other
+        return over if self.at_most is not None or rate else 1 / over
+
+    @property
+    def ok(self) -> bool:
+        """The gate is met, or there is none."""
+        value = self.ours if self.ratio is None else self.ratio
+        if self.at_most is not None:
+            return value <= self.at_most
+        return self.at_least is None or value >= self.at_least
+
+    def cells(self) -> list[str]:
+        """The row of a table: what, ours, theirs, ratio, gate, verdict."""
+        theirs = "" if self.other is None else f"{_number(self.other)} {self.unit} ({self.against})"
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}x" if self.ratio < 10 else f"{self.ratio:.0f}x"
+        return [self.what, f"{_number(self.ours)} {self.unit}", theirs, ratio, self._gate(), self._verdict()]
+
+    def _gate(self) -> str:
+        if self.at_most is not None:
+            return f"at most {self.at_most:g}{'x' if self.other else f' {self.unit}'}"
+        return "" if self.at_least is None else f"at least {self.at_least:g}x"
+
+    def _verdict(self) -> str:
+        if self.at_most is None and self.at_least is None:
+            return ""
+        return "ok" if self.ok else "SHORT"
+
+
+HEADER = ["what", "ours", "held against", "ratio", "gate", ""]
+
+
+def to_json(figure: Figure) -> dict[str, Any]:
+    """A figure as it stands in results.json, with three digits."""
+    rounded = {name: _round(value) for name, value in asdict(figure).items() if value not in (None, "")}
+    return rounded | {"ratio": _round(figure.ratio), "ok": figure.ok}
+
+
+def from_json(stored: dict[str, Any]) -> Figure:
+    """The figure again; its ratio is worked out from the rounded numbers."""
+    return Figure(**{name: value for name, value in stored.items() if name not in ("ratio", "ok")})
+
+
+def aligned(rows: list[list[str]]) -> str:
+    """A plain table."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _round(value: Any) -> Any:
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,95 @@
+"""Measured figures as bench/results.json and as the tables of docs/performance.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from bench.clock import ROOT
+from bench.figures import HEADER, Figure, from_json, to_json
+from bench.peers import Peer
+from relrag_pipelines.settings import now
+
+RESULTS = ROOT / "bench" / "results.json"
+PAGE = ROOT / "docs" / "performance.md"
+
+_BEGIN, _END = "<!-- written by make bench -->\n", "<!-- end of what make bench writes -->"
+_PACKAGES = ("dagster", "duckdb", "presidio-analyzer", "pyarrow", "qdrant-edge-py")
+_TITLES = {
+    "unchanged": "Nothing to do",
+    "redaction": "Redaction",
+    "whatsapp": "WhatsApp exports",
+    "documents": "Many short documents",
+    "search": "Search",
+}
+
+
+def results(measured: Mapping[str, tuple[list[Figure], dict[str, Any]]], others: Sequence[Peer]) -> dict[str, Any]:
+    """What results.json holds."""
+    versions = {name: version(name) for name in _PACKAGES}
+    for peer in others:
+        versions |= peer.versions
+    return {
+        "date": now().date().isoformat(),
+        "machine": {
+            "cores": os.cpu_count(),
+            "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+            "system": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+        },
+        "versions": dict(sorted(versions.items())),
+        "figures": {name: [to_json(figure) for figure in figures] for name, (figures, _) in measured.items()},
+        "details": {name: _rounded(details) for name, (_, details) in measured.items() if details},
+    }
+
+
+def write(found: dict[str, Any]) -> None:
+    """Writes results.json, and its tables into the page."""
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+    PAGE.write_text(with_tables(PAGE.read_text(), found))
+
+
+def with_tables(page: str, found: dict[str, Any]) -> str:
+    """The page with the tables of these results in the place that it marks."""
+    before, rest = page.split(_BEGIN)
+    return before + _BEGIN + markdown(found) + _END + rest.split(_END)[1]
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """The tables."""
+    machine = found["machine"]
+    lines = [
+        "",
+        f"Measured on {found['date']}: {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, "
+        f"Python {machine['python']}; " + ", ".join(f"{name} {one}" for name, one in found["versions"].items()) + ".",
+    ]
+    for name, figures in found["figures"].items():
+        rows = [from_json(figure).cells() for figure in figures]
+        lines += ["", f"### {_TITLES.get(name, name)}", "", *_table([*HEADER[:-1], "verdict"], rows)]
+    if documents := found["details"].get("documents"):
+        lines += ["", "### Where the time of the documents goes, seconds", "", *_stages(documents["stages"])]
+        floor = " and ".join(f"{seconds} s for the {part}" for part, seconds in documents["floor"].items())
+        lines += ["", f"The floor spends {floor}."]
+    return "\n".join([*lines, "", ""])
+
+
+def _stages(stages: dict[str, list[float]]) -> list[str]:
+    rows = [[name, *(f"{seconds:.2f}" for seconds in both)] for name, both in stages.items()]
+    total = [f"{sum(column):.2f}" for column in zip(*stages.values(), strict=True)]
+    return _table(["stage", "redaction off", "redaction on"], [*rows, ["all", *total]])
+
+
+def _table(header: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return round(value, 3) if isinstance(value, float) else value

@@ -1,0 +1,72 @@
+"""Invented documents as an archive of their own, and where the time of its sync goes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench import corpus
+from bench.clock import RELRAG, process
+
+_CONFIG = """\
+archive = "bench"
+keys_file = "bench.keys"
+timezone = "UTC"
+first_month = "2025-01"
+pii_redaction_enabled = {redacted}
+
+[[sources]]
+name = "notes"
+kind = "jsonl"
+path = "notes.jsonl"
+"""
+
+
+@dataclass(frozen=True)
+class Sync:
+    """One sync, as a whole process."""
+
+    seconds: float
+    start_up: float
+    """until Dagster starts the first run: interpreter, imports, plan, definitions, opening the instance"""
+    stages: dict[str, float]
+    """seconds by Dagster asset, as its metadata says"""
+
+    @property
+    def work(self) -> float:
+        """All but the start-up."""
+        return self.seconds - self.start_up
+
+
+def archive(folder: Path, documents: list[dict[str, Any]], *, redacted: bool) -> Path:
+    """Writes an archive of these documents into a new folder; returns its relrag.toml."""
+    folder.mkdir()
+    corpus.write(folder / "notes.jsonl", documents)
+    config = folder / "relrag.toml"
+    config.write_text(_CONFIG.format(redacted=str(redacted).lower()))
+    return config
+
+
+def sync(config: Path) -> Sync:
+    """Syncs a new archive in a process of its own."""
+    begun = time.time()
+    seconds = process(RELRAG, "sync", config=config)
+    first_run, stages = _events(config.parent / ".relrag")
+    return Sync(seconds, first_run - begun, stages)
+
+
+def _events(home: Path) -> tuple[float, dict[str, float]]:
+    """When the first run started, and the seconds of each asset by its name."""
+    import dagster as dg
+
+    with dg.DagsterInstance.from_config(str(home / "dagster")) as dagster:
+        first_run = min(run.start_time or run.create_timestamp.timestamp() for run in dagster.get_run_records())
+        stages = {}
+        for key in dagster.all_asset_keys():
+            last = dagster.get_latest_materialization_event(key)
+            seconds = last and last.asset_materialization and last.asset_materialization.metadata.get("seconds")
+            if seconds:
+                stages[key.path[-1]] = float(seconds.value)
+    return first_run, stages

@@ -1,0 +1,111 @@
+"""The benchmarks themselves: each on a few hundred documents, so that they keep working; no time is asserted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import __main__ as bench
+from bench import corpus, documents, floor, report, search, synced
+from bench.clock import medians
+from bench.figures import Figure, from_json, to_json
+from bench.peers import Peer
+
+OTHERS = [Peer("Other", 20.0, 300.0, {"other": "1.0"})]
+
+
+def test_documents_are_the_same_every_time_and_look_like_text() -> None:
+    made = corpus.documents(200)
+    assert made == corpus.documents(200)
+    assert {len(document["text"]) for document in made} == {500}
+    assert sum("from" in document for document in made) == 100
+    words = " ".join(document["text"] for document in made).lower().split()
+    assert words.count("the") > 20 * words.count("them")
+    assert len(set(words)) > 3_000
+    months = {document["ts"] // (59 * 86_400) for document in made}
+    assert len(months) <= 2
+
+
+def test_the_words_of_a_question_stand_in_one_document() -> None:
+    made = corpus.documents(200)
+    asked = corpus.questions(made, 50)
+    assert {len(question.split()) for question in asked} == {2, 3, 4, 5}
+    assert all(any(set(one.split()) <= set(document["text"].split()) for document in made) for one in asked)
+
+
+def test_a_ceiling_is_read_as_a_multiple_and_a_floor_as_a_speed_up() -> None:
+    slower = Figure("a", 3.0, other=1.5, against="b", at_most=2.0)
+    assert (slower.ratio, slower.ok) == (2.0, True)
+    faster = Figure("a", 2.0, other=30.0, against="b", at_least=20.0)
+    assert (faster.ratio, faster.ok) == (15.0, False)
+    rate = Figure("a", 900.0, "texts/s", 300.0, "b", at_least=3.0)
+    assert (rate.ratio, rate.ok) == (3.0, True)
+    alone = Figure("a", 0.31, at_most=0.3)
+    assert (alone.ratio, alone.ok) == (None, False)
+    assert faster.cells() == ["a", "2 s", "30 s (b)", "15x", "at least 20x", "SHORT"]
+    assert from_json(to_json(faster)) == faster
+
+
+def test_the_median_is_of_runs_by_turns() -> None:
+    order: list[str] = []
+    values = iter([5.0, 1.0, 3.0])
+    seen = medians(3, a=lambda: order.append("a") or next(values), b=lambda: order.append("b") or 2.0)
+    assert (seen, order) == ({"a": 3.0, "b": 2.0}, ["a", "b", "a", "b", "a", "b"])
+
+
+def test_the_floor_holds_every_document(tmp_path: Path) -> None:
+    seconds = floor.ingest(tmp_path, corpus.documents(300))
+    assert seconds.keys() == {"vectors", "table"}
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "texts.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT count(*), count(subject) FROM texts").fetchone() == (300, 150)
+
+
+def test_documents_are_measured_with_the_stages_of_their_sync() -> None:
+    figures, details = documents.measure(300, turns=1, others=OTHERS)
+    names = [figure.against for figure in figures]
+    assert names == ["the floor", "Other", "", "", ""]
+    assert figures[1].ratio == pytest.approx(20.0 / figures[0].ours)
+    stages = details["stages"]
+    assert {"start-up", "export", "redacted", "chunks", "duckdb_catalog", "qdrant_points", "rest"} <= stages.keys()
+    for place in (0, 1):
+        assert all(seconds[place] > 0 for seconds in stages.values())
+    assert sum(plain for plain, _ in stages.values()) == pytest.approx(figures[0].ours + figures[2].ours)
+
+
+def test_search_is_measured_on_a_published_archive() -> None:
+    figures = search.measure(300, asked=20, others=OTHERS)
+    assert figures[0].what == "search of 300 passages, p50"
+    assert 0 < figures[0].ours <= figures[1].ours
+    assert figures[2].ratio == pytest.approx(300.0 / figures[0].ours)
+
+
+def test_an_archive_of_documents_has_two_months(tmp_path: Path) -> None:
+    config = synced.archive(tmp_path / "a", corpus.documents(300), redacted=False)
+    done = synced.sync(config)
+    assert 0 < done.start_up < done.seconds
+    lake = config.parent / ".relrag" / "lake" / "chunks" / "notes"
+    assert sorted(path.stem for path in lake.glob("*.parquet")) == ["2025-01", "2025-02"]
+
+
+def test_an_unknown_measure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        bench.main(["serach"])
+    assert 'no measure is named "serach"; known: unchanged, redaction' in capsys.readouterr().err
+
+
+def test_a_short_gate_is_said_and_fails_only_a_check(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(bench.MEASURES, "search", lambda: ([Figure("a search", 7.0, "ms", at_most=5.0)], {}))
+    assert bench.main(["search"]) == 0
+    assert "SHORT of their gates: a search." in capsys.readouterr().out
+    assert bench.main(["search", "--check"]) == 1
+
+
+def test_the_page_says_what_the_results_say() -> None:
+    found = json.loads(report.RESULTS.read_text())
+    page = report.PAGE.read_text()
+    assert report.with_tables(page, found) == page
+    assert found["figures"].keys() == bench.MEASURES.keys()
+    assert "| search of 50,000 passages, p50 |" in page
