@@ -5,19 +5,22 @@ schedule or a sensor launches.
 """
 
 import os
-import shutil
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import sqlalchemy
 
 from relrag_pipelines import plan as plans
 from relrag_pipelines.definitions import PUBLISHING, build_defs, partition_range
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import generations, lock
+from relrag_pipelines.stores.atomic import write_text
 from relrag_pipelines.workspace import Workspace
 
 _PROCESS = "relrag/process"
@@ -38,18 +41,37 @@ class Outcome:
     """the current generation afterwards"""
 
 
-def instance(home: Path) -> dg.DagsterInstance:
+@contextmanager
+def instance(home: Path) -> Iterator[dg.DagsterInstance]:
     """The archive's own Dagster instance, made when it is new."""
-    return dg.DagsterInstance.from_config(str(instance_folder(home)))
+    folder = instance_folder(home)
+    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _sync_less)
+    try:
+        with dg.DagsterInstance.from_config(str(folder)) as opened, ExitStack() as held:
+            # Dagster opens its databases anew for every event, and the last one to close writes all out: with
+            # another open, and without a sync for every commit, a sync's events cost a seventh
+            for path in folder.rglob("*.db"):
+                connection = held.enter_context(closing(sqlite3.connect(path)))
+                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+            yield opened
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _sync_less)
+
+
+def _sync_less(connection: Any, _: object) -> None:
+    # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
+    # them loses no data
+    connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def instance_folder(home: Path) -> Path:
     """DAGSTER_HOME of the archive, with its dagster.yaml."""
     folder = home / "dagster"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    template = Path(__file__).with_name("dagster.yaml")
-    if not (folder / "dagster.yaml").exists():
-        shutil.copyfile(template, folder / "dagster.yaml")
+    wanted = Path(__file__).with_name("dagster.yaml").read_text().replace("{folder}", folder.as_posix())
+    place = folder / "dagster.yaml"
+    if not place.exists() or place.read_text() != wanted:  # also after the home has been moved
+        write_text(place, wanted)
     return folder
 
 
