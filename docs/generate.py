@@ -10,7 +10,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import typer
+
 from relrag_pipelines import records, settings
+from relrag_query.cli import app
 
 DOCS = Path(__file__).resolve().parent
 TESTS = DOCS.parent / "tests"
@@ -18,10 +21,14 @@ TESTS = DOCS.parent / "tests"
 
 def commands() -> str:
     """docs/commands.md."""
-    from relrag_query.cli import describe
-
-    lines = ["# Commands", "", "Generated from `relrag --help` by `make docs`; do not edit.", ""]
-    return "\n".join([*lines, *describe()])
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    lines = ["# Commands", "", "Generated from the commands' own help by `make docs`; do not edit.", ""]
+    lines += ["Exit codes: 0 done, 1 done with failures that are listed, 2 could not run.", ""]
+    for name, command in sorted(group.commands.items()):
+        context = typer.Context(command, info_name=f"relrag {name}", terminal_width=100)
+        lines += [f"## relrag {name}", "", "```text", command.get_help(context).strip(), "```", ""]
+    return "\n".join(lines)
 
 
 def requirements() -> str:

@@ -1,0 +1,82 @@
+"""What may import what: Dagster stays in its shells, and the commands start without anything heavy."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("relrag_pipelines", "relrag_query")
+MODULES = sorted(path.relative_to(ROOT).as_posix() for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
+DAGSTER_SHELLS = ("relrag_pipelines/assets/", "relrag_pipelines/definitions.py", "relrag_pipelines/run.py")
+WRITERS = "relrag_pipelines.run"
+HEAVY = {"dagster", "pyarrow", "presidio_analyzer", "duckdb", "qdrant_edge", "rich", "numpy"}
+
+
+def imported(module: str, *, at_top: bool = False) -> Iterator[str]:
+    """Full names of what a module imports: everywhere, or only when it is imported itself."""
+    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+    inside = {
+        node
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) or is_for_types(outer)
+        for node in ast.walk(outer)
+    }
+    for node in ast.walk(tree):
+        if at_top and node in inside:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith(DAGSTER_SHELLS)])
+def test_dagster_stays_in_its_shells(module: str) -> None:
+    assert not [name for name in imported(module) if name.split(".")[0].startswith("dagster")]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("relrag_query/")])
+def test_queries_reach_dagster_only_through_the_commands_that_write(module: str) -> None:
+    shells = (WRITERS, "relrag_pipelines.definitions", "relrag_pipelines.assets")
+    assert not [name for name in imported(module, at_top=True) if name.startswith(shells)]
+    within = [name for name in imported(module) if name.startswith(shells)]
+    assert not within or module.startswith("relrag_query/commands/")
+    assert all(name.startswith(WRITERS) for name in within)
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("relrag_pipelines/")])
+def test_pipelines_know_nothing_of_queries(module: str) -> None:
+    assert not [name for name in imported(module) if name.startswith("relrag_query")]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_are_named_for_what_they_are_about(module: str) -> None:
+    assert not {"utils", "helpers", "common", "misc"} & set(Path(module).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("command", [[], ["sync"], ["ask"], ["init"]], ids=["all", "sync", "ask", "init"])
+def test_help_is_quick_and_loads_nothing_heavy(command: list[str]) -> None:
+    script = f"""
+import sys, time
+from relrag_query.cli import main
+sys.argv = {["relrag", *command, "--help"]!r}
+try:
+    main()
+finally:
+    print(time.process_time(), *sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)
+"""
+    arguments = [sys.executable, "-c", script]
+    runs = [subprocess.run(arguments, capture_output=True, text=True, check=True) for _ in range(3)]
+    assert all("Usage: relrag" in run.stdout for run in runs)
+    seconds, *heavy = min(run.stderr for run in runs).split()
+    assert heavy == []
+    assert float(seconds) < 0.3
