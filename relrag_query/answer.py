@@ -148,7 +148,7 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
     for candidate in candidates:
         same = next((one for one in chosen if _alike(one.unit, candidate.unit)), None)
         if same:
-            if candidate.unit.asset_id not in {one.asset_id for one in (same.unit, *same.also)}:
+            if not any(_one_place(candidate.unit, other) for other in (same.unit, *same.also)):
                 same.also.append(candidate.unit)
         elif any(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen):
             spare.append(candidate)
@@ -159,6 +159,11 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
         if len(chosen) < MOST_SENTENCES and of_record < _OF_ONE_RECORD:
             chosen.append(candidate)
     return sorted(chosen, key=candidates.index)
+
+
+def _one_place(one: Unit, other: Unit) -> bool:
+    """Whether two units stand in one record, or in windows of one chat that overlap."""
+    return one.asset_id == other.asset_id or bool(set(one.hit.chunk.members).intersection(other.hit.chunk.members))
 
 
 def _alike(one: Unit, other: Unit) -> bool:

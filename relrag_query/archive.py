@@ -35,6 +35,7 @@ Moment = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
 _ASK: tuple[Step, ...] = (*SEARCH, add_siblings, neighborhood)
+_CLOSEST = 3
 _PERSONAL = re.compile(r"[\d@]")
 """a question without digit or @ holds no personal data that is replaced in the index"""
 
@@ -63,6 +64,8 @@ class Source:
     """its best passage"""
     cited: list[Hit] = field(default_factory=list)
     """the passages that the answer quotes"""
+    locations: list[str] = field(default_factory=list)
+    """where the original lies: `<path>#<anchor>`"""
 
 
 @dataclass
@@ -84,6 +87,8 @@ class Answer:
     found: bool
     quotes: list[Quote]
     sources: list[Source]
+    closest: list[Hit]
+    """where nothing answers: what comes nearest"""
     searched: str
     """where was looked, in words"""
     missing: list[str]
@@ -176,13 +181,16 @@ class Archive:
             hits = [hit for hit in hits if hit.in_time or hit.role]
         evidence = answer(hits, context.terms, context.intents, self.settings.answer_min_coverage)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
-        listed = _sources(hits, evidence, self.settings)
+        listed = self._located(_sources(hits, evidence, self.settings))
         numbers = {source.hit.chunk.chunk_group_id: source.number for source in listed}
         return Answer(
             question=question,
             found=bool(evidence.sentences),
             quotes=[_quote(sentence, numbers) for sentence in evidence.sentences],
             sources=listed,
+            closest=[]
+            if evidence.sentences
+            else [hit for hit in hits if hit.hit_of is None and not hit.role][:_CLOSEST],
             searched=self._searched(context),
             missing=[
                 one.said for one in context.terms if not (one.light or any(map(self._frequencies.get, one.tokens)))
@@ -250,6 +258,13 @@ class Archive:
     def _frequencies(self) -> Frequencies:
         return passages.frequencies(self._catalog)
 
+    def _located(self, listed: list[Source]) -> list[Source]:
+        records = {source.number: _first_record(source) for source in listed}
+        known = passages.locations(self._catalog, list(records.values())) if records else {}
+        for source in listed:
+            source.locations = known.get(records[source.number], [])
+        return listed
+
     def _redacted(self, question: str) -> str:
         if not (self.settings.pii_redaction_enabled and _PERSONAL.search(question)):
             return question
@@ -276,6 +291,14 @@ class Archive:
         if context.when and context.when.relative:
             said += f', within "{context.when.phrase}"'
         return said
+
+
+def _first_record(source: Source) -> str:
+    """The record itself; of a chat window the first message that holds words of the question."""
+    hit = source.hit
+    if not hit.chunk.members:
+        return hit.chunk.asset_id
+    return hit.messages[hit.matching[0]].asset_id if hit.matching else hit.chunk.members[0]
 
 
 def _quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from relrag_query.when import bare
+
 
 class QueryIntent(Enum):
     """What a question may ask for; one question may ask for several."""
@@ -57,7 +59,7 @@ _NOBODY = r"(?!(?:we|i|you|they|it|the|this|that|there|my|our|your)\b)"
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
+    return re.compile(bare("|".join(patterns)), re.IGNORECASE)
 
 
 _FAMILY = _any(r"\bfamil(?:y|ies)\b", r"\brelatives\b", _HE + r"משפח(?:ה|ת|תו|תה|תי)(?!\w)", r"\brodin\w*")
@@ -151,17 +153,18 @@ def classify_query_intent(
     `resolved_entities` are the people that the question names, `resolved_assets` the refs of records, as far as known;
     a rule about people also accepts a word that looks like a name.
     """
+    plain = bare(query)
     kinds = {str(ref).partition(":")[0] for ref in resolved_assets}
-    channels = sum(pattern.search(query) is not None for pattern in _CHANNELS.values())
+    channels = sum(pattern.search(plain) is not None for pattern in _CHANNELS.values())
     someone = bool(resolved_entities) or _looks_named(query)
     found = {
-        QueryIntent.PERSON_FACTS: someone and _FACTS.search(query),
-        QueryIntent.PERSON_HISTORY: someone and _HISTORY.search(query),
-        QueryIntent.FAMILY_CONTEXT: _FAMILY.search(query)
-        or (_KIN.search(query) and (someone or _SOMEONES.search(query))),
-        QueryIntent.ASSET_THREAD: _THREAD.search(query),
-        QueryIntent.ASSET_ATTACHMENT: _ATTACHMENT.search(query),
-        QueryIntent.CROSS_CHANNEL: len(kinds) > 1 or channels > 1 or (channels == 1 and _ALSO.search(query)),
+        QueryIntent.PERSON_FACTS: someone and _FACTS.search(plain),
+        QueryIntent.PERSON_HISTORY: someone and _HISTORY.search(plain),
+        QueryIntent.FAMILY_CONTEXT: _FAMILY.search(plain)
+        or (_KIN.search(plain) and (someone or _SOMEONES.search(plain))),
+        QueryIntent.ASSET_THREAD: _THREAD.search(plain),
+        QueryIntent.ASSET_ATTACHMENT: _ATTACHMENT.search(plain),
+        QueryIntent.CROSS_CHANNEL: len(kinds) > 1 or channels > 1 or (channels == 1 and _ALSO.search(plain)),
     }
     return [intent for intent, says in found.items() if says] or [QueryIntent.GENERAL]
 

@@ -31,6 +31,7 @@ _OF_THREADS = """
 """
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
+_LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"
 
 
@@ -65,6 +66,11 @@ def extras(connection: Connection, asset_ids: Sequence[str]) -> dict[str, dict[s
     """What only their kind has, of these records, by asset_id."""
     rows = connection.execute(_EXTRA, {"keys": list(asset_ids)}).fetchall()
     return {asset_id: orjson.loads(extra) for asset_id, extra in rows}
+
+
+def locations(connection: Connection, asset_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Where the originals of these records lie, by asset_id."""
+    return dict(connection.execute(_LOCATIONS, {"keys": list(asset_ids)}).fetchall())
 
 
 def record(connection: Connection, asset_id: str) -> Record | None:

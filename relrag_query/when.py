@@ -110,7 +110,7 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> When | None:
     `now` is any moment with a zone; days are those of `zone`.
     """
     question = unicodedata.normalize("NFC", question)
-    today, plain = now.astimezone(zone).date(), "".join(unicodedata.normalize("NFD", mark)[0] for mark in question)
+    today, plain = now.astimezone(zone).date(), bare(question)
     for pattern, read, relative in _rules():
         for found in pattern.finditer(plain):
             try:
@@ -120,6 +120,11 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> When | None:
                 continue
             return When(since, until, question[found.start() : found.end()].strip(), relative)
     return None
+
+
+def bare(text: str) -> str:
+    """The text without accents, letter for letter; many leave them out when they ask."""
+    return "".join(unicodedata.normalize("NFD", mark)[0] for mark in text)
 
 
 def _bounded(found: re.Match[str], days: Days) -> Days:
@@ -168,9 +173,9 @@ def _back(unit: str, count: int, first_weekday: int = 0) -> Reading:
 
 
 def _ago(found: re.Match[str], today: date) -> Days:
-    if dual := _said(found, "dual"):
-        return _back(_DUAL[dual], 2)(found, today)
-    return _back(_UNIT_OF[_said(found, "unit")], _count(found))(found, today)
+    dual = _said(found, "dual")
+    unit, count = (_DUAL[dual], 2) if dual else (_UNIT_OF[_said(found, "unit")], _count(found))
+    return _back(unit, count, first_weekday=6 if "לפני" in found.group() else 0)(found, today)
 
 
 def _lately(found: re.Match[str], today: date) -> Days:

@@ -1,0 +1,203 @@
+"""The `relrag` command. What a command needs is imported when it runs, so that `relrag --help` stays quick.
+
+Exit codes: 0 done, 1 done with failures that are listed, 2 could not run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+app = typer.Typer(
+    help="Answers from your own written memory: chats, mail, documents, calls, commits.",
+    no_args_is_help=True,
+    add_completion=False,
+    # rich help pages take four times as long as all the rest
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Config = Annotated[Path | None, typer.Option("--config", "-c", help="relrag.toml to use; else the nearest one.")]
+Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this source; may be given again.")]
+Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be given again.")]
+Since = Annotated[str | None, typer.Option("--from", help="Nothing earlier: 2024, 2024-03 or 2024-03-15.")]
+Until = Annotated[str | None, typer.Option("--to", help="Nothing later: 2024, 2024-03 or 2024-03-15.")]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many passages at most.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
+Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
+Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
+
+
+@app.command()
+def ask(
+    question: Words,
+    source: Sources = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = None,
+    as_json: Json = False,
+    trace: Trace = False,
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print what each source says.")] = False,
+    config: Config = None,
+) -> None:
+    """Answer a question with sentences of the archive and their sources."""
+    limits = _load("ask").Limits(source or (), kind or (), since, until, limit)
+    _run("ask", "ask", " ".join(question), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
+
+
+@app.command()
+def search(
+    query: Words,
+    source: Sources = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = None,
+    as_json: Json = False,
+    trace: Trace = False,
+    config: Config = None,
+) -> None:
+    """List the passages that fit best."""
+    limits = _load("ask").Limits(source or (), kind or (), since, until, limit)
+    _run("ask", "search", " ".join(query), limits, config, as_json=as_json, trace=trace)
+
+
+@app.command()
+def show(
+    ref: Annotated[str, typer.Argument(help="An id: of a record, a passage (chunk:...) or a thread (thread:...).")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many related records at most.")] = 50,
+    config: Config = None,
+) -> None:
+    """Print one record, passage or thread, and what it is related to."""
+    _run("show", "show", ref, config, limit=limit)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where your exports are.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a relrag.toml that is there; a copy is kept.")
+    ] = False,
+) -> None:
+    """Look into a folder, show what was recognised, and write relrag.toml."""
+    _run("init", "init", folder, output=output, yes=yes, force=force)
+
+
+@app.command()
+def sync(
+    full: Annotated[bool, typer.Option("--full", help="Read everything again, not only what changed.")] = False,
+    accept_deletions: Annotated[
+        bool, typer.Option("--accept-deletions", help="Go on even if much of a source has vanished.")
+    ] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Bring the index up to date with the sources."""
+    _run("sync", "sync", config, full=full, accept_deletions=accept_deletions, wait=wait)
+
+
+@app.command()
+def plan(as_json: Json = False, config: Config = None) -> None:
+    """Say what a sync would do, and why."""
+    _run("sync", "plan", config, as_json=as_json)
+
+
+@app.command()
+def backfill(
+    source: Annotated[str, typer.Option("--source", help="Name of the source.")],
+    first: Annotated[str, typer.Option("--from", help="First month, YYYY-MM.")],
+    last: Annotated[str, typer.Option("--to", help="Last month, YYYY-MM.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Make months of one source again."""
+    _run("sync", "backfill", source, first, last, config, wait=wait)
+
+
+@app.command()
+def status(
+    as_json: Json = False,
+    failures: Annotated[bool, typer.Option("--failures", help="List what could not be read.")] = False,
+    config: Config = None,
+) -> None:
+    """Say what is indexed, per source, and what failed."""
+    _run("status", "status", config, as_json=as_json, failures=failures)
+
+
+@app.command()
+def verify(config: Config = None) -> None:
+    """Read everything that is stored again, and name what differs."""
+    _run("verify", "verify", config)
+
+
+@app.command()
+def doctor(config: Config = None) -> None:
+    """Say what is wrong with this machine, folder or configuration."""
+    _run("doctor", "doctor", config)
+
+
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.")] = 3000,
+    read_only: Annotated[bool, typer.Option("--read-only", help="For looking only.")] = False,
+    config: Config = None,
+) -> None:
+    """Serve Dagster's UI and daemon on the archive's own instance."""
+    _run("ui", "ui", config, port=port, read_only=read_only)
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        app()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        _fail(f"{error.strerror or 'input or output failed'}{f': {error.filename}' if error.filename else ''}")
+    except Exception as error:  # noqa: BLE001 - the last place to turn a fault into one line without private text
+        _fail(_said(error))
+
+
+def _run(module: str, name: str, *args: Any, **options: Any) -> NoReturn:
+    try:
+        code = getattr(_load(module), name)(*args, **options)
+    except KeyboardInterrupt:
+        code = 130
+    raise typer.Exit(code)
+
+
+def _load(module: str) -> Any:
+    return importlib.import_module(f"relrag_query.commands.{module}")
+
+
+def _said(error: Exception) -> str:
+    """Exceptions of this project are written for the reader; others may hold text of the archive, and are not shown."""
+    if type(error).__module__.partition(".")[0] in ("relrag_query", "relrag_pipelines"):
+        return str(error)
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "unknown"
+    return f"unexpected {type(error).__name__} at {place}; this is a fault of relrag, please report it"
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"relrag: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
