@@ -68,16 +68,14 @@ def merge_occurrences(private: pa.Table) -> pa.Table:
 
 
 def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
-    table, failed = redact.redact_records(
-        merge_occurrences(tables[0]), workspace.redactor, workspace.channel(source), workspace.keys
-    )
-    why = "its personal data could not be replaced, so it was left out; report this with `relrag doctor`"
+    table, failed = redact.redact_records(merge_occurrences(tables[0]), workspace.redactor, workspace.channel(source))
+    why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
     return Made(table, [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed])
 
 
 def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
     merged = merge_occurrences(tables[0])
-    return Made(identifiers(merged, workspace.redactor, workspace.channel(source), workspace.keys))
+    return Made(identifiers(merged, workspace.redactor, workspace.keys, workspace.channel(source)))
 
 
 def _chunks(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
