@@ -57,7 +57,7 @@ _HEBREW = _words(
     )
 )
 _SIGNS_OF_ENGLISH = _ENGLISH - _CZECH - _OTHERS
-_SIGNS_OF_OTHERS = (_CZECH | _OTHERS) - _ENGLISH
+_SIGNS_OF_OTHERS = (_CZECH | _OTHERS) - _ENGLISH - _words("ten pro ale take die den per non")
 
 _PREFIXED = frozenset("הבלמשכו")
 _WITHOUT_DECOMPOSITION = str.maketrans(
@@ -157,31 +157,32 @@ def _lines(text: str) -> list[list[_Word]]:
 def _word(piece: str) -> _Word:
     core = piece.strip(".,;:!?()[]\"'…")
     if core.isascii() and core.isalpha():
-        return _latin_word(core.lower())
+        return _latin_word(core.lower(), core[0].islower())
     pseudonyms = _PSEUDONYM.findall(piece)
-    plain, more, balance, empty = list(pseudonyms), [], 0, []
+    plain, more, balance, empty, small = list(pseudonyms), [], 0, [], piece[:1].islower()
     folded = fold(_PSEUDONYM.sub(" ", piece) if pseudonyms else piece)
     for compound in _COMPOUND.findall(_ENGLISH_ENDING.sub("", folded)):
         tokens, beginnings = _compound(_HEBREW_QUOTE.sub("", compound))
         plain += tokens
         more += beginnings
-        balance += _balance(compound)
+        balance += _balance(compound, small)
         empty.append(_empty(compound))
     if _accented(piece, folded):
-        balance += piece[:1].islower()
+        balance += small
         plain, more = plain + more, []
     return _Word(
         " ".join(plain), " ".join(plain + more), balance, 0 if pseudonyms or 0 in empty else max(empty, default=0)
     )
 
 
-def _latin_word(word: str) -> _Word:
+def _latin_word(word: str, small: bool) -> _Word:
     plain = _stem(word)
-    return _Word(plain, " ".join([plain, *_beginnings(word, 4)]), _balance(word), _empty(word))
+    return _Word(plain, " ".join([plain, *_beginnings(word, 4)]), _balance(word, small), _empty(word))
 
 
-def _balance(word: str) -> int:
-    return (word in _SIGNS_OF_OTHERS) - (word in _SIGNS_OF_ENGLISH)
+def _balance(word: str, small: bool) -> int:
+    """Names (Tom, Los Angeles, Dvořák) are no sign of a language, so words with a capital count for English only."""
+    return (small and word in _SIGNS_OF_OTHERS) - (word in _SIGNS_OF_ENGLISH)
 
 
 def _empty(word: str) -> int:
@@ -208,9 +209,9 @@ def _compound(compound: str) -> tuple[list[str], list[str]]:
     more: list[str] = []
     for run in runs:
         if "א" <= run[0] <= "ת":
-            plain += _hebrew(run) if len(run) > 1 else []
+            plain += _hebrew(run) if len(run) > 1 or len(runs) == 1 else []
         elif run.isalpha():
-            plain += [_stem(run)] if len(run) > 1 or len(runs) == 1 else []
+            plain.append(_stem(run))
             more += _beginnings(run, 4)
         else:
             plain += _code(run)
@@ -226,12 +227,13 @@ def _beginnings(word: str, least: int) -> list[str]:
 
 
 def _hebrew(word: str) -> list[str]:
-    """The word, and the beginnings of it and of what is left behind one, two or three prefixed letters."""
+    """The word and what is left of it behind one, two or three prefixed letters: whole, and their beginnings."""
     word = word.translate(_FINAL_LETTERS)
     tokens = [word]
     for start in range(4):
-        tokens += _beginnings(word[start:], 3)
-        if len(word) - start < 3 or word[start] not in _PREFIXED:
+        rest = word[start:]
+        tokens += [rest, *_beginnings(rest, 3)] if len(rest) > 4 else _beginnings(rest, 3)
+        if len(rest) < 3 or rest[0] not in _PREFIXED:
             break
     return list(dict.fromkeys(tokens))
 

@@ -8,7 +8,7 @@ number of processes at once (it is made without a write-ahead log, which would l
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -34,6 +34,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
+from relrag_pipelines.stores.holes import copy_with_holes
 from relrag_pipelines.tokens import SparseEncoder, index_text
 
 KEYWORDS = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "source", "kind")
@@ -118,6 +119,21 @@ def build(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
         ranged = name == "ts"
         params = IntegerIndexParams(lookup=not ranged, range=ranged, memory=Memory.Cold)
         shard.update(UpdateOperation.create_field_index(name, params))
+    return _settle(shard, path)
+
+
+def extend(previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove_ids: Sequence[str]) -> int:
+    """Makes a store in the folder `path` like that in `previous`, without some passages and with others.
+
+    Returns how many it holds. It takes a fraction of the time of `build`; but what is removed stays in the files, and
+    in the frequencies that words are weighed by, until the store is built anew.
+    """
+    shutil.rmtree(path, ignore_errors=True)
+    copy_with_holes(previous, path)
+    shard = EdgeShard.load(str(path))
+    if remove_ids:
+        shard.update(UpdateOperation.delete_points(list(remove_ids)))
+    _upsert(shard, batches)
     return _settle(shard, path)
 
 
