@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+_LEFT_OUT = ("RELRAG_", "DAGSTER_", "PYTHON")
 RELRAG = str(Path(sys.executable).with_name("relrag"))
 
 
@@ -35,6 +36,9 @@ def process(*command: str, config: Path | None = None, codes: tuple[int, ...] = 
 
 
 def environment(config: Path | None = None) -> Mapping[str, str]:
-    """The environment without settings of an archive but `config`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RELRAG_", "DAGSTER_"))}
+    """The environment without settings of an archive but `config`, and with Python as it comes.
+
+    Where Python is told not to keep bytecode, all imports take twice as long, which says nothing about either side.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
     return kept | ({"RELRAG_CONFIG": str(config)} if config else {})

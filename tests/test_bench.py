@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as bench
-from bench import corpus, documents, floor, report, search, synced
+from bench import corpus, documents, floor, report, search
 from bench.clock import medians
 from bench.figures import Figure, from_json, to_json
 from bench.peers import Peer
@@ -78,14 +78,6 @@ def test_search_is_measured_on_a_published_archive() -> None:
     assert figures[0].what == "search of 300 passages, p50"
     assert 0 < figures[0].ours <= figures[1].ours
     assert figures[2].ratio == pytest.approx(300.0 / figures[0].ours)
-
-
-def test_an_archive_of_documents_has_two_months(tmp_path: Path) -> None:
-    config = synced.archive(tmp_path / "a", corpus.documents(300), redacted=False)
-    done = synced.sync(config)
-    assert 0 < done.start_up < done.seconds
-    lake = config.parent / ".relrag" / "lake" / "chunks" / "notes"
-    assert sorted(path.stem for path in lake.glob("*.parquet")) == ["2025-01", "2025-02"]
 
 
 def test_an_unknown_measure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
