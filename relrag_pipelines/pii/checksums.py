@@ -1,0 +1,149 @@
+"""Card numbers, IBANs and Israeli identity numbers: digits that carry a checksum."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from stdnum import luhn, numdb
+from stdnum.il import idnr
+from stdnum.iso7064 import mod_97_10
+
+from relrag_pipelines.pii.spans import Span, disjoint
+
+_SEPARATOR = "[- .\u00a0\u2007\u202f\u2010-\u2015\u2212]"
+
+_GROUPS = re.compile(rf"\d+(?:{_SEPARATOR}\d+)*")
+_GROUP = re.compile(r"\d+")
+_CARD_START = re.compile(r"1|2[2-7]|3|4|5[0-8]|6")
+
+_IBAN_START = re.compile(rf"(?<![A-Z0-9])[A-Za-z]{{2}}{_SEPARATOR}?[0-9]{{2}}")
+_IBAN_BODY = re.compile(rf"[A-Za-z]{{2}}(?:{_SEPARATOR}?[A-Za-z0-9]){{13,33}}")
+_BLOCKS = r"([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,6})((?:[ -]?[A-Z0-9]{4})?)((?:[ -]?[A-Z0-9]{1,3})?)(?![A-Z0-9])"
+_IBAN_BLOCKS = (re.compile(_BLOCKS), re.compile(_BLOCKS, re.IGNORECASE))
+_NOT_ALNUM = re.compile(r"[^A-Za-z0-9]+")
+_IBAN_GOES_ON = re.compile(r"[A-Z0-9]")
+_IBANS = numdb.get("iban")
+
+_ID = re.compile(r"(?<!\d)(?<!\d[.,])(?:\d{8}[-\u2010-\u2015\u05be]?\d|\d{7,8})(?![.,]?\d)")
+_OTHER_NUMBER = re.compile(r"\d{5}")
+_SAYS_ID = re.compile(
+    r"ת[\"'״׳.]{0,2} ?ז\b|תעודת[ -]זהות|מספר[ -]זהות|מס[.'׳]? ?זהות|(?i:teudat[ -]?zehut|\bidentity\b"
+    r"|\bnational id\b|\bisraeli id\b|\bid[ -](?:number|no|card)\b|\bi\.d\.)"
+)
+_SAYS_OTHER = re.compile(
+    r"הזמנ|חשבונית|קבלה|אסמכתא|משלוח|מעקב|חבילה|תיק|פניי?ה|חשבון|לקוח|מק[\"״]ט|[#№]|₪|ש[\"״]ח|[$€£]"
+    r"|(?i:\b(?:order|invoice|tracking|ref|reference|ticket|case|account|acct|customer|p\.?o|sku|serial|receipt|quote"
+    r"|item|booking|parcel|model|version|build|objedn\w*|faktur\w*|zák\w*|účet\w*|účtu|inv|nis|ils|usd|eur|kč)\b)"
+)
+_SAYS_SOME_ID = re.compile(r"(?i:\bid\b)|זהות")
+
+
+def find_cards(text: str) -> list[Span]:
+    """Card numbers: 13 to 19 digits in groups of three or more that pass the Luhn checksum."""
+    spans: list[Span] = []
+    for run in _GROUPS.finditer(text):
+        if len(run[0]) >= 13:
+            spans += _cards_in(text, [match.span() for match in _GROUP.finditer(text, *run.span())])
+    return disjoint(spans, text)
+
+
+def _cards_in(text: str, groups: list[tuple[int, int]]) -> Iterator[Span]:
+    for first, (start, _) in enumerate(groups):
+        if not _CARD_START.match(text, start):
+            continue
+        digits = ""
+        for group_start, end in groups[first:]:
+            digits += text[group_start:end]
+            if end - group_start < 3 or len(digits) > 19:
+                break
+            # thirteen digits that begin with 1 are a time in milliseconds
+            if len(digits) >= 13 and not (digits[0] == "1" and end - start == 13) and luhn.is_valid(_digits(digits)):
+                yield Span(start, end, 1.0 if len(digits) in (15, 16) else 0.9)
+
+
+def find_ibans(text: str) -> list[Span]:
+    """IBANs of any country in the register, with or without separators, that pass the ISO 7064 checksum."""
+    spans = []
+    for match in _IBAN_START.finditer(text):
+        start = match.start()
+        length = _iban_length(match[0][:2].upper())
+        for end, score in _iban_ends(text, start, length) if length else ():
+            number = _compact(text[start:end])
+            if mod_97_10.is_valid(number[4:] + number[:4]):
+                spans.append(Span(start, end, score))
+    return disjoint(spans, text)
+
+
+def _iban_ends(text: str, start: int, length: int) -> Iterator[tuple[int, float]]:
+    """Where an IBAN that begins here may end: at its country's length, or as Presidio reads it, in blocks of four."""
+    body = _IBAN_BODY.match(text, start)
+    places = [place for place in range(start, body.end()) if text[place].isalnum()] if body else []
+    if len(places) >= length and not _IBAN_GOES_ON.match(text, places[length - 1] + 1):
+        yield places[length - 1] + 1, 1.0
+    for pattern in _IBAN_BLOCKS:
+        if blocks := pattern.match(text, start):
+            yield from ((blocks.end(group), 0.9) for group in (3, 2, 1))
+
+
+@functools.cache
+def _iban_length(country: str) -> int | None:
+    structure = _IBANS.info(country)[0][1].get("bban")
+    return 4 + sum(map(int, re.findall(r"\d+", structure))) if structure else None
+
+
+def find_israeli_ids(text: str) -> list[Span]:
+    """Israeli identity numbers: nine digits (seven or eight where the words before say so) that pass the checksum.
+
+    One number in ten passes it, so the words around decide: those that speak of an identity raise the score, those
+    that speak of an order, an invoice, an account or an amount drop the finding. Without either it stands, but lower.
+    """
+    spans = []
+    for match in _ID.finditer(text):
+        if idnr.is_valid(normalise_id(match[0])):
+            score = _id_score(text, *match.span())
+            if score >= (0.95 if len(match[0]) < 9 else 0.5):
+                spans.append(Span(*match.span(), score))
+    return spans
+
+
+def _id_score(text: str, start: int, end: int) -> float:
+    before = _OTHER_NUMBER.split(text[max(0, start - 40) : start])[-1].rpartition("\n")[2]
+    after = text[end : end + 40].partition("\n")[0]
+    # words between two numbers speak of the second
+    after = "" if _OTHER_NUMBER.search(after) else after[:25]
+    if _SAYS_ID.search(before):
+        return 0.95
+    for words in (before, after):
+        if _SAYS_ID.search(words):
+            return 0.9
+        if _SAYS_OTHER.search(words):
+            return 0.0
+        if _SAYS_SOME_ID.search(words):
+            return 0.85
+    return 0.5
+
+
+def normalise_card(number: str) -> str:
+    """Its digits."""
+    return _digits(number)
+
+
+def normalise_iban(number: str) -> str:
+    """Its letters and digits, in upper case."""
+    return _compact(number)
+
+
+def normalise_id(number: str) -> str:
+    """Its nine digits, with the zeros in front that are often left out."""
+    return _digits(number).zfill(9)
+
+
+def _digits(number: str) -> str:
+    return "".join(str(unicodedata.decimal(char)) for char in number if char.isdecimal())
+
+
+def _compact(number: str) -> str:
+    return _NOT_ALNUM.sub("", number).upper()

@@ -1,0 +1,39 @@
+"""The table of entities: what is looked for, and how values of it are made equal however they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from relrag_pipelines.pii import checksums, emails, phones
+from relrag_pipelines.pii.spans import Span
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One kind of personal data."""
+
+    name: str
+    """as policies and pseudonyms name it; Presidio's name where it has one"""
+    find: Callable[[str], list[Span]]
+    """its occurrences in a text, in order, without overlap"""
+    normalise: Callable[[str], str]
+    """the one way to write a value that was found"""
+    keyed_as: str
+    """the kind under which its values are hashed; identifiers of people use the same, so that both join"""
+    hint: str
+    """characters of which each of its occurrences has one, as in a character class; empty where there are none"""
+
+
+_DIGIT = r"\p{Nd}"
+
+ENTITIES = {
+    entity.name: entity
+    for entity in (
+        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", "@"),
+        Entity("IBAN_CODE", checksums.find_ibans, checksums.normalise_iban, "iban", _DIGIT),
+        Entity("CREDIT_CARD", checksums.find_cards, checksums.normalise_card, "card", _DIGIT),
+        Entity("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
+        Entity("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
+    )
+}

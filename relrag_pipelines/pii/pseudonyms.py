@@ -1,0 +1,38 @@
+"""Pseudonyms: `<PHONE_NUMBER:k1:ab12cd34ef56>` stands for one value, the same in every channel.
+
+The letters say what it was, `k1` names the key, the rest is the keyed hash of the normalised value. In a text that is
+redacted already they are left alone, so redacting twice changes nothing. A text that comes from outside and holds
+something that looks like one is disarmed before it is redacted, so that nobody can plant or imitate one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from relrag_pipelines.keys import Keys
+
+PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:[0-9a-f]{12}>"
+"""what a pseudonym looks like, for both Python and RE2"""
+
+_PSEUDONYM = re.compile(PATTERN)
+_ARMED = re.compile(PATTERN.replace("<", "<(?=").replace(">", ">)"))
+
+
+def pseudonym(entity: str, keyed_as: str, normalised: str, keys: Keys) -> str:
+    """The pseudonym of a normalised value."""
+    return f"<{entity}:{keys.version}:{keys.pseudonym(keyed_as, normalised)}>"
+
+
+def to_type(text: str) -> str:
+    """The text with each pseudonym reduced to its type, `<PHONE_NUMBER>`."""
+    return _PSEUDONYM.sub(r"<\1>", text) if ":k" in text else text
+
+
+def mask(text: str) -> str:
+    """The text with each pseudonym covered, every offset unchanged."""
+    return _PSEUDONYM.sub(lambda match: "\ufffc" * len(match[0]), text) if ":k" in text else text
+
+
+def disarm(text: str) -> str:
+    """The text with what only looks like a pseudonym made to look like none; its length does not change."""
+    return _ARMED.sub("‹", text) if ":k" in text else text

@@ -1,0 +1,220 @@
+"""Finding and replacing personal data by the policy of a channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import regex
+
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.pii.entities import ENTITIES, Entity
+from relrag_pipelines.settings import Policy, SettingsError
+
+DEFAULT_CHANNEL = "default"
+MAX_PASSES = 20
+
+
+class RedactionError(Exception):
+    """Personal data could not be looked for or replaced; the message names the kind and holds no text."""
+
+
+class PolicyError(RedactionError, SettingsError):
+    """A policy names an entity or an action that does not exist."""
+
+
+@dataclass(frozen=True)
+class PIIEntity:
+    """Personal data found in a text."""
+
+    type: str
+    start: int
+    """offset of its first character, code points"""
+    end: int
+    """offset behind its last character, code points"""
+    score: float
+    """how sure the finding is, 0 to 1"""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One replacement: what stands from `start` to `end` becomes `new`."""
+
+    start: int
+    end: int
+    new: str
+
+
+Action = Callable[[Entity, str], str]
+"""what stands for a value of an entity"""
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A policy, ready to be carried out."""
+
+    entities: tuple[Entity, ...]
+    action: Action
+    hint: regex.Pattern[str]
+    """matches every text in which any of the entities can be"""
+
+
+class PIIRedactor:
+    """Redacts texts by the policy of their channel; a channel without one uses the policy `default`.
+
+    Raises PolicyError where a policy cannot be carried out. The methods raise RedactionError where a text cannot be
+    looked at or the channel has no policy; they never return it as it was instead.
+    """
+
+    def __init__(self, policies: Mapping[str, Policy], keys: Keys, enabled: bool = True) -> None:
+        self.enabled = enabled
+        self._keys = keys
+        self._rules = {channel: self._rule(channel, policy) for channel, policy in policies.items()}
+        named = (entity for rule in self._rules.values() for entity in rule.entities)
+        every = {entity.name: entity for entity in (*ENTITIES.values(), *named)}
+        self._any = _Rule(tuple(every.values()), self._pseudonym, _hint(every.values()))
+
+    def detect(self, text: str, channel: str) -> list[PIIEntity]:
+        """What the channel's policy looks for and the text holds, by position.
+
+        A finding within another is left out; of two at one place the surer stands. Pseudonyms are not looked into.
+        """
+        return _detect(text, self._rule_of(channel))
+
+    def redact(self, text: str, channel: str) -> str:
+        """The text after the channel's policy. A second time changes nothing, and nothing is detected in it."""
+        for changes in self.passes(text, channel):
+            text = apply(text, changes)
+        return text
+
+    def redact_many(self, texts: Sequence[str], channel: str) -> list[str]:
+        """`redact` of each text; equal texts are looked at once."""
+        redacted = {text: self.redact(text, channel) for text in dict.fromkeys(texts)}
+        return [redacted[text] for text in texts]
+
+    def redact_for_embedding(self, text: str, channel: str) -> str:
+        """The redacted text as it is embedded, so that a new pseudonym key changes nothing in it."""
+        return self.to_embedding(self.redact(text, channel))
+
+    def to_embedding(self, text: str) -> str:
+        """Redacted text with each pseudonym reduced to its `<TYPE>`."""
+        return pseudonyms.to_type(text)
+
+    def redact_query(self, text: str) -> str:
+        """A question with all personal data of any kind as pseudonyms, as they stand in the index."""
+        for changes in self._passes(text, self._any):
+            text = apply(text, changes)
+        return text
+
+    def detect_any(self, text: str) -> list[PIIEntity]:
+        """What the text holds of any kind that is known, whatever the policies."""
+        return _detect(text, self._any)
+
+    def hint(self, channel: str) -> str:
+        """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
+        return str(self._rule_of(channel).hint.pattern)
+
+    def passes(self, text: str, channel: str) -> Iterator[list[Change]]:
+        """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
+
+        Replacing one finding can bare another that it hid, so passes go on until nothing is found.
+        """
+        yield from self._passes(text, self._rule_of(channel))
+
+    def _passes(self, text: str, rule: _Rule) -> Iterator[list[Change]]:
+        if not self.enabled:
+            return
+        for _ in range(MAX_PASSES):
+            found = _detect(text, rule)
+            if not found:
+                return
+            changes = _changes(text, found, rule)
+            yield changes
+            text = apply(text, changes)
+        raise RedactionError(f"what stands in for personal data is found again ({found[0].type})")
+
+    def _rule_of(self, channel: str) -> _Rule:
+        rule = self._rules.get(channel) or self._rules.get(DEFAULT_CHANNEL)
+        if rule is None:
+            raise RedactionError(f'channel "{channel}" has no policy, and there is no policy "{DEFAULT_CHANNEL}"')
+        return rule
+
+    def _rule(self, channel: str, policy: Policy) -> _Rule:
+        actions: dict[str, Action] = {
+            "pseudonymize": self._pseudonym,
+            "hash": self._pseudonym,
+            "replace": lambda entity, value: f"<{entity.name}>",
+            "redact": lambda entity, value: "",
+        }
+        if policy.action not in actions:
+            raise PolicyError(f'pii_policies.{channel}.action is "{policy.action}"; known: {", ".join(actions)}')
+        entities = tuple(_entity(channel, name) for name in dict.fromkeys(policy.entities))
+        return _Rule(entities, actions[policy.action], _hint(entities))
+
+    def _pseudonym(self, entity: Entity, value: str) -> str:
+        return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(value), self._keys)
+
+
+def apply(text: str, changes: Iterable[Change]) -> str:
+    """The text with the changes made; they are in order and do not overlap."""
+    parts, done = [], 0
+    for change in changes:
+        parts += [text[done : change.start], change.new]
+        done = change.end
+    return "".join([*parts, text[done:]])
+
+
+def _entity(channel: str, name: str) -> Entity:
+    if name in ENTITIES:
+        return ENTITIES[name]
+    from relrag_pipelines.pii import presidio  # takes seconds, so only for what we do not find ourselves
+
+    if name not in presidio.known():
+        known = ", ".join(sorted({*ENTITIES, *presidio.known()}))
+        raise PolicyError(f'pii_policies.{channel}.entities names "{name}", which is not known; known: {known}')
+    return presidio.entity(name)
+
+
+def _hint(entities: Iterable[Entity]) -> regex.Pattern[str]:
+    hints = {entity.hint for entity in entities}
+    return regex.compile("" if "" in hints else f"[{''.join(sorted(hints))}]" if hints else "[^\\s\\S]")
+
+
+def _detect(text: str, rule: _Rule) -> list[PIIEntity]:
+    if not rule.hint.search(text):
+        return []
+    masked = pseudonyms.mask(text)
+    found = [PIIEntity(entity.name, *span) for entity in rule.entities for span in _found(entity, masked)]
+    outermost: list[PIIEntity] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score)):
+        if not outermost or one.end > outermost[-1].end:
+            outermost.append(one)
+    return outermost
+
+
+def _found(entity: Entity, text: str) -> Sequence[tuple[int, int, float]]:
+    try:
+        return entity.find(text)
+    except Exception as error:  # noqa: BLE001  whatever went wrong, its message may quote the text
+        fault = type(error).__name__
+    # raised outside the except block, so that the error with the text is not kept as context
+    raise RedactionError(f"{entity.name} could not be looked for ({fault})")
+
+
+def _changes(text: str, found: list[PIIEntity], rule: _Rule) -> list[Change]:
+    """One change a finding; where two overlap the first ends where the second begins, but stands for all of itself."""
+    entities = {entity.name: entity for entity in rule.entities}
+    ends = [*(one.start for one in found[1:]), len(text)]
+    return [
+        Change(one.start, min(one.end, end), _replacement(entities[one.type], text[one.start : one.end], rule.action))
+        for one, end in zip(found, ends, strict=True)
+    ]
+
+
+def _replacement(entity: Entity, value: str, action: Action) -> str:
+    try:
+        return action(entity, value)
+    except Exception as error:  # noqa: BLE001  as above
+        fault = type(error).__name__
+    raise RedactionError(f"{entity.name} could not be replaced ({fault})")

@@ -1,0 +1,60 @@
+"""Where personal data stands in a text, and what is done where findings overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of text that holds personal data of one kind."""
+
+    start: int
+    """offset of its first character, code points"""
+    end: int
+    """offset behind its last character, code points"""
+    score: float
+    """how sure the finding is, 0 to 1"""
+
+
+def disjoint(spans: Iterable[Span], text: str) -> list[Span]:
+    """Findings of one kind without overlap, in order: the surest stays whole, of the others what it leaves over.
+
+    A leftover stays when it holds a letter or a digit, so every such character that was found stays found.
+    """
+    kept: list[Span] = []
+    for cluster in _clusters(spans):
+        if len(cluster) == 1:
+            kept += cluster
+            continue
+        chosen: list[Span] = []
+        for span in sorted(cluster, key=lambda one: (-one.score, one.start - one.end, one.start)):
+            chosen += _outside(span, chosen, text)
+            chosen.sort()
+        kept += chosen
+    return kept
+
+
+def _clusters(spans: Iterable[Span]) -> Iterator[list[Span]]:
+    """Groups of distinct spans that overlap, directly or through others."""
+    cluster: list[Span] = []
+    end = 0
+    for span in sorted(set(spans)):
+        if cluster and span.start >= end:
+            yield cluster
+            cluster = []
+        end = max(end, span.end) if cluster else span.end
+        cluster.append(span)
+    if cluster:
+        yield cluster
+
+
+def _outside(span: Span, chosen: list[Span], text: str) -> list[Span]:
+    parts, start = [], span.start
+    for taken in chosen:
+        if taken.end <= start or taken.start >= span.end:
+            continue
+        parts.append((start, taken.start))
+        start = taken.end
+    parts.append((start, span.end))
+    return [Span(a, b, span.score) for a, b in parts if a < b and any(map(str.isalnum, text[a:b]))]
