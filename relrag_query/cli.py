@@ -81,7 +81,7 @@ def show(
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where your exports are.")],
+    folder: Annotated[Path, typer.Argument(help="Where your exports are; else the current folder.")] = Path(),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[

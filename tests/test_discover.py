@@ -165,7 +165,7 @@ def test_the_demo_archive_is_recognised() -> None:
 
 
 def test_estimates_grow_with_text_and_not_with_pictures() -> None:
-    text, pages = estimate(1, {".txt": 10_000_000}), estimate(1, {".pdf": 10_000_000})
+    text, pages = estimate("document", 1, {".txt": 10_000_000}), estimate("document", 1, {".pdf": 10_000_000})
     assert text.seconds > 5 * pages.seconds
     assert text.bytes > 10_000_000
-    assert estimate(0, {}).bytes == 0
+    assert estimate("jsonl", 0, {}).bytes == 0

@@ -199,7 +199,7 @@ def _disk(settings: Settings) -> Iterator[Finding]:
         sizes: dict[str, int] = {}
         for unit in new:
             sizes[unit.file.suffix.lower()] = sizes.get(unit.file.suffix.lower(), 0) + unit.size
-        needed += estimate(len(new), sizes).bytes
+        needed += estimate(source.kind, len(new), sizes).bytes
     said = f"{size(free)} free, a sync needs about {size(needed)}"
     if free < FIXED_BYTES:
         yield Finding("problem", "disk", f"{said}; make room, or set `home` elsewhere")

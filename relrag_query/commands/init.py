@@ -77,7 +77,7 @@ def _print_plan(found: Discovery) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
     for one in found.sources:
-        needs = estimate(one.files, one.sizes)
+        needs = estimate(one.kind, one.files, one.sizes)
         total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
         row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
         table.add_row(*row, duration(needs.seconds), size(needs.bytes))

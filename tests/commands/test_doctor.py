@@ -88,8 +88,9 @@ def test_an_unknown_variable_is_a_problem(config: Path) -> None:
     assert said.startswith("RELRAG_HOMME is not known (did you mean RELRAG_HOME?)")
 
 
-def test_no_relrag_toml_is_a_problem(tmp_path: Path) -> None:
-    ((level, said),) = found(tmp_path / "relrag.toml", "settings")
+def test_no_relrag_toml_is_a_problem(config: Path) -> None:
+    config.unlink()
+    ((level, said),) = found(config, "settings")
     assert (level, said.split("; ")[1]) == ("problem", "`relrag init FOLDER` writes one")
 
 
