@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stages import STAGES, Stage
+from relrag_pipelines.stages import STAGES, Stage, policy
 from relrag_pipelines.stores import generations, lake, units
 from relrag_pipelines.stores.lake import Manifest
 from relrag_pipelines.workspace import Workspace, stamp_hash
@@ -143,7 +143,7 @@ def current(workspace: Workspace) -> Plan:
     """The plan for an archive as it is now."""
     surveys = [survey(workspace, source) for source in workspace.settings.sources]
     known = {one.source: set(units.load(workspace.home, one.source)) for one in surveys}
-    return plan(surveys, known, generations.published_inputs(workspace.home), wanted_inputs(workspace, surveys))
+    return plan(surveys, known, generations.published(workspace.home).get("inputs"), wanted_inputs(workspace, surveys))
 
 
 def stale_months(surveys: Iterable[Survey]) -> list[Stale]:
@@ -158,8 +158,12 @@ def wanted_inputs(workspace: Workspace, surveys: Iterable[Survey]) -> str:
         [source.name, stamp_hash([repr(failure) for failure in units.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
-    policy = [workspace.settings.pii_redaction_enabled, workspace.keys.fingerprint]
-    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, policy, tables, failures])
+    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, policy_hash(workspace), tables, failures])
+
+
+def policy_hash(workspace: Workspace) -> str:
+    """Changes when anything is redacted otherwise."""
+    return stamp_hash([policy(workspace, source) for source in workspace.settings.sources])
 
 
 def _stale(one: Survey) -> list[Stale]:

@@ -63,10 +63,14 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
     counts = check(place)
     deleted = catalog.removed(place / CATALOG, _published(workspace))
+    policy = plans.policy_hash(workspace)
+    stricter = policy != generations.published(workspace.home).get("policy", policy)
     (place / _INPUTS).unlink()
-    sealed = generations.finish(workspace.home, inputs, {**counts, "deleted": deleted}, now())
-    # what was deleted must not stay readable in an older generation
-    return sealed, generations.remove_old(workspace.home, 1 if deleted else workspace.settings.keep_generations)
+    about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
+    sealed = generations.finish(workspace.home, about, now())
+    # neither what was deleted nor what another policy let through may stay readable in an older generation
+    keep = 1 if deleted or stricter else workspace.settings.keep_generations
+    return sealed, generations.remove_old(workspace.home, keep)
 
 
 def check(place: Path) -> dict[str, int]:

@@ -203,12 +203,12 @@ def counts(path: Path) -> dict[str, int]:
 
 
 def removed(path: Path, previous: Path | None) -> int:
-    """How many records the previous catalog has that this one has no more."""
+    """How many records the previous catalog has that this one has no more, or no longer with that text."""
     if previous is None:
         return 0
     with _reading(path) as connection:
         _attach(connection, previous)
-        return _count(connection, "SELECT count(*) FROM previous.records ANTI JOIN records USING (asset_id)")
+        return _count(connection, "SELECT count(*) FROM previous.records ANTI JOIN records USING (asset_id, text)")
 
 
 def dangling(path: Path) -> dict[str, int]:

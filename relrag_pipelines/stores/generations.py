@@ -57,8 +57,8 @@ def begin(home: Path) -> Path:
     return path
 
 
-def finish(home: Path, inputs: str, counts: dict[str, int], at: datetime) -> Generation:
-    """Seals what was built, makes it the current generation and returns it."""
+def finish(home: Path, about: dict[str, Any], at: datetime) -> Generation:
+    """Seals what was built, makes it the current generation and returns it; `about` goes into its MANIFEST."""
     path = building(home)
     files = _files(path)
     for name in files:
@@ -68,8 +68,7 @@ def finish(home: Path, inputs: str, counts: dict[str, int], at: datetime) -> Gen
         "schema_version": SCHEMA_VERSION,
         "number": number,
         "published_at": at.isoformat("T", "seconds"),
-        "inputs": inputs,
-        "counts": counts,
+        **about,
         "files": {name: {"sha256": file_hash(path / name), "bytes": (path / name).stat().st_size} for name in files},
     }
     write_text(path / "MANIFEST.json", json.dumps(manifest, indent=1) + "\n")
@@ -90,15 +89,15 @@ def current_number(home: Path) -> int | None:
         return None
 
 
-def published_inputs(home: Path) -> str | None:
-    """Hash of what the current generation was made from; None when nothing is published."""
+def published(home: Path) -> dict[str, Any]:
+    """The MANIFEST of the current generation; empty when nothing is published."""
     number = current_number(home)
     if number is None:
-        return None
+        return {}
     try:
-        return str(_manifest(home / "published" / str(number))["inputs"])
+        return _manifest(home / "published" / str(number))
     except FileNotFoundError:
-        return None
+        return {}
 
 
 @contextmanager

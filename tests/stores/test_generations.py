@@ -17,7 +17,7 @@ def publish(home: Path, content: str) -> generations.Generation:
     (place / "vectors" / "points").write_text(content)
     (place / "vectors" / "edge_config.json").write_text("{}")
     (place / "catalog.duckdb").write_text(content)
-    return generations.finish(home, inputs=content, counts={"records": 1}, at=AT)
+    return generations.finish(home, {"inputs": content}, at=AT)
 
 
 def test_nothing_published(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_the_manifest_holds_the_hash_of_every_file_that_readers_do_not_touch(tmp
         "bytes": 3,
     }
     assert manifest["published_at"] == "2025-01-20T12:00:00+00:00"
-    assert generations.published_inputs(tmp_path) == "one"
+    assert generations.published(tmp_path)["inputs"] == "one"
 
 
 def test_an_unfinished_generation_is_never_current(tmp_path: Path) -> None:
