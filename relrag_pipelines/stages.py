@@ -97,7 +97,8 @@ def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made
     return Made(links.edges(tables[0], tables[1]))
 
 
-def _policy(workspace: Workspace, source: Source) -> Any:
+def policy(workspace: Workspace, source: Source) -> Any:
+    """All that decides how a source is redacted."""
     settings = workspace.settings
     policies = {name: policy.model_dump() for name, policy in settings.pii_policies.items()}
     return [settings.pii_redaction_enabled, policies, workspace.channel(source), workspace.keys.fingerprint]
@@ -111,7 +112,7 @@ STAGES = (
         1,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redacted,
-        _policy,
+        policy,
     ),
     Stage(
         "identifiers",
@@ -120,7 +121,7 @@ STAGES = (
         1,
         "Who appears in a record in what role, with a keyed value that joins channels.",
         _identifiers,
-        _policy,
+        policy,
     ),
     Stage(
         "chunks",
