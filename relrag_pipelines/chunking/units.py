@@ -38,11 +38,15 @@ def sentences(text: str) -> list[int]:
 
 
 def _ends_here(text: str, found: re.Match[str]) -> bool:
+    if found.start() == 0:
+        return False
     following = text[found.end() : found.end() + 1]
+    if "\f" in found[0] or found[0].count("\n") > 1:
+        return True
     if following.islower():
-        return found[0].count("\n") > 1 or "\f" in found[0]
-    if "\n" in found[0] or "\f" in found[0]:
-        return found.start() > 0
+        return False
+    if "\n" in found[0]:
+        return True
     before = text[max(0, found.start() - 12) : found.start() + 1]
     return not (_ABBREVIATION.search(before) or (following.isdigit() and before[-2:-1].isdigit()))
 

@@ -40,7 +40,7 @@ def windows(records: pa.Table, limit: int) -> Iterator[Window]:
     for _, group in groupby(filter(lines.__contains__, _in_order(records)), key=threads.__getitem__):
         rows = list(group)
         sizes = [count_tokens(lines[row]) for row in rows]
-        least = _silences([times[row] or 0 for row in rows])
+        least = _silences([times[row] for row in rows])
         for first, behind in pack(sizes, least, limit, MESSAGES, OVERLAP):
             inside = rows[first:behind]
             yield Window(inside, "\n".join([lines[row] for row in inside]))
@@ -102,6 +102,12 @@ def _line_number(locations: list[str]) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-def _silences(times: list[int]) -> list[int]:
-    """For each message 0 where a window ends before it, else NEVER."""
-    return [NEVER, *(0 if after - before > SILENCE else NEVER for before, after in pairwise(times))]
+def _silences(times: list[int | None]) -> list[int]:
+    """For each message 0 where a window ends before it, else NEVER; undated ones stand apart from the others."""
+    return [NEVER, *(0 if _silent(before, after) else NEVER for before, after in pairwise(times))]
+
+
+def _silent(before: int | None, after: int | None) -> bool:
+    if before is None or after is None:
+        return before is not after
+    return after - before > SILENCE
