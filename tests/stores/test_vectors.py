@@ -1,0 +1,279 @@
+"""The vector store: what it finds and filters, and that reading changes nothing."""
+
+import hashlib
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from qdrant_edge import EdgeShard
+
+from bench.retrieval import batches
+from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.holes import copy_with_holes
+from relrag_pipelines.stores.vectors import UNHASHED, VectorStore, Where
+
+
+def name(number: int) -> str:
+    return str(uuid.UUID(int=number))
+
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "text": "INV-1187 is 8,400₪, the VAT is wrong",
+        "from": "Alex Rubin",
+        "kind": "whatsapp",
+        "source": "chats",
+        "thread_id": "whatsapp:alex",
+        "ts": 100,
+        "person_ids": [7],
+        "mentioned_person_ids": [],
+    },
+    {
+        "text": "Corrected invoice attached",
+        "subject": "INV-1187",
+        "kind": "gmail",
+        "source": "mail",
+        "thread_id": "mail:t",
+        "ts": 200,
+        "person_ids": [7, 42],
+        "mentioned_person_ids": [9],
+    },
+    {
+        "text": "7,980₪ until 31 January",
+        "file_name": "invoice_v2.pdf",
+        "kind": "gmail",
+        "source": "mail",
+        "thread_id": "mail:t",
+        "parent_asset_id": "gmail:1",
+        "ts": 200,
+        "person_ids": [],
+        "mentioned_person_ids": [7],
+    },
+    {"text": "Výměna čerpadla proběhla v lednu", "kind": "document", "source": "docs", "ts": 300},
+    {"text": "Faktura za vodu", "kind": "document", "source": "docs", "ts": None},
+]
+
+
+def rows(given: list[dict[str, Any]] = ROWS) -> list[dict[str, Any]]:
+    own = [
+        {"chunk_id": name(number), "asset_id": f"{row['kind']}:{number}", "chunk_group_id": f"{row['kind']}:{number}"}
+        for number, row in enumerate(given)
+    ]
+    return [known | row for known, row in zip(own, given, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built store; tests only read it."""
+    path = tmp_path_factory.mktemp("store") / "vectors"
+    assert vectors.build(path, batches(rows())) == 5
+    return path
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[VectorStore]:
+    """The store, open."""
+    with closing(vectors.open(folder)) as opened:
+        yield opened
+
+
+def found(store: VectorStore, question: str, where: Where = vectors.ANYWHERE) -> list[int]:
+    return [uuid.UUID(hit.chunk_id).int for hit in store.search(question, 10, where)]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What is wrong with the VAT?", 0),
+        ("8400", 0),
+        ("What did Alex Rubin write?", 0),
+        ("the corrected invoice", 1),
+        ("invoice_v2.pdf", 2),
+        ("kdy se vymenilo cerpadlo", 3),
+        ("kolik bylo na fakturách", 4),
+    ],
+)
+def test_search(store: VectorStore, question: str, first: int) -> None:
+    """Text, sender, subject and file name are searched, in three languages."""
+    assert found(store, question)[0] == first
+
+
+def test_search_scores_fall_and_limit_holds(store: VectorStore) -> None:
+    """Best first."""
+    hits = store.search("INV-1187 invoice", 10)
+    assert [uuid.UUID(hit.chunk_id).int for hit in hits] == [1, 0, 2]
+    assert hits[0].score > hits[1].score > hits[2].score > 0
+    assert store.search("INV-1187 invoice", 1) == hits[:1]
+
+
+def test_equal_scores_come_in_the_order_of_ids(tmp_path: Path) -> None:
+    """So the same archive answers alike wherever it is built."""
+    vectors.build(tmp_path / "v", batches([{"chunk_id": name(number), "text": "same words"} for number in (3, 1, 2)]))
+    with closing(vectors.open(tmp_path / "v")) as store:
+        assert found(store, "words") == [1, 2, 3]
+
+
+@pytest.mark.parametrize("question", ["", "?!", "   ", "zebra"])
+def test_nothing_to_look_for(store: VectorStore, question: str) -> None:
+    """No words, or none that stand in any text."""
+    assert store.search(question, 10) == []
+
+
+@pytest.mark.requirement("S0-1")
+@pytest.mark.requirement("S0-5")
+@pytest.mark.requirement("S0-22")
+@pytest.mark.parametrize(
+    ("where", "passages"),
+    [
+        (Where(), [0, 1, 2, 3, 4]),
+        (Where(sources=("mail",)), [1, 2]),
+        (Where(sources=("mail", "docs")), [1, 2, 3, 4]),
+        (Where(kinds=("whatsapp",)), [0]),
+        (Where(thread_ids=("mail:t",)), [1, 2]),
+        (Where(asset_ids=("gmail:1", "document:3")), [1, 3]),
+        (Where(parent_asset_ids=("gmail:1",)), [2]),
+        (Where(chunk_group_ids=("document:4",)), [4]),
+        (Where(ts_from=200), [1, 2, 3]),
+        (Where(ts_to=200), [0]),
+        (Where(ts_from=200, ts_to=300), [1, 2]),
+        (Where(ts_from=201, ts_to=299), []),
+        (Where(person_ids=(7,)), [0, 1, 2]),
+        (Where(person_ids=(9, 42)), [1]),
+        (Where(person_ids=(5,)), []),
+        (Where(sources=("mail",), person_ids=(7,), ts_to=300), [1, 2]),
+        (Where(sources=("chats",), kinds=("gmail",)), []),
+    ],
+)
+def test_where(store: VectorStore, where: Where, passages: list[int]) -> None:
+    """Conditions hold together; within one any value will do; people count as taking part or as mentioned."""
+    assert [uuid.UUID(chunk_id).int for chunk_id in store.fetch_ids(where, 10)] == passages
+    assert store.count(where) == len(passages)
+    assert set(found(store, "INV-1187 invoice january vodu lednu", where)) == set(passages)
+
+
+def test_fetch_ids_limit(store: VectorStore) -> None:
+    """The first by id."""
+    assert store.fetch_ids(Where(sources=("mail", "docs")), 2) == [name(1), name(2)]
+
+
+@pytest.mark.requirement("S0-23")
+@pytest.mark.requirement("S0-24")
+@pytest.mark.requirement("S0-25")
+def test_payload_indexes(folder: Path) -> None:
+    """Every field that is filtered on has one, of the right type, over all points that have the field."""
+    shard = EdgeShard.load(str(folder))
+    schema = {field: (str(info.data_type), info.points) for field, info in shard.info().payload_schema.items()}
+    shard.close()
+    assert schema == {
+        "asset_id": ("PayloadSchemaType.Keyword", 5),
+        "parent_asset_id": ("PayloadSchemaType.Keyword", 1),
+        "thread_id": ("PayloadSchemaType.Keyword", 3),
+        "chunk_group_id": ("PayloadSchemaType.Keyword", 5),
+        "source": ("PayloadSchemaType.Keyword", 5),
+        "kind": ("PayloadSchemaType.Keyword", 5),
+        "person_ids": ("PayloadSchemaType.Integer", 2),
+        "mentioned_person_ids": ("PayloadSchemaType.Integer", 2),
+        "ts": ("PayloadSchemaType.Integer", 4),
+    }
+
+
+def test_no_text_is_stored(folder: Path) -> None:
+    """The payload holds ids and numbers only, and no empty fields; texts stand in the catalog."""
+    shard = EdgeShard.load(str(folder))
+    (point,) = shard.retrieve([name(1)], with_payload=True, with_vector=False)
+    shard.close()
+    assert point.payload == {
+        "asset_id": "gmail:1",
+        "thread_id": "mail:t",
+        "chunk_group_id": "gmail:1",
+        "source": "mail",
+        "kind": "gmail",
+        "person_ids": [7, 42],
+        "mentioned_person_ids": [9],
+        "ts": 200,
+    }
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in UNHASHED
+    }
+
+
+def test_reading_changes_no_file(folder: Path) -> None:
+    """Else the hashes of a published generation would be wrong after the first question."""
+    before = hashes(folder)
+    with closing(vectors.open(folder)) as store:
+        assert found(store, "invoice", Where(person_ids=(7,))) == [1, 2]
+    assert hashes(folder) == before
+    assert len(before) > 10
+
+
+def test_many_processes_read_at_once(folder: Path) -> None:
+    """While one has it open, two others count; a store with a write-ahead log would let in one only."""
+    code = f"from qdrant_edge import *; s = EdgeShard.load({str(folder)!r}); print(s.count(CountRequest()))"
+    with closing(vectors.open(folder)) as store:
+        others = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        assert [other.communicate(timeout=30)[0] for other in others] == ["5\n", "5\n"]
+        assert store.count() == 5
+
+
+def test_build_replaces_what_is_there(tmp_path: Path) -> None:
+    """An interrupted build leaves nothing behind in the next."""
+    vectors.build(tmp_path / "v", batches(rows()))
+    assert vectors.build(tmp_path / "v", batches(rows()[:2])) == 2
+    with closing(vectors.open(tmp_path / "v")) as store:
+        assert store.count() == 2
+
+
+def test_an_empty_archive(tmp_path: Path) -> None:
+    """Nothing is a store too."""
+    assert vectors.build(tmp_path / "v", []) == 0
+    with closing(vectors.open(tmp_path / "v")) as store:
+        assert (store.count(), store.search("invoice", 5), store.fetch_ids(Where(), 5)) == (0, [], [])
+
+
+def test_a_folder_without_vectors(tmp_path: Path) -> None:
+    """The error says what to do."""
+    with pytest.raises(FileNotFoundError, match="holds no vectors; `relrag sync` builds them"):
+        vectors.open(tmp_path)
+
+
+def test_extend(tmp_path: Path) -> None:
+    """A store with one passage more answers like one that was built so; one that was removed is gone."""
+    vectors.build(tmp_path / "old", batches(rows()[:4]))
+    before = hashes(tmp_path / "old")
+    assert vectors.extend(tmp_path / "old", tmp_path / "new", batches(rows()[4:]), []) == 5
+    vectors.build(tmp_path / "whole", batches(rows()))
+    with closing(vectors.open(tmp_path / "new")) as new, closing(vectors.open(tmp_path / "whole")) as whole:
+        for question in ("INV-1187 invoice", "faktury za vodu", "january"):
+            assert new.search(question, 5) == whole.search(question, 5)
+        assert new.count(Where(sources=("docs",))) == 2
+    assert vectors.extend(tmp_path / "old", tmp_path / "less", [], [name(0)]) == 3
+    with closing(vectors.open(tmp_path / "less")) as less:
+        assert found(less, "INV-1187") == [1]
+    assert hashes(tmp_path / "old") == before
+
+
+def test_copies_keep_their_holes(tmp_path: Path) -> None:
+    """Content is the same, and a hole takes no space."""
+    (tmp_path / "from" / "deep").mkdir(parents=True)
+    with (tmp_path / "from" / "deep" / "file").open("wb") as file:
+        file.write(b"begin")
+        file.seek(5_000_000)
+        file.write(b"middle")
+        file.truncate(20_000_000)
+    (tmp_path / "from" / "empty").touch()
+    copy_with_holes(tmp_path / "from", tmp_path / "to")
+    copy = tmp_path / "to" / "deep" / "file"
+    assert copy.read_bytes() == (tmp_path / "from" / "deep" / "file").read_bytes()
+    assert copy.stat().st_size == 20_000_000
+    assert copy.stat().st_blocks * 512 < 1_000_000
+    assert (tmp_path / "to" / "empty").read_bytes() == b""
