@@ -16,7 +16,7 @@ from relrag_query.sentences import Unit, split, units
 
 MOST_SENTENCES = 5
 _OF_ONE_RECORD = 2
-_NEAR_BEST = 0.75
+_NEAR_BEST = 0.8
 """a passage that covers less than this share of what the best covers is about something else"""
 _APART = 0.7
 """what a word is worth that shares no sentence with a word that it stands beside in the question"""

@@ -23,9 +23,9 @@ _BEGINNING = {4: 0.5, 5: 0.9}
 _HEBREW_BEGINNING = {3: 0.5, 4: 0.9}
 """how surely two words are one when they share a beginning of so many letters"""
 
-_LIGHT, _LIGHT_MOST = 0.25, 0.5
-"""share of its weight, and most weight, of a word that only asks"""
-_NAME = 1.5
+_LIGHT = 0.3
+"""weight of a word that only asks; others weigh 1 and more"""
+_NAME = 1.2
 """a question that names somebody is about them, however often the name stands in the archive"""
 _ASKING = """
     discuss discussed talk talked say said speak spoke mention mentioned write wrote written ask asked happen happened
@@ -146,13 +146,11 @@ def _sure(token: str) -> float:
 
 
 def _weight(said: str, light: bool, rarity: float) -> float:
-    if light:
-        return min(_LIGHT * rarity, _LIGHT_MOST)
-    return rarity * (_NAME if said.istitle() else 1.0)
+    """Half as much by rarity as by being asked at all: in a small archive every word is rare."""
+    return _LIGHT if light else (1.0 + rarity / 2) * (_NAME if said.istitle() else 1.0)
 
 
 def _rarity(word: frozenset[str], held: Frequencies) -> float:
     """Inverse document frequency of the word's rarest token that the archive holds."""
     documents = min((held[token] for token in word if held.get(token)), default=0)
-    counted = held.get("", 0)
-    return math.log1p((counted - documents + 0.5) / (documents + 0.5)) or 1.0
+    return math.log1p((held.get("", 0) - documents + 0.5) / (documents + 0.5))

@@ -67,7 +67,7 @@ def publish(folder: Path, records: Sequence[Record], chunks: Iterable[Chunk] | N
         parts[name] = [("all", [path])]
     counts = catalog.build(place / catalog.NAME, parts, at=NOW)
     vectors.build(place / "vectors", catalog.batches(place / catalog.NAME))
-    generations.finish(home, "inputs", counts, NOW)
+    generations.finish(home, {"counts": counts}, NOW)
     return folder / "relrag.toml"
 
 
