@@ -44,7 +44,7 @@ def indexed(config: Path) -> Path:
     home.chmod(0o700)
     keys.create(config.parent / "test.keys")
     (generations.begin(home) / "catalog.duckdb").write_bytes(b"x" * 10)
-    generations.finish(home, "inputs", {}, settings.now({}))
+    generations.finish(home, {"inputs": "", "counts": {}}, settings.now({}))
     return config
 
 

@@ -73,7 +73,7 @@ def indexed(config: Path) -> Path:
     )
     (generations.begin(home) / "catalog.duckdb").write_bytes(b"x" * 2000)
     counts = {"records": 3, "chunks": 3, "asset_asset_edges": 1}
-    generations.finish(home, "inputs", counts, datetime(2025, 1, 20, 12, tzinfo=UTC))
+    generations.finish(home, {"inputs": "", "counts": counts}, datetime(2025, 1, 20, 12, tzinfo=UTC))
     return config
 
 
