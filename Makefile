@@ -34,10 +34,12 @@ demo: $(STAMP) ## Index examples/archive and ask it three questions
 	  printf '\n> relrag ask "%s"\n\n' "$$question"; \
 	  $(DEMO) ask "$$question" || exit $$?; \
 	done
-	@printf '\nThe demo archive is indexed. Now:\n'
-	@printf '  $(BIN)/relrag ask "Kdo změnil autorizaci a kdy?"   ask it something else\n'
-	@printf '  make ui                                        see how it was made\n'
-	@printf '  $(BIN)/relrag init FOLDER                      index a folder of your own\n'
+	@printf '\nThe demo archive is indexed. Next:\n\n'
+	@printf '  %-56s %s\n' \
+	    '$(BIN)/relrag ask "Kdo změnil autorizaci a kdy?"' 'ask it something else' \
+	    '$(BIN)/relrag status' 'see what is indexed' \
+	    'make ui' 'see how it was made' \
+	    '$(BIN)/relrag init FOLDER' 'index a folder of your own'
 
 test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest -n 2 $(TESTS)
