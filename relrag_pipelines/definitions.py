@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
@@ -25,6 +26,9 @@ from relrag_pipelines.workspace import Progress, Workspace, stamp_hash
 # BackfillPolicy is declared beta; a line of warning an asset hides what matters
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
+UnresolvedJob = Any
+"""what define_asset_job gives; Dagster does not export its type"""
+
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 
@@ -34,11 +38,10 @@ def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Defin
     sources = settings.sources
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
-    jobs = [
-        dg.define_asset_job("export", exports, description="Read what has changed in the sources."),
-        dg.define_asset_job("months", months, description="Make months again, from redaction to edges."),
-        dg.define_asset_job("publish", dg.AssetSelection.assets(*PUBLISHING), description="Publish a generation."),
-    ]
+    export = dg.define_asset_job("export", exports, description="Read what has changed in the sources.")
+    remake = dg.define_asset_job("months", months, description="Make months again, from redaction to edges.")
+    publishing = dg.AssetSelection.assets(*PUBLISHING)
+    publish = dg.define_asset_job("publish", publishing, description="Publish a generation.")
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
@@ -48,9 +51,9 @@ def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Defin
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
             *publishing_checks(workspace),
         ],
-        jobs=jobs if sources else [],
-        schedules=[_nightly(settings)] if sources else [],
-        sensors=[_source_folders(workspace), _follow_up(workspace)] if sources else [],
+        jobs=[export, remake, publish] if sources else [],
+        schedules=[_nightly(settings, export)] if sources else [],
+        sensors=[_source_folders(workspace, export), _follow_up(workspace, [remake, publish])] if sources else [],
         executor=dg.in_process_executor,
     )
 
@@ -60,11 +63,11 @@ def _checks(workspace: Workspace, name: str) -> list[dg.AssetChecksDefinition]:
     return [no_unredacted_value(workspace, source), manifest_true(workspace, source)]
 
 
-def _nightly(settings: Settings) -> dg.ScheduleDefinition:
+def _nightly(settings: Settings, export: UnresolvedJob) -> dg.ScheduleDefinition:
     hour, minute = settings.nightly.split(":")
     return dg.ScheduleDefinition(
         name="nightly",
-        job_name="export",
+        job=export,
         cron_schedule=f"{int(minute)} {int(hour)} * * *",
         execution_timezone=settings.timezone,
         description="Reads every source once a night; the follow-up sensor does the rest.",
@@ -72,10 +75,10 @@ def _nightly(settings: Settings) -> dg.ScheduleDefinition:
     )
 
 
-def _source_folders(workspace: Workspace) -> dg.SensorDefinition:
+def _source_folders(workspace: Workspace, export: UnresolvedJob) -> dg.SensorDefinition:
     @dg.sensor(
         name="source_folders",
-        job_name="export",
+        job=export,
         minimum_interval_seconds=workspace.settings.sensor_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Starts the export of a source when its files have changed.",
@@ -94,10 +97,10 @@ def _source_folders(workspace: Workspace) -> dg.SensorDefinition:
     return _sensor
 
 
-def _follow_up(workspace: Workspace) -> dg.SensorDefinition:
+def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefinition:
     @dg.sensor(
         name="follow_up",
-        jobs=[_named("months"), _named("publish")],
+        jobs=jobs,
         minimum_interval_seconds=workspace.settings.sensor_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Makes stale months again and then publishes, as the plan says.",
@@ -135,10 +138,6 @@ def follow_up(workspace: Workspace) -> Iterator[dg.RunRequest | dg.SkipReason]:
 def partition_range(first: str, last: str) -> dict[str, str]:
     """Tags of a run over all months from first to last."""
     return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
-
-
-def _named(job: str) -> dg.JobDefinition:
-    return dg.define_asset_job(job)  # type: ignore[return-value]
 
 
 def _settings() -> Settings:
