@@ -42,8 +42,10 @@ class Hit:
     """lies within the time that the question speaks of"""
     extra: dict[str, Any] = field(default_factory=dict)
     """what only this kind of record has"""
+    members: list[str] = field(default_factory=list)
+    """of a chat window: its messages, and those of the windows that it stands for"""
     messages: list[Message] = field(default_factory=list)
-    """of a chat window: its messages in order"""
+    """`members` as far as they exist, in order of time"""
     matching: list[int] = field(default_factory=list)
     """positions in `messages` of those that hold words of the query"""
 

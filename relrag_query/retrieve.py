@@ -26,7 +26,8 @@ from relrag_query.when import When
 
 _SPARE = 4
 """so many times the hits wanted are looked up, since windows of one chat overlap and are shown once"""
-
+_NEAR_BEST = 0.7
+"""messages that cover less than this share of what the best of their window covers are not shown"""
 _WITH_EXTRA = frozenset({"git_history", "code"})
 
 
@@ -96,11 +97,17 @@ def _known(found: list[vectors.Hit], context: Context) -> Iterator[Hit]:
 
 
 def _distinct(hits: Iterator[Hit]) -> Iterator[Hit]:
-    shown: set[str] = set()
+    """The hits without windows that mostly repeat a better one; that one takes over their other messages."""
+    owners: dict[str, Hit] = {}
     for hit in hits:
         members = hit.chunk.members
-        if not members or 2 * len(shown.intersection(members)) <= len(members):
-            shown.update(members)
+        repeated = [owners[ref] for ref in members if ref in owners]
+        if 2 * len(repeated) > len(members):
+            repeated[0].members += [ref for ref in members if ref not in owners]
+            owners |= dict.fromkeys(members, repeated[0]) | owners
+        else:
+            owners |= dict.fromkeys(members, hit) | owners
+            hit.members = list(members)
             yield hit
 
 
@@ -124,17 +131,24 @@ def rate(hits: list[Hit], context: Context) -> list[Hit]:
 
 
 def read_messages(hits: list[Hit], context: Context) -> list[Hit]:
-    """Gives each chat window its messages, and says which of them hold words of the question."""
-    windows = [hit for hit in hits if hit.chunk.members and not hit.messages]
-    members = list(dict.fromkeys(ref for hit in windows for ref in hit.chunk.members))
-    if members:
-        known = passages.messages(context.connection, members)
-        for hit in windows:
-            hit.messages = [known[ref] for ref in hit.chunk.members if ref in known]
-            shares = [coverage(context.terms, tokens(f"{one.sender or ''}\n{one.text}")) for one in hit.messages]
-            best = max(shares, default=0.0)
-            hit.matching = [place for place, share in enumerate(shares) if share and share >= 0.7 * best]
-    return hits
+    """Gives each chat window its messages, and says which of them hold words of the question.
+
+    A message is shown once: a later window whose matching messages all stand in earlier ones is dropped.
+    """
+    members = list(dict.fromkeys(ref for hit in hits for ref in hit.members))
+    known = passages.messages(context.connection, members) if members else {}
+    shown: set[str] = set()
+    kept: list[Hit] = []
+    for hit in hits:
+        hit.messages = sorted((known[ref] for ref in hit.members if ref in known), key=lambda one: one.ts or 0)
+        shares = [coverage(context.terms, tokens(f"{one.sender or ''}\n{one.text}")) for one in hit.messages]
+        least = _NEAR_BEST * max(shares, default=0.0)
+        matching = [place for place, share in enumerate(shares) if share and share >= least]
+        hit.matching = [place for place in matching if hit.messages[place].asset_id not in shown]
+        shown.update(hit.messages[place].asset_id for place in hit.matching)
+        if hit.matching or not matching:
+            kept.append(hit)
+    return kept
 
 
 def read_extra(hits: list[Hit], context: Context) -> list[Hit]:
