@@ -14,7 +14,7 @@ from relrag_query.hits import Hit
 from relrag_query.intent import QueryIntent
 from relrag_query.sentences import Unit, split, units
 
-MOST_SENTENCES = 5
+MOST_SENTENCES = 6
 _OF_ONE_RECORD = 2
 _NEAR_BEST = 0.8
 """a passage that covers less than this share of what the best covers is about something else"""
@@ -155,8 +155,9 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
         elif len(chosen) < MOST_SENTENCES:
             chosen.append(candidate)
     for candidate in spare:
-        of_record = sum(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen)
-        if len(chosen) < MOST_SENTENCES and of_record < _OF_ONE_RECORD:
+        beside = [one for one in chosen if one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id]
+        repeats = any(candidate.unit.text in one.unit.quote or one.unit.text in candidate.unit.quote for one in beside)
+        if len(chosen) < MOST_SENTENCES and len(beside) < _OF_ONE_RECORD and not repeats:
             chosen.append(candidate)
     return sorted(chosen, key=candidates.index)
 
@@ -167,5 +168,8 @@ def _one_place(one: Unit, other: Unit) -> bool:
 
 
 def _alike(one: Unit, other: Unit) -> bool:
+    """Whether two units say the same: most of their words, and every figure."""
     first, second = tokens(one.text), tokens(other.text)
+    if any(any(map(str.isdigit, token)) for token in first ^ second):
+        return False
     return len(first & second) >= _SAME * len(first | second)

@@ -22,7 +22,7 @@ from relrag_pipelines.stores import generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_query import graph, passages
 from relrag_query.answer import Evidence, Sentence, answer
-from relrag_query.coverage import Frequencies, terms
+from relrag_query.coverage import Frequencies, Term, passage_tokens, terms
 from relrag_query.display import shown
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
@@ -264,6 +264,12 @@ class Archive:
         for source in listed:
             source.locations = known.get(records[source.number], [])
         return listed
+
+    def _missing(self, asked: list[Term], hits: list[Hit]) -> list[str]:
+        """A word that one passage alone holds is not counted, but then that passage is among the hits."""
+        rare = [one for one in asked if not (one.light or any(map(self._frequencies.get, one.tokens)))]
+        held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()
+        return [one.said for one in rare if not one.found(held)]
 
     def _redacted(self, question: str) -> str:
         if not (self.settings.pii_redaction_enabled and _PERSONAL.search(question)):

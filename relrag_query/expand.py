@@ -17,6 +17,7 @@ PARENT, ATTACHMENT, THREAD = 0.40, 0.38, 0.35
 """display scores of what is added"""
 
 _THREAD_MEMBERS = 8
+"""so many of a thread, the newest"""
 _SEEDS = 5
 _NEAR_BEST = 0.75
 """so many of the best hits are followed; behind them the neighbourhood is that of noise"""
@@ -94,7 +95,15 @@ def _rings(seeds: list[Hit], context: Context, threads: bool, attachments: bool)
         yield ATTACHMENT, _first(passages.of_assets(connection, attached)) if attached else []
     if threads:
         ids = _distinct(hit.chunk.thread_id for hit in seeds if not hit.chunk.members)
-        yield THREAD, passages.of_threads(connection, ids, _THREAD_MEMBERS) if ids else []
+        members = [
+            member.asset_ref
+            for thread in ids
+            for member in graph.get_thread_members(connection, thread, _THREAD_MEMBERS)
+        ]
+        newest = (
+            sorted(_first(passages.of_assets(connection, members)), key=lambda one: -(one.ts or 0)) if members else []
+        )
+        yield THREAD, newest
 
 
 def _first(chunks: list[Chunk]) -> list[Chunk]:

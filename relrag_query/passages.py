@@ -24,11 +24,6 @@ _OF_ASSETS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
 """
-_OF_THREADS = """
-    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
-    WHERE thread_id IN (SELECT unnest($keys)) AND chunk_index = 0
-    ORDER BY ts DESC NULLS LAST, chunk_id LIMIT $limit
-"""
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
@@ -48,12 +43,6 @@ def of_groups(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Ch
 def of_assets(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these records in the order of their texts."""
     return [Chunk(*row) for row in connection.execute(_OF_ASSETS, {"keys": list(asset_ids)}).fetchall()]
-
-
-def of_threads(connection: Connection, thread_ids: Sequence[str], limit: int) -> list[Chunk]:
-    """The first passage of each record in these threads, newest first."""
-    values = {"keys": list(thread_ids), "limit": limit}
-    return [Chunk(*row) for row in connection.execute(_OF_THREADS, values).fetchall()]
 
 
 def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:
