@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -21,88 +20,26 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_query import graph, passages
-from relrag_query.answer import Evidence, Sentence, answer
+from relrag_query.answer import answer
 from relrag_query.coverage import Frequencies, Term, passage_tokens, terms
-from relrag_query.display import shown
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
-from relrag_query.intent import QueryIntent, classify_query_intent
+from relrag_query.intent import classify_query_intent
+from relrag_query.results import Answer, Results, Source, closest, first_record, quote, sources_shown
 from relrag_query.retrieve import SEARCH, Context, Step, add_siblings, run
-from relrag_query.when import When, day_range, seconds, time_range
+from relrag_query.when import day_range, seconds, time_range
 
 Moment = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
 _ASK: tuple[Step, ...] = (*SEARCH, add_siblings, neighborhood)
-_CLOSEST = 3
 _PERSONAL = re.compile(r"[\d@]")
 """a question without digit or @ holds no personal data that is replaced in the index"""
 
 
 class ArchiveError(Exception):
     """The archive cannot be read or asked; the message says what to do."""
-
-
-@dataclass
-class Results:
-    """What a search found, best first."""
-
-    query: str
-    hits: list[Hit]
-    when: When | None
-    intents: list[QueryIntent]
-    trace: list[str]
-
-
-@dataclass
-class Source:
-    """One record that is shown for an answer."""
-
-    number: int
-    hit: Hit
-    """its best passage"""
-    cited: list[Hit] = field(default_factory=list)
-    """the passages that the answer quotes"""
-    locations: list[str] = field(default_factory=list)
-    """where the original lies: `<path>#<anchor>`"""
-
-
-@dataclass
-class Quote:
-    """One sentence of an answer."""
-
-    text: str
-    sender: str | None
-    ts: int | None
-    sources: list[int]
-    """numbers of the sources that say it"""
-
-
-@dataclass
-class Answer:
-    """An answer from the archive, or that it holds none."""
-
-    question: str
-    found: bool
-    quotes: list[Quote]
-    sources: list[Source]
-    closest: list[Hit]
-    """where nothing answers: what comes nearest"""
-    searched: str
-    """where was looked, in words"""
-    missing: list[str]
-    """words of the question that no passage holds"""
-    intents: list[QueryIntent]
-    when: When | None
-    trace: list[str]
-
-    @property
-    def text(self) -> str:
-        """The answer as one text, its sources in brackets."""
-        if not self.found:
-            return "The archive does not hold an answer to this."
-        return "\n".join(f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
 
 
 class Archive:
@@ -181,20 +118,16 @@ class Archive:
             hits = [hit for hit in hits if hit.in_time or hit.role]
         evidence = answer(hits, context.terms, context.intents, self.settings.answer_min_coverage)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
-        listed = self._located(_sources(hits, evidence, self.settings))
+        listed = self._located(sources_shown(hits, evidence, self.settings))
         numbers = {source.hit.chunk.chunk_group_id: source.number for source in listed}
         return Answer(
             question=question,
             found=bool(evidence.sentences),
-            quotes=[_quote(sentence, numbers) for sentence in evidence.sentences],
+            quotes=[quote(sentence, numbers) for sentence in evidence.sentences],
             sources=listed,
-            closest=[]
-            if evidence.sentences
-            else [hit for hit in hits if hit.hit_of is None and not hit.role][:_CLOSEST],
+            closest=[] if evidence.sentences else closest(hits),
             searched=self._searched(context),
-            missing=[
-                one.said for one in context.terms if not (one.light or any(map(self._frequencies.get, one.tokens)))
-            ],
+            missing=self._missing(context.terms, hits),
             intents=context.intents,
             when=context.when,
             trace=context.trace,
@@ -259,7 +192,7 @@ class Archive:
         return passages.frequencies(self._catalog)
 
     def _located(self, listed: list[Source]) -> list[Source]:
-        records = {source.number: _first_record(source) for source in listed}
+        records = {source.number: first_record(source) for source in listed}
         known = passages.locations(self._catalog, list(records.values())) if records else {}
         for source in listed:
             source.locations = known.get(records[source.number], [])
@@ -297,37 +230,3 @@ class Archive:
         if context.when and context.when.relative:
             said += f', within "{context.when.phrase}"'
         return said
-
-
-def _first_record(source: Source) -> str:
-    """The record itself; of a chat window the first message that holds words of the question."""
-    hit = source.hit
-    if not hit.chunk.members:
-        return hit.chunk.asset_id
-    return hit.messages[hit.matching[0]].asset_id if hit.matching else hit.chunk.members[0]
-
-
-def _quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:
-    unit = sentence.unit
-    cited = (numbers.get(hit.chunk.chunk_group_id) for hit in sentence.hits)
-    return Quote(unit.quote, unit.sender, unit.ts, list(dict.fromkeys(number for number in cited if number)))
-
-
-def _sources(hits: list[Hit], evidence: Evidence, settings: Settings) -> list[Source]:
-    """One source a record: those that the answer cites in its order, then the others that may be shown."""
-    cited: dict[str, list[Hit]] = {}
-    for sentence in evidence.sentences:
-        for hit in sentence.hits:
-            cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
-    records = {group: quoted[0] for group, quoted in cited.items()}
-    for hit in records.values():
-        hit.promoted = True
-    for hit in hits:
-        records.setdefault(hit.chunk.chunk_group_id, hit)
-    said = "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in evidence.sentences)
-    if settings.source_display_min_score:
-        # what falls far behind the best source does not matter, however well it fits by itself
-        least = max(settings.source_display_min_score, min(evidence.least, 1.0))
-        settings = settings.model_copy(update={"source_display_min_score": least})
-    chosen = shown(list(records.values()), said, settings)
-    return [Source(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]

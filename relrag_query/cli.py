@@ -166,7 +166,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        _fail(f"{error.strerror or 'input or output failed'}{f': {error.filename}' if error.filename else ''}")
+        _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     except Exception as error:  # noqa: BLE001 - the last place to turn a fault into one line without private text
         _fail(_said(error))
 

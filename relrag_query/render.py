@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from relrag_query.archive import Answer, Quote, Results, Source
 from relrag_query.compact import hit_line
 from relrag_query.hits import Hit
+from relrag_query.results import Answer, Quote, Results, Source
 
 _EXCERPT = 400
 """characters of a passage in a list of results"""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from relrag_query.calendar_words import COUNTS, DUAL, MONTH_NUMBER, UNIT_OF, WEEKDAY_NUMBER
+
 
 class WhenError(ValueError):
     """A date that is none; the message says how to write one."""
@@ -46,44 +48,6 @@ Days = tuple[date | None, date | None]
 """first day, and the day behind the last"""
 Reading = Callable[[re.Match[str], date], Days]
 """from what a pattern found, and today, to days"""
-
-_MONTHS = (
-    "january jan ינואר leden ledna lednu lednem",
-    "february feb פברואר unor unora unoru unorem",
-    "march mar מרץ מרס brezen brezna breznu breznem",
-    "april apr אפריל duben dubna dubnu dubnem",
-    "may מאי kveten kvetna kvetnu kvetnem",
-    "june jun יוני cerven cervna cervnu cervnem",
-    "july jul יולי cervenec cervence cervenci cervencem",
-    "august aug אוגוסט srpen srpna srpnu srpnem",
-    "september sept sep ספטמבר zari zarim",
-    "october oct אוקטובר rijen rijna rijnu rijnem",
-    "november nov נובמבר listopad listopadu listopadem",
-    "december dec דצמבר prosinec prosince prosinci prosincem",
-)
-_WEEKDAYS = (
-    "monday|יום שני|pondeli",
-    "tuesday|יום שלישי|utery",
-    "wednesday|יום רביעי|stredu|streda",
-    "thursday|יום חמישי|ctvrtek",
-    "friday|יום שישי|patek",
-    "saturday|יום שבת|sobotu|sobota",
-    "sunday|יום ראשון|nedeli|nedele",
-)
-_UNITS = {
-    "day": "days day ימים יום dny dnem dnu dni",
-    "week": "weeks week שבועות שבוע tydny tydnem tydnu",
-    "month": "months month חודשים חודש mesici mesicem mesicu mesice",
-    "year": "years year שנים שנה lety rokem roky let roku",
-}
-_DUAL = {"יומיים": "day", "שבועיים": "week", "חודשיים": "month", "שנתיים": "year"}
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "couple of": 2, "few": 3} | {
-    "dvema": 2, "dva": 2, "dve": 2, "tremi": 3, "tri": 3, "ctyrmi": 4, "ctyri": 4, "peti": 5, "pet": 5, "nekolika": 3,
-}  # fmt: skip
-
-_MONTH_NUMBER = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_WEEKDAY_NUMBER = {name: number for number, names in enumerate(_WEEKDAYS) for name in names.split("|")}
-_UNIT_OF = {name: unit for unit, names in _UNITS.items() for name in names.split()}
 
 
 def day_range(text: str) -> tuple[date, date]:
@@ -174,13 +138,13 @@ def _back(unit: str, count: int, first_weekday: int = 0) -> Reading:
 
 def _ago(found: re.Match[str], today: date) -> Days:
     dual = _said(found, "dual")
-    unit, count = (_DUAL[dual], 2) if dual else (_UNIT_OF[_said(found, "unit")], _count(found))
+    unit, count = (DUAL[dual], 2) if dual else (UNIT_OF[_said(found, "unit")], _count(found))
     return _back(unit, count, first_weekday=6 if "לפני" in found.group() else 0)(found, today)
 
 
 def _lately(found: re.Match[str], today: date) -> Days:
     """`the last three weeks`: so many days, up to today."""
-    days = {"day": 1, "week": 7, "month": 30, "year": 365}[_UNIT_OF[_said(found, "unit")]]
+    days = {"day": 1, "week": 7, "month": 30, "year": 365}[UNIT_OF[_said(found, "unit")]]
     return today - timedelta(days * _count(found)), today + timedelta(1)
 
 
@@ -193,7 +157,7 @@ def _weekend(found: re.Match[str], today: date) -> Days:
 
 
 def _weekday(found: re.Match[str], today: date) -> Days:
-    back = (today.weekday() - _WEEKDAY_NUMBER[_said(found, "weekday")]) % 7 or 7
+    back = (today.weekday() - WEEKDAY_NUMBER[_said(found, "weekday")]) % 7 or 7
     return today - timedelta(back), today - timedelta(back - 1)
 
 
@@ -204,7 +168,7 @@ def _named_month(found: re.Match[str], today: date) -> Days:
 
 
 def _named_months(found: re.Match[str], today: date) -> Days:
-    first, last, said = _MONTH_NUMBER[_said(found, "first")], _number(found, "month"), _said(found, "year")
+    first, last, said = MONTH_NUMBER[_said(found, "first")], _number(found, "month"), _said(found, "year")
     year = int(said) if said else today.year - (last > today.month)
     return _month(year - (first > last), first)[0], _month(year, last)[1]
 
@@ -228,31 +192,31 @@ def _said(found: re.Match[str], name: str) -> str:
 
 def _number(found: re.Match[str], name: str) -> int:
     said = _said(found, name)
-    return _MONTH_NUMBER.get(said) or int(said)
+    return MONTH_NUMBER.get(said) or int(said)
 
 
 def _count(found: re.Match[str]) -> int:
     said = _said(found, "count").strip() or "one"
-    return _COUNTS.get(said) or int(said)
+    return COUNTS.get(said) or int(said)
 
 
 def _either(names: dict[str, int] | dict[str, str]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
-_ASCII_MONTHS = "|".join(name for name in _MONTH_NUMBER if name.isascii())
+_ASCII_MONTHS = "|".join(name for name in MONTH_NUMBER if name.isascii())
 _BOUND = (
     r"(?:(?<!\w)(?P<bound>since|after|before|until|till|by|od|po|pred|מאז|אחרי|לפני|עד"
     rf"|do(?=\s+(?:{_ASCII_MONTHS})\b))\s+(?:the\s+)?)?"
 )
 _IN = r"(?(bound)|(?:\b(?:in|of|from|during|this|early|late|mid|last|v|ve|ze|z|mesici)\s+|(?<!\w)[במל]|חודש\s+))"
 """what makes `may` a month; nothing is asked for behind `since` and the like"""
-_MONTH = rf"(?P<month>{_either(_MONTH_NUMBER)})(?!\w)"
+_MONTH = rf"(?P<month>{_either(MONTH_NUMBER)})(?!\w)"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\w|[/.,-]\d|\s*(?:kc\b|usd|eur|czk|nis|[₪€$%]))"
 _OF_YEAR = rf"(?:,?\s+(?:of\s+|roku\s+|שנת\s+)?{_YEAR})"
 _DAY = r"(?<![\w/.,-])(?P<day>0?[1-9]|[12]\d|3[01])"
-_UNIT = rf"(?P<unit>{_either(_UNIT_OF)})(?!\w)"
-_COUNT = rf"(?P<count>(?:\d{{1,3}}|{_either(_COUNTS)})\s+)"
+_UNIT = rf"(?P<unit>{_either(UNIT_OF)})(?!\w)"
+_COUNT = rf"(?P<count>(?:\d{{1,3}}|{_either(COUNTS)})\s+)"
 _HE = r"(?<!\w)[במהל]{0,2}"
 """prefix letters of a Hebrew word"""
 
@@ -266,7 +230,7 @@ _RELATIVE: dict[str, Reading] = {
     rf"\b{_COUNT}{_UNIT}\s+ago\b": _ago,
     rf"\bpred\s+{_COUNT}?{_UNIT}": _ago,
     rf"(?<!\w)לפני\s+{_COUNT}?{_UNIT}": _ago,
-    rf"(?<!\w)לפני\s+(?P<dual>{_either(_DUAL)})(?!\w)": _ago,
+    rf"(?<!\w)לפני\s+(?P<dual>{_either(DUAL)})(?!\w)": _ago,
     r"\b(?:last|previous|past)\s+week\b|\bminul\w+\s+tyd\w+": _back("week", 1),
     rf"{_HE}שבוע\s+(?:שעבר|הקודם)(?!\w)": _back("week", 1, first_weekday=6),
     r"\bthis\s+week\b|\bt(?:ento|ohoto|omto)\s+tyd\w+": _back("week", 0),
@@ -276,14 +240,14 @@ _RELATIVE: dict[str, Reading] = {
     rf"\b(?:last|previous|past)\s+year\b|\b(?:v?loni|lonsk\w+|minul\w+\s+ro[kc]\w*)\b|{_HE}שנה\s+(?:שעברה|הקודמת)(?!\w)"
     r"|(?<!\w)אשתקד(?!\w)": _back("year", 1),
     r"\bthis\s+year\b|\bletos(?:ni\w*)?\b|(?<!\w)[במל]?השנה(?!\w)": _back("year", 0),
-    rf"\b(?:last\s+)?(?<!\w)[במ]?(?P<weekday>{_either(_WEEKDAY_NUMBER)})(?!\w)": _weekday,
+    rf"\b(?:last\s+)?(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
 }
 _ABSOLUTE: dict[str, Reading] = {
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])": _named_day,
     rf"{_DAY}(?:\.\s?|/)(?P<month>0?[1-9]|1[0-2])(?:\.\s?|/)(?P<year>(?:19|20)\d\d)(?!\w)": _named_day,
     rf"{_DAY}(?:st|nd|rd|th|\.)?\s+(?:of\s+|[בל])?{_MONTH}{_OF_YEAR}?": _named_day,
     rf"\b{_MONTH}\s+(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?!\w){_OF_YEAR}?": _named_day,
-    rf"\b(?:between|from|od|mezi|בין)\s+(?P<first>{_either(_MONTH_NUMBER)})\s+(?:and|to|until|a|do|[לו])\s*{_MONTH}"
+    rf"\b(?:between|from|od|mezi|בין)\s+(?P<first>{_either(MONTH_NUMBER)})\s+(?:and|to|until|a|do|[לו])\s*{_MONTH}"
     rf"{_OF_YEAR}?": _named_months,
     rf"(?<![\w]){_MONTH}{_OF_YEAR}": _named_month,
     rf"(?<!\w)[במל]{_MONTH}{_OF_YEAR}": _named_month,

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.settings import SettingsError
-from relrag_query.archive import Answer, Archive, ArchiveError
+from relrag_query.archive import Archive, ArchiveError
 from relrag_query.compact import hit_line
 from relrag_query.expand import expand_asset_neighborhood
+from relrag_query.results import Answer
 from relrag_query.retrieve import SEARCH, Context, run
 from tests.query.published import passages, publish, record, window
 

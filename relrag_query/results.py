@@ -1,0 +1,115 @@
+"""What a search or a question gives back, and how it is put together from the hits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from relrag_pipelines.settings import Settings
+from relrag_query.answer import Evidence, Sentence
+from relrag_query.display import shown
+from relrag_query.hits import Hit
+from relrag_query.intent import QueryIntent
+from relrag_query.when import When
+
+_CLOSEST = 3
+
+
+@dataclass
+class Results:
+    """What a search found, best first."""
+
+    query: str
+    hits: list[Hit]
+    when: When | None
+    intents: list[QueryIntent]
+    trace: list[str]
+
+
+@dataclass
+class Source:
+    """One record that is shown for an answer."""
+
+    number: int
+    hit: Hit
+    """its best passage"""
+    cited: list[Hit] = field(default_factory=list)
+    """the passages that the answer quotes"""
+    locations: list[str] = field(default_factory=list)
+    """where the original lies: `<path>#<anchor>`"""
+
+
+@dataclass
+class Quote:
+    """One sentence of an answer."""
+
+    text: str
+    sender: str | None
+    ts: int | None
+    sources: list[int]
+    """numbers of the sources that say it"""
+
+
+@dataclass
+class Answer:
+    """An answer from the archive, or that it holds none."""
+
+    question: str
+    found: bool
+    quotes: list[Quote]
+    sources: list[Source]
+    closest: list[Hit]
+    """where nothing answers: what comes nearest"""
+    searched: str
+    """where was looked, in words"""
+    missing: list[str]
+    """words of the question that no passage holds"""
+    intents: list[QueryIntent]
+    when: When | None
+    trace: list[str]
+
+    @property
+    def text(self) -> str:
+        """The answer as one text, its sources in brackets."""
+        if not self.found:
+            return "The archive does not hold an answer to this."
+        return "\n".join(f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
+
+
+def first_record(source: Source) -> str:
+    """The record itself; of a chat window the first message that holds words of the question."""
+    hit = source.hit
+    if not hit.chunk.members:
+        return hit.chunk.asset_id
+    return hit.messages[hit.matching[0]].asset_id if hit.matching else hit.chunk.members[0]
+
+
+def closest(hits: list[Hit]) -> list[Hit]:
+    """What comes nearest where nothing answers."""
+    return [hit for hit in hits if hit.hit_of is None and not hit.role][:_CLOSEST]
+
+
+def quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:
+    """A sentence with the numbers of the sources that say it."""
+    unit = sentence.unit
+    cited = (numbers.get(hit.chunk.chunk_group_id) for hit in sentence.hits)
+    return Quote(unit.quote, unit.sender, unit.ts, list(dict.fromkeys(number for number in cited if number)))
+
+
+def sources_shown(hits: list[Hit], evidence: Evidence, settings: Settings) -> list[Source]:
+    """One source a record: those that the answer cites in its order, then the others that may be shown."""
+    cited: dict[str, list[Hit]] = {}
+    for sentence in evidence.sentences:
+        for hit in sentence.hits:
+            cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
+    records = {group: quoted[0] for group, quoted in cited.items()}
+    for hit in records.values():
+        hit.promoted = True
+    for hit in hits:
+        records.setdefault(hit.chunk.chunk_group_id, hit)
+    said = "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in evidence.sentences)
+    if settings.source_display_min_score:
+        # what falls far behind the best source does not matter, however well it fits by itself
+        least = max(settings.source_display_min_score, min(evidence.least, 1.0))
+        settings = settings.model_copy(update={"source_display_min_score": least})
+    chosen = shown(list(records.values()), said, settings)
+    return [Source(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]
