@@ -67,6 +67,9 @@ $(PEERS)/.installed: bench/peers/requirements.lock
 	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps -r $<
 	@touch $@
 
+proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
+	@$(BIN)/python -m tests.proofs.automation
+
 screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chromium)
 	@$(BIN)/python docs/screenshot.py
 

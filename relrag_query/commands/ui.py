@@ -12,6 +12,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
 
 _HOST = "127.0.0.1"
+_QUIET = ("--log-level", "warning")
 
 
 def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False) -> int:
@@ -27,11 +28,14 @@ def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False)
     module = ["-m", "relrag_pipelines.definitions"]
     # console scripts of the environment that runs this command, whatever PATH says
     scripts = Path(sys.executable).parent
-    web = [str(scripts / "dagster-webserver"), *module, "--host", _HOST, "--port", str(port)]
-    commands = [[*web, "--read-only"]] if read_only else [web, [str(scripts / "dagster-daemon"), "run", *module]]
-    print(f"Dagster UI: http://{_HOST}:{port}{' (read-only)' if read_only else ''}; stop it with Ctrl-C", flush=True)
-    started = [subprocess.Popen(command, env=environment) for command in commands]
-    return _until_interrupted(started)
+    web = [str(scripts / "dagster-webserver"), *module, "--host", _HOST, "--port", str(port), *_QUIET]
+    commands = [[*web, "--read-only"]] if read_only else [web, [str(scripts / "dagster-daemon"), "run", *module, *_QUIET]]
+    log = settings.home_path / "dagster" / "ui.log"
+    print(f"Dagster UI: http://{_HOST}:{port}{' (read-only)' if read_only else ''}; stop it with Ctrl-C")
+    print(f"What it and its runs say goes to {log}", flush=True)
+    with log.open("wb") as out:
+        started = [subprocess.Popen(command, env=environment, stdout=out, stderr=out) for command in commands]
+        return _until_interrupted(started)
 
 
 def _until_interrupted(started: list[subprocess.Popen[bytes]]) -> int:
@@ -40,8 +44,8 @@ def _until_interrupted(started: list[subprocess.Popen[bytes]]) -> int:
 
     signal.signal(signal.SIGTERM, stop)
     try:
-        codes = [started[0].wait()]
-        raise SettingsError(f"the web server ended with {codes[0]}; is the port in use? choose another with --port")
+        code = started[0].wait()
+        raise SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")
     except KeyboardInterrupt:
         return 0
     finally:
