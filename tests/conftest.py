@@ -1,5 +1,6 @@
 """Fixtures that many tests share."""
 
+import atexit
 import os
 from pathlib import Path
 
@@ -25,6 +26,9 @@ def keys() -> Keys:
     return Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
 
 
-def pytest_unconfigure() -> None:
-    """At its end the process is silent: DuckDB's binding reports what is alive then, which is noise behind the result."""
+def _fall_silent() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+# DuckDB's binding reports what is still alive when the process ends: noise behind the tests' result
+atexit.register(_fall_silent)
