@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
-from operator import itemgetter
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import Stemmer
 from qdrant_edge import Bm25, Bm25Config, DisabledStemmer, SparseVector, StopwordsSet, TokenizerType
 
 VERSION = 1
 """Raised when equal texts give other tokens: vectors of different versions must not meet in one index."""
+
+_USUAL_LENGTH = 140
+"""Tokens of a passage that is neither long nor short: 256 words, of which about 140 are no function words."""
 
 _FINAL_LETTERS = str.maketrans("ךםןףץ", "כמנפצ")
 
@@ -56,8 +58,11 @@ _HEBREW = _words(
         _FINAL_LETTERS
     )
 )
-_SIGNS_OF_ENGLISH = _ENGLISH - _CZECH - _OTHERS
+_NAMES = _words("will may")
+"""Function words of English that with a capital may be something else."""
+_SIGNS_OF_ENGLISH = frozenset(form for word in _ENGLISH - _CZECH - _OTHERS for form in (word, word.capitalize()))
 _SIGNS_OF_OTHERS = (_CZECH | _OTHERS) - _ENGLISH - _words("ten pro ale take die den per non")
+_SIGNS = _SIGNS_OF_ENGLISH | _SIGNS_OF_OTHERS
 
 _PREFIXED = frozenset("הבלמשכו")
 _WITHOUT_DECOMPOSITION = str.maketrans(
@@ -76,6 +81,8 @@ _DECIMAL_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’]\d{3})+|\d+)[.,](\d{1,2})")
 _LETTERS_AND_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})")
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{8,64}")
 
+_REMEMBERED = 2**17
+Kept = TypeVar("Kept")
 _stem = Stemmer.Stemmer("english", 0).stemWord  # without its own cache: each word comes here once
 
 
@@ -86,34 +93,42 @@ class _Word(NamedTuple):
     """its tokens in English text"""
     inflected: str
     """its tokens in other text: those of `plain`, and beginnings"""
-    balance: int
-    """below zero: function words of English; above: signs of another language"""
     empty: int
-    """1: says nothing in a question in any language; 2: nothing in a question that isn't English; else 0"""
+    """1: a function word of English or Hebrew; 2: one of Czech, which may mean something in English; else 0"""
 
 
-_PLAIN, _INFLECTED, _BALANCE = itemgetter(0), itemgetter(1), itemgetter(2)
+class _Memory(dict[str, Kept]):
+    """What was made of words before; emptied when it holds too many."""
+
+    def __init__(self, make: Callable[[str], Kept]) -> None:
+        self._make = make
+
+    def __missing__(self, piece: str) -> Kept:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        made = self[piece] = self._make(piece)
+        return made
 
 
 def document_tokens(text: str) -> str:
-    """The tokens of a text that is indexed, joined by spaces."""
-    lines = _lines(text)
-    balances = [sum(map(_BALANCE, line)) for line in lines]
-    whole = sum(balances)
-    return " ".join(
-        [
-            " ".join(map(_PLAIN if (balance or whole) < 0 else _INFLECTED, line))
-            for line, balance in zip(lines, balances, strict=True)
-        ]
-    )
+    """The tokens of a text that is indexed, joined by spaces; without function words if others are left."""
+    if _SPACE_IN_NUMBER.search(text):
+        text = _SPACED_NUMBER.sub(lambda found: re.sub(r"\s", "", found[0]), text)
+    lines = [(pieces, _balance(pieces)) for line in text.split("\n") if (pieces := line.split())]
+    whole = sum([balance for _, balance in lines])
+    tokens: list[str] = []
+    for pieces, balance in lines:
+        memory = _PLAIN if (balance or whole) < 0 else _INFLECTED
+        tokens += filter(None, map(memory.__getitem__, pieces))
+    if not tokens:
+        words = [(_word(piece), balance) for pieces, balance in lines for piece in pieces]
+        tokens = [word.plain if (balance or whole) < 0 else word.inflected for word, balance in words]
+    return " ".join(tokens)
 
 
 def query_tokens(text: str) -> str:
-    """The tokens of a question, joined by spaces; words that only ask or join are dropped if others are left."""
-    words = [word for line in _lines(text) for word in line]
-    english = sum(word.balance for word in words) < 0
-    telling = [word for word in words if not (word.empty == 1 or (word.empty == 2 and not english))]
-    return " ".join((word.plain if english else word.inflected) for word in telling or words if word.plain)
+    """The tokens of a question: those that a text of the same words is indexed under."""
+    return document_tokens(text)
 
 
 class SparseEncoder:
@@ -126,7 +141,7 @@ class SparseEncoder:
                 stemmer=DisabledStemmer(),
                 stopwords=StopwordsSet(),
                 lowercase=False,
-                avg_len=256,
+                avg_len=_USUAL_LENGTH,
             )
         )
 
@@ -147,57 +162,53 @@ def fold(text: str) -> str:
     return "".join([mark for mark in decomposed if unicodedata.category(mark) not in ("Mn", "Cf")])
 
 
-def _lines(text: str) -> list[list[_Word]]:
-    if _SPACE_IN_NUMBER.search(text):
-        text = _SPACED_NUMBER.sub(lambda found: re.sub(r"\s", "", found[0]), text)
-    return [list(map(_word, line.split())) for line in text.split("\n")]
+def _balance(pieces: list[str]) -> int:
+    """Below zero where a line holds more different function words of English than signs of another language.
+
+    Names (Tom, Los Angeles, Dvořák) are no sign of a language: of other languages only words without a capital count.
+    """
+    signs = _SIGNS.intersection(pieces)
+    balance = 2 * len(signs & _SIGNS_OF_OTHERS) - len(signs)
+    return balance if "".join(pieces).isascii() else balance + sum(map(_ACCENTED.__getitem__, set(pieces)))
 
 
-@lru_cache(maxsize=2**17)
 def _word(piece: str) -> _Word:
     core = piece.strip(".,;:!?()[]\"'…")
     if core.isascii() and core.isalpha():
-        return _latin_word(core.lower(), core[0].islower())
+        word = core.lower()
+        return _Word(_stem(word), " ".join([_stem(word), *_beginnings(word, 4)]), _empty(word, core))
     pseudonyms = _PSEUDONYM.findall(piece)
-    plain, more, balance, empty, small = list(pseudonyms), [], 0, [], piece[:1].islower()
     folded = fold(_PSEUDONYM.sub(" ", piece) if pseudonyms else piece)
-    for compound in _COMPOUND.findall(_ENGLISH_ENDING.sub("", folded)):
+    compounds = _COMPOUND.findall(_ENGLISH_ENDING.sub("", folded))
+    plain, more = list(pseudonyms), []
+    for compound in compounds:
         tokens, beginnings = _compound(_HEBREW_QUOTE.sub("", compound))
         plain += tokens
         more += beginnings
-        balance += _balance(compound, small)
-        empty.append(_empty(compound))
-    if _accented(piece, folded):
-        balance += small
+    if _is_accented(piece, folded):
         plain, more = plain + more, []
-    return _Word(
-        " ".join(plain), " ".join(plain + more), balance, 0 if pseudonyms or 0 in empty else max(empty, default=0)
-    )
+    empties = [_empty(compound, core) for compound in compounds] + [0] * len(pseudonyms)
+    return _Word(" ".join(plain), " ".join(plain + more), 0 if 0 in empties else max(empties, default=0))
 
 
-def _latin_word(word: str, small: bool) -> _Word:
-    plain = _stem(word)
-    return _Word(plain, " ".join([plain, *_beginnings(word, 4)]), _balance(word, small), _empty(word))
-
-
-def _balance(word: str, small: bool) -> int:
-    """Names (Tom, Los Angeles, Dvořák) are no sign of a language, so words with a capital count for English only."""
-    return (small and word in _SIGNS_OF_OTHERS) - (word in _SIGNS_OF_ENGLISH)
-
-
-def _empty(word: str) -> int:
+def _empty(word: str, written: str) -> int:
+    if word in _NAMES and not written.islower():
+        return 0
     if word in _ENGLISH or word.translate(_FINAL_LETTERS) in _HEBREW:
         return 1
     return 2 if word in _CZECH else 0
 
 
-def _accented(piece: str, folded: str) -> bool:
+def _is_accented(piece: str, folded: str) -> bool:
     """Whether a Latin letter carries an accent."""
-    return (
-        not piece.isascii()
-        and unicodedata.normalize("NFKC", piece.lower()) != folded
-        and bool(re.search("[a-z]", folded))
-    )
+    if piece.isascii() or not re.search("[a-z]", folded):
+        return False
+    return unicodedata.normalize("NFKC", piece.lower()) != folded
+
+
+_PLAIN = _Memory(lambda piece: "" if (word := _word(piece)).empty == 1 else word.plain)
+_INFLECTED = _Memory(lambda piece: "" if (word := _word(piece)).empty else word.inflected)
+_ACCENTED = _Memory(lambda piece: piece[0].islower() and _is_accented(piece, fold(piece)))
 
 
 def _compound(compound: str) -> tuple[list[str], list[str]]:

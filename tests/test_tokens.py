@@ -37,32 +37,34 @@ FILLERS = {
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("Meetings about invoices", "meet about invoic"),
-        ("INV-1187 is 8,400₪, VAT wrong", "inv 1187 inv1187 is 8400 vat wrong"),
+        ("Meetings about invoices", "meet invoic"),
+        ("INV-1187 is 8,400₪, VAT wrong", "inv 1187 inv1187 8400 vat wrong"),
         ("8.400 8,400.00 12 500 12\u00a0500 12\u202f500", "8400 8400 12500 12500 12500"),
-        ("7.980,50 and 7,980.5", "7980 7980.5 and 7980 7980.5"),
-        ("1 000 000 in 2024 100 people", "1000000 in 2024 100 peopl"),
-        ("2025/0042 and 20-30", "2025 0042 2025-0042 and 20 30 20-30"),
-        ("on 15.1.2025 or 2025-01-15", "on 2025-01-15 2025-01 2025 or 2025-01-15 2025-01 2025"),
-        ("on 15/01/2025 or 01/15/2025", "on 2025-01-15 2025-01 2025 or 2025-01-15 2025-01 2025"),
-        ("contract_v2.pdf is there", "contract v2 pdf contractv2pdf is there"),
-        ("commit a3b2c1d8e5f60718 was it", "commit a3b2c1d8e5f60718 a3b2c1d was it"),
-        ("the mail of user@mail.cz", "the mail of user mail cz usermailcz"),
+        ("7.980,50 and 7,980.5", "7980 7980.5 7980 7980.5"),
+        ("1 000 000 in 2024 100 people", "1000000 2024 100 peopl"),
+        ("2025/0042 and 20-30", "2025 0042 2025-0042 20 30 20-30"),
+        ("on 15.1.2025 or 2025-01-15", "2025-01-15 2025-01 2025 2025-01-15 2025-01 2025"),
+        ("on 15/01/2025 or 01/15/2025", "2025-01-15 2025-01 2025 2025-01-15 2025-01 2025"),
+        ("contract_v2.pdf is there", "contract v2 pdf contractv2pdf"),
+        ("commit a3b2c1d8e5f60718 was it", "commit a3b2c1d8e5f60718 a3b2c1d"),
+        ("the mail of user@mail.cz", "mail user mail cz usermailcz"),
         (
             "is <PHONE_NUMBER:k1:ab12cd34ef56>, or <EMAIL_ADDRESS>",
-            "is <PHONE_NUMBER:k1:ab12cd34ef56> or <EMAIL_ADDRESS>",
+            "<PHONE_NUMBER:k1:ab12cd34ef56> <EMAIL_ADDRESS>",
         ),
         ("ל<PHONE_NUMBER:k1:ab12cd34ef56>", "<PHONE_NUMBER:k1:ab12cd34ef56> ל"),
-        ("the sister's e-mail, don't", "the sister e mail email don"),
+        ("the sister's e-mail, don't", "sister e mail email"),
         ("Čerpadla", "cerpadla ~cerp ~cerpa"),
-        ("Kdy se opravi cerpadlo", "kdi ~kdy se ~se opravi ~opra ~oprav cerpadlo ~cerp ~cerpa"),
-        ("the pump is called Čerpadlo", "the pump is call cerpadlo ~cerp ~cerpa"),
-        ("the Straße in Łódź", "the strass ~stra ~stras in lodz ~lodz"),
+        ("Kdy se opravi cerpadlo", "opravi ~opra ~oprav cerpadlo ~cerp ~cerpa"),
+        ("the pump is called Čerpadlo", "pump call cerpadlo ~cerp ~cerpa"),
+        ("the Straße in Łódź", "strass ~stra ~stras lodz ~lodz"),
         ("בבית", "בבית ~בבי ~בבית ~בית ~ית"),
         ("לדניאלה", "לדניאלה ~לדנ ~לדני דניאלה ~דני ~דניא"),
         ("שָׁלוֹם", "שלומ ~שלו ~שלומ ~לומ ~ומ"),
         ('צה"ל', "צהל ~צהל"),
         ("ל4111", "4111 ל4111"),
+        ("in May, may I, Will will", "may will"),
+        ("to be or not to be", "to be or not to be"),
         ("\u200f-\u200e", ""),
         ("", ""),
     ],
@@ -84,7 +86,7 @@ def test_tokens(text: str, tokens: str) -> None:
         ("?!", ""),
     ],
 )
-def test_words_that_ask_are_dropped_from_questions(question: str, tokens: str) -> None:
+def test_words_that_ask_or_join_are_left_out(question: str, tokens: str) -> None:
     """Only if others are left, and in their own language only; beginnings are left out here."""
     assert " ".join(token for token in query_tokens(question).split() if token[0] != "~") == tokens
 
