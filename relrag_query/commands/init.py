@@ -89,7 +89,7 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     """What the reader should know before agreeing."""
     if found.unrecognised:
         count = number(len(found.unrecognised), "file is", "files are")
-        yield f"{count} not recognised; a sync says of each what is wrong: {_some(found.unrecognised)}"
+        yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
     if found.unread:
         count = number(len(found.unread), "file is", "files are")
         yield f"{count} left out, as no kind reads such: {_some(found.unread)}"
@@ -105,7 +105,7 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     named = os.environ.get("RELRAG_CONFIG")
     if named and Path(named).expanduser().resolve() != config:
         yield f"RELRAG_CONFIG names {named}, which stays in charge until you change it."
-    if (_home(config) / "private").exists():
+    if (_home(config) / "private").exists() and not config.exists():
         yield f"{_home(config)} holds an index already; its keys are known under the archive name it was made with."
 
 

@@ -37,7 +37,7 @@ def test_the_plan_is_shown_and_written_with_every_choice(folder: Path, capsys: p
         ["jsonl", "jsonl", ".", "1", "25"],
     ]
     assert "The first sync takes about" in said
-    assert "- 1 file is not recognised; a sync says of each what is wrong: papers/broken.pdf" in said
+    assert "- 1 file is not recognised; a sync tries and lists what it cannot read: papers/broken.pdf" in said
     assert f"Wrote {folder}/relrag.toml. Next:\n\n  cd '{folder}'\n  relrag sync\n  relrag ask" in said
 
     found = settings.load(folder / "relrag.toml", {})
