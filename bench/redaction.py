@@ -24,19 +24,22 @@ ENTITIES = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE"]
 SHARED = Path(os.environ.get("RELRAG_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 ANNOTATED = SHARED / "pii" / "synth_dataset_v2_even.json"
 
-_WORDS = (
-    "ok see you there did talk to about the trip haha no way sounds good thanks can somebody pick up milk on way home i "
-    "think is right balcony we should really book tickets before they are gone not today maybe tomorrow evening plumber "
+_WORDS = (  # noqa: SIM905
+    "ok see you there did talk to about the trip haha no way sounds good thanks can somebody pick up milk on way "
+    "home i think is right balcony we should really book tickets before they are gone not today tomorrow plumber "
     "came and it was only valve call me when free תגידי לאמא שאני מאחר מישהו לקח את המפתחות של האוטו יאללה מדברים בערב "
     "מה שלום סבתא הילדים כבר ישנים přijdu později začněte beze mě to je paráda zítra ráno nemůžu 😀 🙏"
 ).split()
 _CHAT_WITH_NUMBERS = (
     "meet at {hour}:{minute}", "it was {amount}₪ in the end", "my number is {mobile}", "תתקשר ל{mobile} דחוף",
-    "flight lands {day}.{month}.2025 {hour}:{minute}", "send it to {mail}", "{name}: {foreign}", "bus {small} or {small}",
+    "flight lands {day}.{month}.2025 {hour}:{minute}", "send it to {mail}", "{name}: {foreign}",
+    "bus {small} or {small}",
 )  # fmt: skip
 _MAIL = (
-    "Dear {name}, thank you for your message of {day} {monthname} 2025. ", "The invoice INV-{four} over {amount} EUR is due. ",
-    "Please transfer it to {iban} until {day}.{month}.2025. ", "The order {nine} was shipped and should arrive on Monday. ",
+    "Dear {name}, thank you for your message of {day} {monthname} 2025. ",
+    "The invoice INV-{four} over {amount} EUR is due. ",
+    "Please transfer it to {iban} until {day}.{month}.2025. ",
+    "The order {nine} was shipped and should arrive on Monday. ",
     "We have looked into the matter and found that the delivery was complete when it left our house. ",
     "If anything is unclear, you reach me at {foreign} or {mobile}. ", "Write to {mail} for a copy. ",
     "The meeting on {day}/{month}/2025 at {hour}:{minute} is moved to room {small}. ",

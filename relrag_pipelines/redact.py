@@ -1,198 +1,196 @@
-"""Redaction of whole tables: every string of a record, after the policy of its channel.
+"""Records on their way out of private/: every string redacted by the policy of its record's channel.
 
-Ids are not looked at: the export step made them safe, and they must mean one record under any policy. A record of
-which anything cannot be redacted is left out and reported; it is never passed on as it was.
+Ids are not redacted: the export made them safe whatever the policy, so that they mean one record under all of them.
+They are looked at once more, and one that still shows personal data is replaced by its keyed hash. A record that
+cannot be redacted is left out and reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import bisect
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.pii import Change, PIIRedactor, RedactionError, apply
+from relrag_pipelines.pii import Change, PIIRedactor, RedactionError, apply, pseudonyms
 from relrag_pipelines.records import Record, arrow_schema
 
-IDS = frozenset(
-    {
-        "asset_id",
-        "source",
-        "kind",
-        "rag_source_type",
-        "source_id",
-        "thread_id",
-        "parent_asset_id",
-        "parent_ref",
-        "timestamp",
-        "date_quality",
-        "content_hash",
-        "language",
-    }
-)
-"""columns that are made by this project or made safe by the export step"""
+FAULT = "redaction"
 
 _CHANNELS = {"whatsapp": "whatsapp", "email": "gmail", "paperless": "paperless", "call": "call_recording"}
-_FAULT = "redaction"
+_KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "timestamp"}
+"""columns that this project writes itself"""
+_IDS = {"source_id", "thread_id", "parent_ref"}
+_OURS_IN_IDS = r"\b\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
+"""hashes and local times"""
+_TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
+_LONG_NUMBER = 10**6
+"""from here on a number in JSON can be a phone or a card"""
 
-Redact = Callable[[str], str]
+Bad = npt.NDArray[np.bool_]
+"""which rows could not be redacted"""
 
 
-def channel_of(rag_source_type: str, otherwise: str) -> str:
-    """The policy for records of that type: that of their own channel, else the source's."""
-    return next((channel for prefix, channel in _CHANNELS.items() if rag_source_type.startswith(prefix)), otherwise)
+def channel_of(rag_source_type: str, default: str) -> str:
+    """The channel whose policy a record is redacted by: that of its type, else the one of its source."""
+    for prefix, channel in _CHANNELS.items():
+        if rag_source_type.startswith(prefix):
+            return channel
+    return default
 
 
-def redact_records(records: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.Table, list[tuple[str, str]]]:
-    """Record rows with every string redacted, and (asset_id, fault) of those that had to be left out.
+def redact_records(
+    records: pa.Table, redactor: PIIRedactor, default_channel: str
+) -> tuple[pa.Table, list[tuple[str, str]]]:
+    """Record rows redacted, ordered by asset_id, and asset_id and fault of those that could not be.
 
-    channel is the policy of records whose type has none of its own. The order of the rows is kept.
+    With redaction off the rows stay as they are.
     """
-    if not redactor.enabled or not records.num_rows:
-        return records, []
-    kinds = records["rag_source_type"]
-    channels = {kind: channel_of(kind, channel) for kind in pc.unique(kinds).to_pylist()}
-    if len(set(channels.values())) == 1:
-        return _redact(records, redactor, next(iter(channels.values())))
-    parts, failed = [], []
-    order = records.append_column("order", pa.array(range(records.num_rows)))
-    for name in sorted(set(channels.values())):
-        of_channel = pa.array([kind for kind, used in channels.items() if used == name])
-        rows = order.filter(pc.is_in(kinds, of_channel))
-        positions = dict(zip(rows["asset_id"].to_pylist(), rows["order"].to_pylist(), strict=True))
-        redacted, left_out = _redact(rows.drop_columns(["order"]), redactor, name)
-        failed += left_out
-        column = pa.array([positions[asset_id] for asset_id in redacted["asset_id"].to_pylist()], pa.int64())
-        parts.append(redacted.append_column("order", column))
-    return pa.concat_tables(parts).sort_by("order").drop_columns(["order"]), failed
+    schema = arrow_schema(Record)
+    records = records.select(schema.names).cast(schema)
+    parts, failed = [schema.empty_table()], []
+    if not redactor.enabled:
+        return records.sort_by("asset_id"), []
+    channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
+    for channel in sorted(set(channels)):
+        rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
+        redacted, bad = _redacted(rows, redactor, channel)
+        parts.append(redacted.filter(pa.array(~bad)))
+        failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
+    return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
 
 
-def _redact(records: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.Table, list[tuple[str, str]]]:
-    failed = np.zeros(records.num_rows, bool)
-    hint = redactor.hint(channel)
-    columns: dict[str, Any] = {name: records[name].combine_chunks() for name in records.column_names}
+def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.Table, Bad]:
+    hint = f"{redactor.hint(channel)}|{pseudonyms.PATTERN}" if redactor.hint(channel) else ""
+    passes: dict[str, list[list[Change]]] = {}
 
-    def clean(values: pa.Array, rows: np.ndarray[Any, Any]) -> pa.Array:
-        return _clean(values, rows, failed, hint, lambda text: redactor.redact(text, channel))
+    def redact(text: str) -> str:
+        return redactor.redact(pseudonyms.disarm(text), channel)
 
-    columns["text"], columns["pages"] = _redact_paged(columns, redactor, channel, failed, hint)
-    for name, column in columns.items():
-        if name in IDS or name == "text":
-            continue
-        if name == "extra":
-            walk = _walker(lambda text: redactor.redact(text, channel))
-            columns[name] = _clean(column, np.arange(len(column)), failed, r"[@\p{Nd}]", walk)
-        elif pa.types.is_string(column.type):
-            columns[name] = clean(column, np.arange(len(column)))
-        elif pa.types.is_list(column.type) and name != "pages":
-            columns[name] = _in_lists(column, clean)
-    table = pa.Table.from_arrays([columns[name] for name in records.column_names], schema=arrow_schema(Record))
-    if not failed.any():
-        return table, []
-    ids = records["asset_id"].filter(pa.array(failed)).to_pylist()
-    return table.filter(pa.array(~failed)), [(asset_id, _FAULT) for asset_id in ids]
+    def redact_text(text: str) -> str:
+        armless = pseudonyms.disarm(text)
+        passes[text] = list(redactor.passes(armless, channel))
+        for changes in passes[text]:
+            armless = apply(armless, changes)
+        return armless
 
+    def redact_json(text: str) -> str:
+        return orjson.dumps(_redact_json(_parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
 
-def _clean(
-    values: pa.Array, rows: np.ndarray[Any, Any], failed: np.ndarray[Any, Any], hint: str, redact: Redact
-) -> pa.Array:
-    """The values redacted, those that could hold something; rows[i] is the record of values[i]."""
-    mask = pc.fill_null(pc.match_substring_regex(values, hint), False)
-    positions = np.flatnonzero(mask.to_numpy(zero_copy_only=False))
-    if not len(positions):
-        return values
-    known: dict[str, str | None] = {}
-    redacted = []
-    for position, value in zip(positions, values.filter(mask).to_pylist(), strict=True):
-        if value not in known:
-            try:
-                known[value] = redact(value)
-            except RedactionError:
-                known[value] = None
-        failed[rows[position]] |= known[value] is None
-        redacted.append(known[value] or "")
-    return pc.replace_with_mask(values, mask, pa.array(redacted, pa.string()))
+    bad = np.zeros(rows.num_rows, dtype=bool)
+    columns = {}
+    for field in rows.schema:
+        column = rows[field.name].combine_chunks()
+        if field.name in _IDS:
+            column, wrong = _safe_ids(column, redactor)
+            bad |= wrong
+        elif field.name not in _KEPT:
+            change = {"text": redact_text, "extra": redact_json}.get(field.name, redact)
+            column, wrong = _mapped(column, change, hint)
+            bad |= wrong
+        columns[field.name] = column
+    columns["pages"] = _moved_pages(rows, passes)
+    return pa.table(columns, schema=rows.schema), bad
 
 
-def _in_lists(column: pa.ListArray, clean: Callable[[pa.Array, np.ndarray[Any, Any]], pa.Array]) -> pa.Array:
-    """A column of lists of strings, or of structs with a name, redacted."""
-    rows = pc.list_parent_indices(column).to_numpy(zero_copy_only=False)
-    values = column.flatten()
-    if pa.types.is_struct(column.type.value_type):
-        fields = list(column.type.value_type)
-        parts = [values.field(field.name) for field in fields]
-        names = [clean(part, rows) if field.name == "name" else part for field, part in zip(fields, parts, strict=True)]
-        values = pa.StructArray.from_arrays(names, fields=fields)
-    else:
-        values = clean(values, rows)
-    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), values, type=column.type)
+def _mapped(array: pa.Array, change: Callable[[str], str], hint: str) -> tuple[pa.Array, Bad]:
+    """Every string in the array that the hint matches changed, in lists and structs too, and which rows failed."""
+    if pa.types.is_string(array.type):
+        return _mapped_strings(array, change, hint)
+    if pa.types.is_list(array.type):
+        values, wrong = _mapped(array.flatten(), change, hint)
+        lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
+        starts = np.concatenate(([0], np.cumsum(lengths))).astype("int32")
+        bad = np.zeros(len(array), dtype=bool)
+        bad[np.repeat(np.arange(len(array)), lengths)[wrong]] = True
+        return pa.ListArray.from_arrays(starts, values).cast(array.type), bad
+    if pa.types.is_struct(array.type):
+        mapped = [_mapped(child, change, hint) for child in array.flatten()]
+        bad = np.logical_or.reduce([wrong for _, wrong in mapped])
+        return pa.StructArray.from_arrays([child for child, _ in mapped], fields=list(array.type)), bad
+    return array, np.zeros(len(array), dtype=bool)
 
 
-def _redact_paged(
-    columns: dict[str, Any], redactor: PIIRedactor, channel: str, failed: np.ndarray[Any, Any], hint: str
-) -> tuple[pa.Array, pa.Array]:
-    """Texts redacted, and the offsets of their pages moved along."""
-    texts, pages = columns["text"], columns["pages"]
-    paged = pc.and_(pc.greater(pc.list_value_length(pages), 0), pc.match_substring_regex(texts, hint))
-    if not pc.any(paged).as_py():
-        return _clean(texts, np.arange(len(texts)), failed, hint, lambda text: redactor.redact(text, channel)), pages
-    new_texts, new_pages = texts.to_pylist(), pages.to_pylist()
-    looked_at = pc.match_substring_regex(texts, hint).to_pylist()
-    for row, text in enumerate(new_texts):
-        if not looked_at[row]:
-            continue
+def _mapped_strings(array: pa.Array, change: Callable[[str], str], hint: str) -> tuple[pa.Array, Bad]:
+    encoded = array.dictionary_encode()
+    words, bad = _changed(encoded.dictionary, pc.match_substring_regex(encoded.dictionary, hint), change)
+    return words.take(encoded.indices), _among(encoded.indices, bad)
+
+
+def _changed(words: pa.Array, mask: pa.Array, change: Callable[[str], str]) -> tuple[pa.Array, list[int]]:
+    """The words with those of the mask changed, and the places of those that could not be."""
+    changed, bad = [], []
+    for place, word in zip(pc.indices_nonzero(mask).to_pylist(), words.filter(mask).to_pylist(), strict=True):
         try:
-            new_texts[row], new_pages[row] = _redact_pages(text, new_pages[row], redactor, channel)
+            changed.append(change(word))
         except RedactionError:
-            new_texts[row], new_pages[row], failed[row] = "", [], True
-    return pa.array(new_texts, texts.type), pa.array(new_pages, pages.type)
+            changed.append("")
+            bad.append(place)
+    return pc.replace_with_mask(words, mask, pa.array(changed, pa.string())), bad
 
 
-def _redact_pages(
-    text: str, pages: list[dict[str, int]], redactor: PIIRedactor, channel: str
-) -> tuple[str, list[dict[str, int]]]:
-    for changes in redactor.passes(text, channel):
-        moved = _mover(changes)
-        pages = [{**page, "start": moved(page["start"]), "end": moved(page["end"])} for page in pages]
-        text = apply(text, changes)
-    return text, pages
+def _among(indices: pa.Array, places: list[int]) -> Bad:
+    return np.isin(pc.fill_null(indices, -1).to_numpy(), places)
 
 
-def _mover(changes: list[Change]) -> Callable[[int], int]:
-    """Where an offset lies after the changes; one inside a replaced stretch moves to its end."""
-
-    def moved(offset: int) -> int:
-        shift = 0
-        for change in changes:
-            if change.start >= offset:
-                break
-            if offset < change.end:
-                return change.start + shift + len(change.new)
-            shift += len(change.new) - (change.end - change.start)
-        return offset + shift
-
-    return moved
+def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, Bad]:
+    """Ids that show something replaced; hashes and local times are left out of the first, quick look at them."""
+    encoded = array.dictionary_encode()
+    telling = pc.match_substring_regex(pc.replace_substring_regex(encoded.dictionary, _OURS_IN_IDS, "-"), _TELLING_ID)
+    words, bad = _changed(encoded.dictionary, telling, redactor.safe_id)
+    return words.take(encoded.indices), _among(encoded.indices, bad)
 
 
-def _walker(redact: Redact) -> Redact:
-    """Redacts every string in a JSON text, keys too."""
+def _parsed(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        fault = "extra is no JSON"
+    raise RedactionError(fault)  # outside the except block: the first error holds the text
 
-    def walk(value: Any) -> Any:
-        if isinstance(value, str):
-            return redact(value)
-        if isinstance(value, list):
-            return [walk(part) for part in value]
-        if isinstance(value, dict):
-            return {redact(key): walk(part) for key, part in value.items()}
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            # a number can be a phone or a card: it stays one only if it reveals nothing
-            written = redact(str(value))
-            return value if written == str(value) else written
-        return value
 
-    return lambda text: orjson.dumps(walk(orjson.loads(text)), option=orjson.OPT_SORT_KEYS).decode()
+def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_redact_json(one, redact) for one in value]
+    if isinstance(value, dict):
+        found: dict[str, Any] = {}
+        for key, one in value.items():
+            found[_unused(redact(key), found)] = _redact_json(one, redact)
+        return found
+    if isinstance(value, int) and abs(value) >= _LONG_NUMBER:
+        redacted = redact(str(value))
+        return value if redacted == str(value) else redacted
+    return value
+
+
+def _unused(key: str, taken: Iterable[str]) -> str:
+    """The key, numbered where redaction made two alike."""
+    numbered = (f"{key} ({count})" for count in itertools.count(2))
+    return next(one for one in itertools.chain([key], numbered) if one not in taken)
+
+
+def _moved_pages(rows: pa.Table, passes: dict[str, list[list[Change]]]) -> pa.Array:
+    """Page offsets moved along with their redacted text."""
+    column = rows["pages"].combine_chunks()
+    texts, pages = rows["text"].to_pylist(), column.to_pylist()
+    touched = [row for row, text in enumerate(texts) if pages[row] and passes.get(text)]
+    for row in touched:
+        for changes in passes[texts[row]]:
+            for page in pages[row]:
+                page["start"], page["end"] = _moved(page["start"], changes), _moved(page["end"], changes)
+    return pa.array(pages, column.type) if touched else column
+
+
+def _moved(offset: int, changes: list[Change]) -> int:
+    """Where an offset comes to lie; one inside a replaced stretch moves to the end of what replaces it."""
+    before = bisect.bisect_left(changes, offset, key=lambda change: change.start)
+    shift = sum(len(change.new) - (change.end - change.start) for change in changes[:before])
+    return max(offset, changes[before - 1].end) + shift if before else offset

@@ -58,23 +58,21 @@ _EXTENSION = re.compile(
     r"|(?:[xｘ#＃~～]|int|ｉｎｔ)[:.．]?[ \xa0\t,-]*\d{1,9})#?",
     re.IGNORECASE,
 )
-# 03.04.2025 9:15 and the like, which the library takes for a number more often than not. Digits that stand close on
-# either side could make it a piece of a number after all; those of a time behind a colon could not.
+# 03.04.2025 9:15 and the like, which the library takes for a number more often than not. With digits joined to it on
+# either side it could be a piece of a number after all; the minutes behind a colon are none.
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _TIME = r",? (?:o |v |um |at )?\d\d?(?:(?=:\d\d(?!\d))|\.\d\d)"
 _DATE = rf"{_DAY}(?:\. ?{_DAY}\. ?|-{_DAY}-|/{_DAY}/)(?:19|20)\d\d(?:{_TIME})?"
-_DATES = re.compile(
-    rf"(?<![\d+])(?:(?<=:\d\d )|(?<!\d[ \-./()])){_DATE}(?:[ ,\-\u2013]{{1,3}}{_DATE})*(?![\-./() ]?\d)"
-)
-_NOT_DIGIT = re.compile(r"\D+")
+_DATES = re.compile(rf"(?<![\d+])(?<!\d[\-./()]){_DATE}(?:[\-\u2013]{_DATE})*(?![\-./()]?\d)")
+_DIGIT, _NOT_DIGIT = re.compile(r"\d"), re.compile(r"\D+")
 _PLUS = re.compile("[+\uff0b]")
 
 _S = f"[{_SEPARATOR}]{{0,3}}"
-_NATIONAL = rf"(?:5\d|7[2-9])(?:{_S}\d){{7}}|[23489]{_S}(?:\d{{7}}|\d{{3}}{_S}\d{{4}}|\d{{3}}{_S}\d\d{_S}\d\d)"
 _ISRAELI = re.compile(
     rf"(?:(?<![\d+])[+＋]|(?<!\d)00){_S}972{_S}\(?0?{_S}(?:[57]\d|[23489])(?:{_S}\d){{7}}(?!\d)"
     rf"|(?<!\d)972{_S}5\d(?:{_S}\d){{7}}(?!\d)"
-    rf"|(?:(?<!\d)\()?(?<!\d)0(?:{_NATIONAL})(?!\d)"
+    rf"|(?<!\d)(?:\(0(?:5\d|7[2-9])\)|0(?:5\d|7[2-9]))(?:{_S}\d){{7}}(?!\d)"
+    rf"|(?<!\d)(?:\(0[23489]\)|0[23489]){_S}(?:\d{{7}}|\d{{3}}{_S}\d{{4}}|\d{{3}}{_S}\d\d{_S}\d\d)(?!\d)"
     rf"|(?<!\d)1{_S}(?:[789]00|80[19]|599)(?:{_S}\d){{6}}(?!\d)"
 )
 _INTERNATIONAL = re.compile(rf"(?<![\d+])[+＋]{_S}[1-9](?:{_S}\d){{6,14}}(?!\d)")
@@ -111,7 +109,7 @@ def _in_chain(text: str, start: int, end: int) -> Iterator[Span]:
     after = text[end : end + 3] if text.startswith(":", end) else _neighbour(text[end : end + 1])
     window = before + text[start:end] + after
     moved = start - len(before)
-    for a, b, score in _in_window(window, len(before), len(window) - len(after)):
+    for a, b, score in _in_window(window, len(window) - len(after)):
         yield Span(moved + a, moved + b, score)
 
 
@@ -128,12 +126,12 @@ def _neighbour(char: str) -> str:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _in_window(window: str, start: int, end: int) -> tuple[Span, ...]:
-    """The numbers of one chain, which stands in the window from `start` to `end`."""
+def _in_window(window: str, end: int) -> tuple[Span, ...]:
+    """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
     spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
     for name, region in REGIONS.items():
-        if any(one.start <= start and end <= one.end for one in spans):
-            break  # nothing is left that another region could find
+        if any(not _DIGIT.search(window[: one.start] + window[one.end : end]) for one in spans):
+            break  # no digit is left that another region could find
         matches = _Matcher(window, name, region)
         spans += (Span(match.start, match.end, LIBRARY) for match in matches)
     if _PLUS.search(window):

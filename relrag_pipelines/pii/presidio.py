@@ -26,6 +26,16 @@ LANGUAGE = "en"
 tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
+def _strict(record: logging.LogRecord) -> bool:
+    """Keeps texts out of the log; a pattern that ran out of time, which Presidio only logs, is an error."""
+    if record.exc_info:
+        raise TimeoutError(record.name)
+    return False
+
+
+logging.getLogger("presidio-analyzer").addFilter(_strict)
+
+
 class Recogniser(EntityRecognizer):
     """One of our entities as Presidio sees it."""
 
@@ -47,7 +57,6 @@ class Recogniser(EntityRecognizer):
 def engine() -> AnalyzerEngine:
     """The engine with our recognisers, and with Presidio's for what we have none for."""
     presidios = [one for one in _predefined() if not ENTITIES.keys() & set(one.supported_entities)]
-    logging.getLogger("presidio-analyzer").addFilter(_strict)
     return _engine([*map(Recogniser, ENTITIES.values()), *presidios])
 
 
@@ -89,10 +98,3 @@ def _language() -> NoOpNlpEngine:
 def _find(name: str, text: str) -> list[Span]:
     results = engine().analyze(text, LANGUAGE, entities=[name])
     return disjoint((Span(result.start, result.end, result.score) for result in results), text)
-
-
-def _strict(record: logging.LogRecord) -> bool:
-    """Keeps texts out of the log; a pattern that ran out of time, which Presidio only logs, is an error."""
-    if record.exc_info:
-        raise TimeoutError(record.name)
-    return False

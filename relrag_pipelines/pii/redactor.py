@@ -12,6 +12,8 @@ from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.pii.entities import ENTITIES, Entity
 from relrag_pipelines.settings import Policy, SettingsError
 
+_WORD = regex.compile("[0-9A-Za-z]")
+
 DEFAULT_CHANNEL = "default"
 MAX_PASSES = 20
 
@@ -107,9 +109,16 @@ class PIIRedactor:
             text = apply(text, changes)
         return text
 
-    def detect_any(self, text: str) -> list[PIIEntity]:
-        """What the text holds of any kind that is known, whatever the policies."""
-        return _detect(text, self._any)
+    def safe_id(self, native_id: str) -> str:
+        """The id, or its keyed hash where it shows personal data of any kind, whatever the policies.
+
+        What looks like a number within a longer word, such as a hash, is none.
+        """
+        shown = any(
+            not _WORD.match(native_id[one.start - 1 : one.start]) and not _WORD.match(native_id[one.end : one.end + 1])
+            for one in _detect(native_id, self._any)
+        )
+        return f"h{self._keys.id_hash(native_id)}" if shown else native_id
 
     def hint(self, channel: str) -> str:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""

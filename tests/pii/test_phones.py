@@ -1,0 +1,166 @@
+"""Phone numbers."""
+
+import random
+
+import phonenumbers
+import pytest
+from phonenumbers.phonemetadata import PhoneMetadata
+
+from relrag_pipelines.pii import phones
+
+MOBILE = "+972521234567"
+
+
+def found(text: str) -> list[str]:
+    return [text[start:end] for start, end, _ in phones.find(text)]
+
+
+@pytest.mark.requirement("S0-78")
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        ("052-123-4567", MOBILE),
+        ("052-1234567", MOBILE),
+        ("0521234567", MOBILE),
+        ("052 123 4567", MOBILE),
+        ("052.123.4567", MOBILE),
+        ("052/1234567", MOBILE),
+        ("(052) 123-4567", MOBILE),
+        ("052 - 123 - 4567", MOBILE),
+        ("+972 52 123 4567", MOBILE),
+        ("+972-52-123-4567", MOBILE),
+        ("+972521234567", MOBILE),
+        ("+972 (0)52 1234567", MOBILE),
+        ("00972-52-1234567", MOBILE),
+        ("972521234567", MOBILE),
+        ("+972\u00a052\u2011123\u20114567", MOBILE),  # as WhatsApp writes it
+        ("052\u200e-1234567", MOBILE),  # a mark inside
+        ("054-123-4567", "+972541234567"),  # in no range that the library knows
+        ("058-0000000", "+972580000000"),
+        ("03-1234567", "+97231234567"),
+        ("(02) 123 4567", "+97221234567"),
+        ("08 123 45 67", "+97281234567"),
+        ("077-1234567", "+972771234567"),
+        ("072 123 4567", "+972721234567"),
+        ("1-700-123-456", "+9721700123456"),
+        ("1800 123 456", "+9721800123456"),
+        ("*2700", "*2700"),
+    ],
+)
+def test_israeli_numbers(written: str, normal: str) -> None:
+    for text in (written, f"tel {written}, thanks", f"({written})", f"\u202a{written}\u202c", f"x\n{written}\ny"):
+        assert found(text) == [written], text
+    assert phones.normalise(written) == normal
+
+
+@pytest.mark.requirement("S0-80")
+@pytest.mark.parametrize("prefix", ["ב", "ל", "מ", "ה", "ו", "ש", "ול", "ב-", "ל־", "טל:", "טלפון"])
+def test_hebrew_glued_to_a_number(prefix: str) -> None:
+    for written in ("052-123-4567", "0521234567", "+972 52 123 4567", "03-1234567"):
+        assert found(f"תתקשר {prefix}{written}") == [written]
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        ("+420 777 123 456", "+420777123456"),
+        ("+44 20 7946 0958", "+442079460958"),
+        ("+1 212-555-1234", "+12125551234"),
+        ("(212) 555-1234", "+12125551234"),
+        ("+49 30 123456", "+4930123456"),
+        ("01 23 45 67 89", "+33123456789"),
+        ("00420 777 123 456", "+420777123456"),
+        ("+420 000 000 000", "+420000000000"),  # in no range, but who writes a + means a phone
+        ("+12025550123", "+12025550123"),
+    ],
+)
+def test_numbers_of_other_countries(written: str, normal: str) -> None:
+    assert found(f"call {written} now") == [written]
+    assert phones.normalise(written) == normal
+
+
+def test_an_extension_belongs_to_the_number() -> None:
+    assert found("+44 20 7946 0958 ext. 12, room 5") == ["+44 20 7946 0958 ext. 12"]
+    assert phones.normalise("+44 20 7946 0958 ext. 12") == "+442079460958"
+
+
+def test_two_numbers_stay_two() -> None:
+    assert found("052-1234567 054-7654321") == ["052-1234567", "054-7654321"]
+    assert found("052-1234567/054-7654321") == ["052-1234567", "054-7654321"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "03.04.2025 9:15",  # the library takes it for a German number
+        "am 03.04.2025 um 19:30 Uhr",
+        "02.06.2026",
+        "02-06-2026 00:09",
+        "3. 4. 2025 v 10:20, 5. 4. 2025 v 11:00",
+        "02.06.2026 - 05.06.2026",
+        "12:30 02.06.2026",
+        "2025-01-13 10:20",
+        "13/01/2025",
+        "[13/01/2025, 10:20:33]",
+        "2025-01-13T10:20:33",
+        "INV-1187 8,400₪",
+        "2025/0042",
+        "account 10-800-99999999",
+        "order 123456789",
+        "*1234*",
+        "*2025 was a good year*",
+        "**** 1234",
+        "version 10.12.3, pages 211-227 (2003)",
+        "8.12.2024",
+    ],
+)
+def test_what_is_no_phone(text: str) -> None:
+    assert found(text) == []
+
+
+def test_a_date_does_not_hide_a_phone() -> None:
+    assert found("03.04.2025 052-1234567") == ["052-1234567"]
+    assert found("052-1234567 03.04.2025") == ["052-1234567"]
+    assert found("03.04.2025 9:15 052-1234567") == ["052-1234567"]
+    assert found("03.04.2025, 052-1234567") == ["052-1234567"]
+    assert found("02.06.2026 on 030 123456") == ["030 123456"]
+
+
+def test_long_tables_of_digits_end() -> None:
+    assert len(found("\n".join(["052-1234567 12 345 67 89 1 234 56 789"] * 200))) >= 200
+    assert found("+" * 5000) == []
+    assert found("(" * 5000) == []
+
+
+def test_no_region_needs_fewer_digits_than_the_table_says() -> None:
+    """A number is at least as long as the shortest of its country, or 00, a country code and the shortest anywhere."""
+
+    def shortest(metadata: PhoneMetadata) -> int:
+        kinds = ("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost", "personal_number", "voip")
+        kinds += ("pager", "uan", "voicemail")
+        general = metadata.general_desc.possible_length
+        of_kinds = [getattr(metadata, kind) for kind in kinds]
+        return min(
+            length
+            for one in of_kinds
+            if one is not None and one.national_number_pattern
+            for length in one.possible_length or general
+            if length > 0
+        )
+
+    every = {name: PhoneMetadata.metadata_for_region(name) for name in phonenumbers.SUPPORTED_REGIONS}
+    abroad = min(len(str(one.country_code)) + shortest(one) for one in every.values())
+    assert abroad == phones.FEWEST_WITH_PLUS
+    for name, region in phones.REGIONS.items():
+        same_code = [one for one in every.values() if one.country_code == every[name].country_code]
+        assert region.fewest == min(2 + abroad, *(shortest(one) for one in same_code)), name
+
+
+def test_numbers_of_a_region_begin_as_the_table_says() -> None:
+    chance = random.Random(7)
+    starts = ["", "0", "00", "1", "972", "44", "33"]
+    for _ in range(4000):
+        digits = (chance.choice(starts) + "".join(chance.choices("0123456789", k=14)))[: chance.randint(7, 14)]
+        for name in ("IL", "GB", "FR"):
+            if list(phonenumbers.PhoneNumberMatcher(digits, name)):
+                assert digits.startswith(phones.REGIONS[name].openings), (digits, name)
