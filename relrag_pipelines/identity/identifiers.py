@@ -5,19 +5,28 @@ The keyed value of a phone or an address is the one that stands in its pseudonym
 
 from __future__ import annotations
 
+import functools
+import re
+import unicodedata
 from collections.abc import Iterator
-from email.utils import parseaddr
-from typing import NamedTuple
+from email.utils import getaddresses
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import PIIRedactor
-from relrag_pipelines.pii.emails import normalise as normalise_email
-from relrag_pipelines.pii.phones import find as find_phones
-from relrag_pipelines.pii.phones import normalise as normalise_phone
+from relrag_pipelines.pii import PIIRedactor, RedactionError, emails, phones
+from relrag_pipelines.pii.pseudonyms import disarm
 from relrag_pipelines.records import Identifier, arrow_schema, to_table
 from relrag_pipelines.redact import channel_of
+
+_JID = re.compile(r"(?P<user>[\w.-]+?)(?::\d+)?@(?P<server>c\.us|s\.whatsapp\.net|lid)", re.ASCII)
+"""an account as WhatsApp's databases write it; the part behind a colon names the device"""
+_GROUP = re.compile(r"[\w.-]+@g\.us", re.ASCII)
+_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_AROUND_NAMES = " \t\n\u00a0\u202f\"'<>()[],;:~-\u2013\u2014|/"
+_FEWEST_DIGITS = 7
+"""of a phone that may name somebody; shorter ones are as often part of a name"""
 
 
 class Named(NamedTuple):
@@ -31,48 +40,75 @@ class Named(NamedTuple):
 
 
 def identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, channel: str) -> pa.Table:
-    """Identifier rows of private records, unique and ordered by their key; values as the channel's policy allows."""
+    """Identifier rows of private records, unique and ordered by their key; values as the channel's policy allows.
+
+    A value that cannot be redacted is left out; its record is reported when it is redacted itself.
+    """
+
+    @functools.cache
+    def claims(text: str, policy: str) -> list[tuple[str, str, str]]:
+        try:
+            return [
+                (one.kind, redactor.redact(disarm(one.value), policy), keys.pseudonym(one.kind, one.normalised))
+                for one in parse(text, chat=policy == "whatsapp")
+            ]
+        except RedactionError:
+            return []
+
     found: dict[tuple[str, str, str, str], Identifier] = {}
-    named: dict[tuple[str, bool], list[Named]] = {}
-    shown: dict[tuple[str, str], str] = {}
-    columns = ["asset_id", "rag_source_type", "from", "to", "participants", "people"]
-    for asset_id, kind, sender, to, participants, people in zip(
-        *(records[name].to_pylist() for name in columns), strict=True
-    ):
-        policy = channel_of(kind, channel)
-        chat = policy == "whatsapp"
-        for role, text, person_id in _mentions(sender, to, participants, people):
-            if (text, chat) not in named:
-                named[text, chat] = list(parse(text, chat))
-            for one in named[text, chat]:
-                if (one.value, policy) not in shown:
-                    shown[one.value, policy] = redactor.redact(one.value, policy)
-                keyed = keys.pseudonym(one.kind, one.normalised)
-                row = Identifier(asset_id, role, one.kind, shown[one.value, policy], keyed, person_id)
-                key = (asset_id, role, one.kind, keyed)
+    columns = ("asset_id", "rag_source_type", "from", "to", "participants", "people")
+    for asset_id, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in columns), strict=True):
+        policy = channel_of(rag_source_type, channel)
+        for role, text, person_id in _mentions(*mentioned):
+            for kind, value, keyed in claims(text, policy):
+                key = (asset_id, role, kind, keyed)
                 if key not in found or found[key].person_id is None:
-                    found[key] = row
+                    found[key] = Identifier(asset_id, role, kind, value, keyed, person_id)
     rows = [found[key] for key in sorted(found)]
     return to_table(rows, Identifier) if rows else arrow_schema(Identifier).empty_table()
 
 
-def parse(text: str, chat: bool = False) -> Iterator[Named]:
-    """What a sender or recipient as written says: a name, an address, a phone number; in a chat its name there."""
-    name, address = parseaddr(text) if "@" in text else (text, "")
-    if "@" in address:
-        yield Named("email", address, normalise_email(address))
-    name = name.strip()
-    phones = find_phones(name)
-    if phones:
-        start, end = phones[0][:2]
-        yield Named("phone", name[start:end], normalise_phone(name[start:end]))
-        name = (name[:start] + name[end:]).strip(" ()<>-~")
-    if name:
-        yield Named("whatsapp" if chat else "name", name, " ".join(name.casefold().split()))
+def parse(text: str, chat: bool = False) -> list[Named]:
+    """What a sender or recipient as written says: addresses, phone numbers, a name (in a chat its name there)."""
+    text = _MARKS.sub("", text).strip()
+    if account := _JID.fullmatch(text):
+        return _account(account)
+    if _GROUP.fullmatch(text):
+        return []
+    addresses = emails.find(text)
+    if len(addresses) > 1:
+        return [one for pair in getaddresses([text]) for one in parse(" ".join(pair), chat)]
+    found = [Named("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
+    rest = _without(text, addresses)
+    numbers = [one for one in phones.find(rest) if _tells(rest[one.start : one.end])]
+    found += [Named("phone", rest[a:b], phones.normalise(rest[a:b])) for a, b, _ in numbers]
+    name = " ".join(_without(rest, numbers).split()).strip(_AROUND_NAMES)
+    if any(map(str.isalpha, name)):
+        found.append(Named("whatsapp" if chat else "name", name, unicodedata.normalize("NFKC", name).casefold()))
+    return found
+
+
+def _account(account: re.Match[str]) -> list[Named]:
+    """The account, and the phone number that it is, unless it is one of those that hide it."""
+    jid = f"{account['user']}@{'lid' if account['server'] == 'lid' else 's.whatsapp.net'}".lower()
+    found = [Named("whatsapp", jid, jid)]
+    if account["server"] != "lid" and account["user"].isdigit():
+        found.append(Named("phone", f"+{account['user']}", phones.normalise(f"+{account['user']}")))
+    return found
+
+
+def _tells(number: str) -> bool:
+    return sum(map(str.isdecimal, number)) >= _FEWEST_DIGITS or number.startswith("*")
+
+
+def _without(text: str, spans: list[Any]) -> str:
+    for start, end, _ in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _mentions(
-    sender: str | None, to: list[str], participants: list[str], people: list[dict[str, object]]
+    sender: str | None, to: list[str], participants: list[str], people: list[dict[str, Any]]
 ) -> Iterator[tuple[str, str, int | None]]:
     if sender:
         yield "sender", sender, None
@@ -81,5 +117,4 @@ def _mentions(
     for name in participants:
         yield "participant", name, None
     for person in people:
-        pinned = person["person_id"]
-        yield str(person["role"]), str(person["name"]), pinned if isinstance(pinned, int) else None
+        yield person["role"], person["name"], person["person_id"]
