@@ -165,6 +165,19 @@ def test_tiny_pages_go_together() -> None:
     assert [(part.page_number, part.last_page_number) for part in passages(text, pages, LIMIT, 1)] == [(1, 2)]
 
 
+def test_a_page_that_fits_is_not_divided_for_the_sake_of_a_tiny_one() -> None:
+    """Three tokens of a title page would leave no room for the whole of the next."""
+    text = f"Annual report 2024\n\n{sentence(1)} {sentence(2)} {sentence(3)}"
+    pages = [{"number": 1, "start": 0, "end": 18}, {"number": 2, "start": 20, "end": len(text)}]
+    assert [(part.page_number, part.last_page_number) for part in passages(text, pages, LIMIT, 1)] == [(1, 1), (2, 2)]
+
+
+def test_a_heading_is_not_left_behind() -> None:
+    """It goes with the first sentence below it even where that leaves the passage before it short."""
+    text = f"Short intro.\n\n# Pump\n\n{sentence(1, 27)} {sentence(2, 27)}"
+    assert [part.split("\n")[0] for part in texts(text)] == ["Short intro.", "# Pump", sentence(2, 27)]
+
+
 def test_headings_stay_with_what_follows() -> None:
     """A passage does not end in a heading, and a heading begins a new one where the last is long enough."""
     text = f"# Notes\n\n{sentence(1)} {sentence(2)}\n\n## Pump\n\n{sentence(3)}\n\n## Roof\n\n{sentence(4)}\n"
