@@ -317,3 +317,25 @@ def test_an_open_archive_keeps_its_generation(tmp_path: Path) -> None:
     assert generations.remove_old(tmp_path / ".relrag", keep=1) == [1]
     with Archive.open(config) as archive:
         assert archive.search("first").hits == []
+
+
+def test_a_message_in_two_windows_is_shown_once(tmp_path: Path) -> None:
+    said = ["Hello", "Good morning", "The boiler is broken", "Again?", "Yes, again", "Call the plumber", "He is away"]
+    messages = [
+        record(f"whatsapp:{number}", text, f"2025-01-13T07:{number:02}:00Z", from_="Dana", source="chat", thread_id="c")
+        for number, text in enumerate(said)
+    ]
+    config = publish(tmp_path, messages, [window(messages[:3]), window(messages[2:])])
+    with Archive.open(config) as archive:
+        hits = archive.search("boiler").hits
+        assert len(hits) == 1
+        assert [hits[0].messages[place].text for place in hits[0].matching] == ["The boiler is broken"]
+        assert [len(hit.matching) for hit in archive.search("boiler plumber").hits] == [1, 1]
+
+
+@pytest.mark.requirement("S4-16")
+def test_what_the_answer_cites_is_listed_even_if_its_sender_is_not_known(tmp_path: Path) -> None:
+    config = publish(tmp_path, [record("gmail:1", "The boiler was repaired.", rag_source_type="email")])
+    with Archive.open(config) as archive:
+        answer = archive.ask("Was the boiler repaired?")
+        assert (answer.text, shown(answer)) == ("The boiler was repaired. [1]", ["gmail:1"])
