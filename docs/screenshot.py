@@ -18,6 +18,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 PICTURE = Path(__file__).with_name("lineage.png")
+REPOSITORY = "__repository__@relrag_pipelines.definitions"
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -44,7 +45,7 @@ def main() -> None:
         _wait(address)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            page = browser.new_page(viewport={"width": 1800, "height": 1100}, device_scale_factor=1)
+            page = browser.new_page(viewport={"width": 2000, "height": 900}, device_scale_factor=1)
             _open_graph(page, address)
             page.screenshot(path=str(PICTURE))
             browser.close()
@@ -55,9 +56,10 @@ def main() -> None:
 
 
 def _open_graph(page: Page, address: str) -> None:
-    page.goto(f"{address}/asset-groups?open-nodes=&expanded=", wait_until="networkidle")
-    page.get_by_text("published_generation").or_(page.get_by_text("published")).first.wait_for(timeout=60_000)
-    page.wait_for_timeout(3_000)  # the layout settles after the last request
+    """Opens the lineage of one source, from its files to what is published."""
+    page.goto(f"{address}/locations/{REPOSITORY}/asset-groups/whatsapp/lineage", timeout=90_000)
+    page.get_by_text("redacted", exact=True).first.wait_for(timeout=90_000)
+    page.wait_for_timeout(6_000)  # the layout settles after the last request
 
 
 def _wait(address: str) -> None:

@@ -29,7 +29,9 @@ def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False)
     # console scripts of the environment that runs this command, whatever PATH says
     scripts = Path(sys.executable).parent
     web = [str(scripts / "dagster-webserver"), *module, "--host", _HOST, "--port", str(port), *_QUIET]
-    commands = [[*web, "--read-only"]] if read_only else [web, [str(scripts / "dagster-daemon"), "run", *module, *_QUIET]]
+    commands = (
+        [[*web, "--read-only"]] if read_only else [web, [str(scripts / "dagster-daemon"), "run", *module, *_QUIET]]
+    )
     log = settings.home_path / "dagster" / "ui.log"
     print(f"Dagster UI: http://{_HOST}:{port}{' (read-only)' if read_only else ''}; stop it with Ctrl-C")
     print(f"What it and its runs say goes to {log}", flush=True)
