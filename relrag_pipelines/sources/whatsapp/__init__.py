@@ -1,0 +1,132 @@
+"""Chats exported from WhatsApp: a .txt, or a .zip of it and its media; Android and iOS.
+
+The format is not documented and depends on the phone's language, clock and version. header.py knows how messages
+begin, notes.py what WhatsApp itself writes into them, title.py what the files are called. A chat is read twice, as a
+stream: survey.py finds the charset, the form of its messages and the order of day and month, chat.py gives records.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Reading, Unit, zips
+from relrag_pipelines.sources.charset import CharsetError
+from relrag_pipelines.sources.whatsapp import title as titles
+from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
+from relrag_pipelines.sources.whatsapp.header import find_form
+from relrag_pipelines.sources.whatsapp.survey import declared_charset
+
+_HEAD_BYTES = 4096
+
+
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    """The messages of a unit and the files that they name."""
+    try:
+        if unit.file.suffix.lower() == ".zip":
+            yield from _read_zip(unit, reading)
+        else:
+            yield from read_chat(_lone_chat(unit), reading)
+    except zips.Refused as refused:
+        yield refused.failure
+    except UnicodeDecodeError:
+        yield Failure("", "charset", "the file changed while it was read; read it again", whole_unit=True)
+    except OSError as error:
+        yield Failure("", "unreadable", f"the file cannot be read: {error.strerror}; see to it", whole_unit=True)
+
+
+def recognise(file: Path) -> bool:
+    """Whether a file looks like an export: by its first lines, those of a chat in it if it is a zip."""
+    try:
+        if file.suffix.lower() != ".zip":
+            with file.open("rb") as stream:
+                return _begins_like_a_chat(stream)
+        with zips.opened(file, max_ratio=1000, max_bytes=2**40) as archive:
+            return any(_looks_like_a_chat(archive, name) for name in _chats_in(archive, file.name))
+    except (zips.Refused, OSError):
+        return False
+
+
+def _lone_chat(unit: Unit) -> Chat:
+    folders = [folder.name for folder in unit.file.parents][: len(PurePosixPath(unit.path).parts)]
+
+    @functools.cache
+    def beside() -> frozenset[str]:
+        return frozenset(file.name for file in unit.file.parent.iterdir())
+
+    def media(name: str) -> str | None:
+        return str(PurePosixPath(unit.path).with_name(name)) if name in beside() else None
+
+    return Chat(titles.title(unit.file.name, *folders), unit.path, lambda: unit.file.open("rb"), media)
+
+
+def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    with zips.opened(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
+        yield from archive.failures
+        chats = _chats_in(archive, unit.file.name)
+        if not chats and not archive.failures:
+            found = f"none of its {len(archive.members)} files is a chat"
+            yield Failure("", "not_a_chat", f"{found}; export the chat again, or exclude the file", whole_unit=True)
+        for member in chats:
+            yield from read_chat(_chat_in(unit, archive, PurePosixPath(member)), reading)
+
+
+def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath) -> Chat:
+    folders = [folder.name for folder in member.parents if folder.name]
+
+    def media(name: str) -> str | None:
+        beside = str(member.with_name(name))
+        return f"{unit.path}!{beside}" if beside in archive.members else None
+
+    def opener() -> BinaryIO:
+        return archive.open(str(member))
+
+    return Chat(titles.title(member.name, *folders, unit.file.name), f"{unit.path}!{member}", opener, media)
+
+
+def _chats_in(archive: zips.Archive, archive_name: str) -> list[str]:
+    """The chats among the texts of an archive, folder by folder; all other texts were sent in a chat.
+
+    A chat has the name that iOS gives every chat, or the archive's own, or one that names another chat; only where no
+    text of the folder has such a name, a chat is what looks like one.
+    """
+    own = titles.key(titles.title(archive_name))
+    folders: dict[PurePosixPath, list[PurePosixPath]] = {}
+    for name in archive.members:
+        path = PurePosixPath(name)
+        if path.suffix.lower() == ".txt" and not path.name.startswith("._") and path.parts[0] != "__MACOSX":
+            folders.setdefault(path.parent, []).append(path)
+    chats: list[PurePosixPath] = []
+    for texts in folders.values():
+        named = {text: title for text in texts if (title := titles.named_title(text.name))}
+        chats += (
+            [text for text in texts if titles.is_nameless(text.name)]
+            or [text for text, title in named.items() if titles.key(title) == own]
+            or list(named)
+            or [text for text in texts if _looks_like_a_chat(archive, str(text))]
+        )
+    return [str(chat) for chat in chats]
+
+
+def _looks_like_a_chat(archive: zips.Archive, name: str) -> bool:
+    with archive.open(name) as stream:
+        return _begins_like_a_chat(stream)
+
+
+def _begins_like_a_chat(stream: BinaryIO) -> bool:
+    """Whether the first line that is not blank begins as a message, and one of the first was sent by somebody."""
+    head = stream.read(_HEAD_BYTES)
+    try:
+        charset = declared_charset(lambda: io.BytesIO(head))
+    except CharsetError:
+        return False
+    lines = "\n" + head.decode(charset.name, "replace").replace("\r\n", "\n")
+    form = find_form(lines)
+    if form is None:
+        return False
+    before, *parts = form.messages.split(lines)
+    return not before.strip() and any(": " in body for body in parts[4::5])

@@ -1,0 +1,217 @@
+"""The second pass over a chat: one record for each message, and one for each file that a message names."""
+
+from __future__ import annotations
+
+import itertools
+import mimetypes
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Reading
+from relrag_pipelines.sources.whatsapp import notes
+from relrag_pipelines.sources.whatsapp import title as titles
+from relrag_pipelines.sources.whatsapp.header import MARKS, TIMES, Clock, any_form
+from relrag_pipelines.sources.whatsapp.survey import Opener, Survey, chunks, survey
+
+_NAMES_KEPT = 10_000
+_NAME_MAX = 200
+_PARTS = 5
+_FOREIGN_LINES = 3
+_PLAIN = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {0x2011: "-"}
+_MARKS = re.compile(f"[{MARKS}]")
+_LEAD = re.compile(f"^[{MARKS}]+")
+_QUOTES = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”„«»]")
+
+_TYPES = mimetypes.MimeTypes()  # Python's own table; those of machines differ
+for _suffix, _type in {
+    ".webp": "image/webp",
+    ".heic": "image/heic",
+    ".opus": "audio/ogg",
+    ".m4a": "audio/mp4",
+    ".vcf": "text/vcard",
+    ".3gp": "video/3gpp",
+    ".md": "text/markdown",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}.items():
+    _TYPES.add_type(_type, _suffix)
+
+
+@dataclass(frozen=True)
+class Chat:
+    """One exported chat."""
+
+    title: str
+    where: str
+    """the unit, and the member of an archive behind a `!`; every location begins with it"""
+    open: Opener
+    media: Callable[[str], str | None]
+    """the location of a media file of that name, where it was exported too"""
+
+    @property
+    def member(self) -> str:
+        """Its name within an archive."""
+        return self.where.partition("!")[2]
+
+    def place(self, line: int) -> str:
+        """Where in the unit a line is, for failures."""
+        return f"{self.member} line {line}".strip()
+
+
+def read_chat(chat: Chat, reading: Reading) -> Iterator[Record | Failure]:
+    """Records of a chat in its own order; a Failure for what is not understood."""
+    known = survey(chat.open, chat.title, reading.date_order)
+    if isinstance(known, Failure):
+        known.location = chat.member
+        return iter([known])
+    return itertools.chain(_warnings(chat, known), _records(chat, reading, known))
+
+
+def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
+    if known.charset.errors == "replace":
+        yield Failure(chat.member, "charset", "some bytes are no UTF-8 and read as \ufffd; export the chat again")
+    elif not known.charset.name.startswith("utf"):
+        found = f"it is no UTF-8 and was read as {known.charset.name}"
+        yield Failure(chat.member, "charset", f"{found}; save it as UTF-8")
+    if known.lines_before:
+        found = f"{known.lines_before} lines before the first message were not read"
+        yield Failure(chat.place(1), "not_a_message", f"{found}; remove them or export the chat again")
+
+
+def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | Failure]:
+    """The hot loop: nothing is done here that most messages do not need."""
+    hash_id, title, mark, whole_notes = reading.hash, chat.title, notes.MARK, notes.WHOLE
+    chat_id = hash_id(titles.key(title))
+    thread, at_line, line = f"whatsapp:{chat_id}", f"{chat.where}#L", known.lines_before
+    clock = Clock(known.order, reading.timezone)
+    hours = clock.hours
+    senders: dict[str, str] = {}
+    new, fill = Record.__new__, Record.__init__  # calling Record passes keywords on through a dict, which takes as long
+    for block in _blocks(chat, known):
+        parts = iter(block)
+        for stamp, minute, second, half, body in zip(parts, parts, parts, parts, parts, strict=True):
+            start, local, seen = hours.get(stamp + half if half else stamp) or clock.hour(stamp, half)
+            since_hour, mmss = TIMES[minute + second if second else minute]
+            line += 1
+            raw, _, text = body.partition(": ")
+            sender: str | None = senders.get(raw)
+            if sender is None:
+                sender, text = _split(body, senders)
+            said = f"{sender}: {text}" if sender else text
+            files: Sequence[str] = ()
+            extra: dict[str, Any] = {}
+            if not sender:
+                extra["system"] = True
+            elif "<" in text or mark in text or " (" in text or text in whole_notes:
+                typed, files, extra = notes.read(text)
+                if not files and not extra and _is_system(sender, text, title, known):
+                    sender, extra = None, {"system": True}
+                else:
+                    said = f"{sender}: {typed}"
+                text = typed
+            when: int | None
+            when = start + since_hour if start is not None else clock.utc(f"{local}{mmss}") if local else None
+            own = f"{chat_id}:{local or 'undated'}{mmss}:{hash_id(said)}"
+            times = seen[own] = seen.get(own, 0) + 1
+            message = new(Record)
+            fill(
+                message,
+                own if times == 1 else f"{own}:{times}",
+                text,
+                rag_source_type="whatsapp",
+                from_=sender,
+                subject=title,
+                ts=when,
+                thread_id=thread,
+                content_type="text/plain",
+                locations=[f"{at_line}{line}"],
+                extra=extra,
+            )
+            if files:
+                message.total_siblings, message.parent_ref = len(files), f"whatsapp:{message.source_id}"
+            if when is None:
+                message.date_quality = "none"
+                yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
+            yield message
+            for index, name in enumerate(files):
+                yield _attachment(chat, message, index, name)
+            if "\n" in body:
+                if foreign := _foreign(body):
+                    yield Failure(chat.place(line), "mixed_forms", foreign)
+                line += body.count("\n")
+
+
+def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
+    """Messages as they stand in the chat: stamp, minute, second, half of the day, body, and so on, in flat lists.
+
+    The last message of a chunk may go on in the next.
+    """
+    last: list[str] = []
+    for chunk in chunks(chat.open, known.charset):
+        continued, *block = known.form.messages.split(chunk)
+        if last:
+            last[-1] += continued
+            if block:
+                yield last
+        if block:
+            last = block[-_PARTS:]
+            del block[-_PARTS:]
+            yield block
+    if last:
+        last[-1] = last[-1].rstrip("\n")
+        yield last
+
+
+def _foreign(body: str) -> str:
+    """What to say of a message in which many lines begin like messages in a form that is not the chat's."""
+    if body.count("\n") < _FOREIGN_LINES or (count := len(any_form().findall(body))) < _FOREIGN_LINES:
+        return ""
+    return f"{count} of its lines begin like messages in another form; if exports were joined, split the file there"
+
+
+def _split(body: str, senders: dict[str, str]) -> tuple[str | None, str]:
+    """The sender and what they wrote; no sender and all of it where no name stands in front."""
+    first = body.partition("\n")[0]
+    raw, colon, _ = first.partition(": ")
+    if not colon and not first.endswith(":"):
+        return None, _LEAD.sub("", body)
+    raw = raw if colon else raw.removesuffix(":")  # an empty message that lost its space
+    name = _MARKS.sub("", raw).translate(_PLAIN).strip()
+    if not name or len(name) > _NAME_MAX or len(_QUOTES.findall(name)) % 2:
+        return None, _LEAD.sub("", body)  # a notice such as: You changed the subject from "Trip: Rome" to "Trip"
+    if len(senders) >= _NAMES_KEPT:
+        senders.clear()
+    senders[raw] = name
+    return name, body[len(raw) + 2 :]
+
+
+def _is_system(sender: str, text: str, title: str, known: Survey) -> bool:
+    """Whether it is a notice, which iOS shows as a message: of the group, or of the person it is about."""
+    if not text.startswith(notes.MARK):
+        return False
+    of_group = not known.title_speaks and titles.key(sender) == titles.key(title)
+    return of_group or notes.is_notice(sender, text)
+
+
+def _attachment(chat: Chat, message: Record, index: int, name: str) -> Record:
+    return Record(
+        f"{message.source_id}:a{index}",
+        rag_source_type="whatsapp_attachment",
+        from_=message.from_,
+        subject=message.subject,
+        ts=message.ts,
+        date_quality=message.date_quality,
+        thread_id=message.thread_id,
+        parent_asset_id=message.parent_ref,
+        parent_ref=message.parent_ref,
+        index_in_parent=index,
+        total_siblings=message.total_siblings,
+        content_type=_TYPES.types_map[True].get(PurePath(name).suffix.lower(), "application/octet-stream"),
+        file_name=name,
+        locations=[chat.media(name) or message.locations[0]],
+    )

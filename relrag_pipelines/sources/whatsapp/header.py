@@ -1,0 +1,251 @@
+"""How a message begins in an export: its date and time, written as the phone's language and clock have it.
+
+There is no specification. Four styles are known: `[date, time] name: text` (iOS), `date, time - name: text`
+(Android), and `date time: name: text` and `date time name: text` of older versions. Within one export all messages
+look alike, so the first one found fixes what the others must look like; a line that looks otherwise is text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.sources.whatsapp.phrases import AFTERNOON, JOINING, MORNING
+
+MARKS = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff"
+"""Marks of direction, and the byte order mark: invisible, and anywhere. For use within a character class."""
+
+_MARK = f"[{MARKS}]*"
+_SPACES = " \t\u00a0\u2007\u2009\u202f"
+_SPACE = f"[{_SPACES}{MARKS}]"
+_SIXTY = "[0-5\u0660-\u0665\u06f0-\u06f5\u0966-\u096b\u09e6-\u09eb\u1040-\u1045]\\d"
+
+
+def _letters(word: str) -> str:
+    return "".join(letter for letter in word.casefold() if letter.isalpha())
+
+
+def _loosely(word: str) -> str:
+    """A pattern of the word in which points, quotes and spaces may be missing or be others."""
+    loose = {".": "[.]?", "״": "[״׳\"'’]?", " ": f"{_SPACE}*"}
+    return "".join(loose.get(sign, sign) for sign in word)
+
+
+_HALVES = {_letters(word): 0 for word in MORNING} | {_letters(word): 12 for word in AFTERNOON}
+_HALF = rf"(?=[^\W\d_])(?i:{'|'.join(map(_loosely, (*MORNING, *AFTERNOON)))})(?![^\W\d_])"
+_JOINING = f"(?:{'|'.join(map(re.escape, JOINING))}){_SPACE}+"
+
+_STYLES = {
+    "bracket": (r"\[", rf"{_SPACE}*\]{_SPACE}?"),
+    "dash": ("", f"{_SPACE}+[-–]{_SPACE}"),
+    "colon": ("", f":{_SPACE}"),
+    "bare": ("", rf"{_SPACE}+(?=[^:\n]{{1,100}}:[ \n])"),
+}
+"""What stands before the date and behind the time; the first style that fits the first message is the export's."""
+
+
+@functools.cache
+def any_form() -> re.Pattern[str]:
+    """The line break and the beginning of a message in any form."""
+    behind = "|".join(f"(?P<{style}>{behind})" for style, (_, behind) in _STYLES.items())
+    day = rf"\d{{1,4}}{_MARK}(?P<slash>[./-]){_SPACE}*\d{{1,2}}{_MARK}[./-]{_SPACE}*\d{{2,4}}{_MARK}(?:\.|{_SPACE}BE)?"
+    hour = rf"{_MARK}(?P<comma>[,،])?{_SPACE}+(?P<joining>{_JOINING})?(?P<early>{_HALF}{_SPACE}*)?\d{{1,2}}"
+    time = rf"{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{_HALF})?"
+    return re.compile(rf"\n{_MARK}(?P<opened>\[)?(?P<inside>{day}{hour}{time})(?:{behind})")
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the messages of one export begin with.
+
+    `messages` matches the line break before a message and its beginning; its groups are the text from the date to the
+    hour, the minute, the second, and the half of the day behind the time. `dates` matches the same, and gives the date.
+    """
+
+    style: str
+    messages: re.Pattern[str]
+    dates: re.Pattern[str]
+
+
+def find_form(text: str) -> Form | None:
+    """The form of the first message in the text, whose lines each have a line break before them."""
+    for match in any_form().finditer(text):
+        style = match.lastgroup or ""
+        if (style == "bracket") == (match["opened"] is not None):
+            return _form(style, match)
+    return None
+
+
+def _form(style: str, first: re.Match[str]) -> Form:
+    """The form of messages that begin as the first does, in which nothing is optional that it does not have."""
+    before, behind = _STYLES[style]
+    mark = _MARK if re.search(f"[{MARKS}]", first["inside"]) else ""
+    space = _SPACE if mark else f"[{_SPACES}]"
+    slash, point = mark + re.escape(first["slash"]) + f"{space}*", mark + re.escape(first["point"])
+    day = rf"\d{{1,4}}{slash}\d{{1,2}}{slash}\d{{2,4}}{mark}(?:\.|{space}BE)?"
+    comma = "[,،]" if first["comma"] else ""
+    early = f"(?:{_HALF}{space}*)?" if first["early"] else ""
+    late = f"(?:{space}*({_HALF}))?" if first["late"] else "()"
+    hour = rf"{mark}{comma}{space}+{_JOINING if first['joining'] else ''}{early}\d{{1,2}}"
+    time = f"{point}({_SIXTY})(?:{point}({_SIXTY}))?{late}"
+    begin = rf"\n{_MARK}{before}"
+    messages = re.compile(f"{begin}({day}{hour}){time}{behind}")
+    uncaptured = time.replace(f"({_SIXTY})", _SIXTY).replace(f"({_HALF})", _HALF).replace("()", "")
+    return Form(style, messages, re.compile(f"{begin}({day}){hour}{uncaptured}{behind}"))
+
+
+def calendar_date(order: str, first: int, second: int, third: int) -> date | None:
+    """The day that three numbers mean in that order; None where there is no such day.
+
+    Years of two digits are of this century, years above 2400 of the Buddhist era; a year of four digits in front is
+    a year in every order.
+    """
+    day, month, year = {"dmy": (first, second, third), "mdy": (second, first, third)}.get(order, (third, second, first))
+    if first > 999:
+        day, month, year = third, second, first
+    year += 2000 if year < 100 else -543 if year > 2400 else 0
+    try:
+        return date(year, month, day) if 1990 <= year < 2200 else None
+    except ValueError:
+        return None
+
+
+@dataclass
+class _Fit:
+    impossible: int = 0
+    backward: int = 0
+    early: int = 0
+    last: date | None = None
+
+
+@dataclass
+class Orders:
+    """What the dates of a chat say about their order, collected in one pass over all of them."""
+
+    fits: dict[str, _Fit] = field(default_factory=lambda: {order: _Fit() for order in ("dmy", "mdy", "ymd")})
+    days: int = 0
+    differ: bool = False
+
+    def add(self, dates: Iterable[str]) -> None:
+        """Dates as written, in the chat's order."""
+        for written, _ in groupby(dates):
+            first, second, third = (int(number) for number in re.findall(r"\d+", written))
+            meanings = {order: calendar_date(order, first, second, third) for order in self.fits}
+            if not any(meanings.values()):
+                continue
+            self.days += 1
+            self.differ |= first != second and first <= 999
+            for order, fit in self.fits.items():
+                meant = meanings[order]
+                if meant is None:
+                    fit.impossible += 1
+                else:
+                    fit.backward += fit.last is not None and meant < fit.last
+                    fit.early += meant.year < 2009  # before there was WhatsApp
+                    fit.last = meant
+
+    def decide(self) -> str | None:
+        """The order, where the dates tell: only one makes them possible, or lets them run forward in time.
+
+        Messages can be out of order by a little, and lines of other chats be pasted in: evidence that is many times
+        stronger than the evidence against it decides.
+        """
+        dmy, mdy, ymd = self.fits["dmy"], self.fits["mdy"], self.fits["ymd"]
+        contradicted = min(fit.impossible + fit.backward + fit.early for fit in (dmy, mdy)) > 0
+        if contradicted and not ymd.impossible + ymd.backward + ymd.early:
+            return "ymd"
+        if self.days and not self.differ:
+            return "dmy"
+        for order, here, there in (("dmy", dmy, mdy), ("mdy", mdy, dmy)):
+            if here.impossible * 10 < there.impossible:
+                return order
+            if here.impossible == there.impossible and here.backward * 4 < there.backward:
+                return order
+        return None
+
+    def explain(self) -> str:
+        """Why the dates do not tell."""
+        dmy, mdy = self.fits["dmy"].impossible, self.fits["mdy"].impossible
+        if not self.days:
+            return "none of its dates is one of the Gregorian calendar"
+        if dmy and mdy:
+            return f"{mdy} of its dates cannot have the month first and {dmy} cannot have the day first"
+        return f"no number above 12 stands in its dates ({self.days}), and their sequence fits either way"
+
+
+class _Times(dict[str, tuple[int, str]]):
+    def __missing__(self, digits: str) -> tuple[int, str]:
+        minute, second = int(digits[:2]), int(digits[2:] or 0)
+        self[digits] = 60 * minute + second, f"{minute:02}{second:02}"
+        return self[digits]
+
+
+TIMES = _Times()
+"""Minute, or minute and second, in any script's digits, to seconds since the full hour and to MMSS."""
+
+Hour = tuple[int | None, str, dict[str, int]]
+"""One hour of a chat: where it starts, in seconds UTC; the same on the chat's clock, as YYYYMMDDTHH; ids given in it.
+
+There is no start where the clock was changed on that day, and no local time where there is no such hour.
+"""
+
+_DIGITS = "".join(chr(zero + digit) for zero in (0x30, 0x660, 0x6F0, 0x966, 0x9E6, 0x1040) for digit in range(10))
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_KEPT = 2048
+
+
+class Clock:
+    """Local times of one chat to UTC, hour by hour.
+
+    A time that occurs twice when clocks go back is taken as the first, and one that never occurs when they go forward
+    by the offset that was in force before.
+    """
+
+    def __init__(self, order: str, timezone: str) -> None:
+        self.hours: dict[str, Hour] = {}
+        """by what a message begins with, from the date to the hour, and the half of the day behind the time"""
+        self._order = order
+        self._zone = ZoneInfo(timezone)
+        self._days: dict[str, tuple[int | None, str, int | None]] = {}
+
+    def hour(self, stamp: str, half: str | None) -> Hour:
+        """The hour of a message that begins like this; it is remembered in `hours`."""
+        written = stamp.rstrip(_DIGITS)
+        start, local, shift = self._days.get(written) or self._day(written)
+        hour = int(stamp[len(written) :])
+        if half:
+            shift = _HALVES.get(_letters(half))
+        if shift is not None and hour <= 12:  # 13:05 PM is what some phones write for 13:05
+            hour = hour % 12 + shift
+        found: Hour = (None, "", {})
+        if local and hour < 24:
+            found = (None if start is None else start + 3600 * hour, f"{local}T{hour:02}", {})
+        if len(self.hours) >= _KEPT:
+            self.hours.clear()
+        self.hours[stamp + half if half else stamp] = found
+        return found
+
+    def utc(self, local: str) -> int:
+        """Seconds UTC of a local time written as YYYYMMDDTHHMMSS."""
+        moment = datetime.fromisoformat(local).replace(tzinfo=self._zone)
+        return (moment - _EPOCH) // timedelta(seconds=1)
+
+    def _day(self, written: str) -> tuple[int | None, str, int | None]:
+        """A day as written, and what stands behind it up to the hour: its start in UTC, YYYYMMDD, half of the day."""
+        first, second, third = (int(number) for number in re.findall(r"\d+", written))
+        shift = _HALVES.get(_letters(written))
+        day = calendar_date(self._order, first, second, third)
+        start, local = None, ""
+        if day:
+            local = f"{day:%Y%m%d}"
+            begin = self.utc(f"{local}T000000")
+            start = begin if self.utc(f"{local}T235959") - begin == 86399 else None
+        if len(self._days) >= _KEPT:
+            self._days.clear()
+        self._days[written] = start, local, shift
+        return self._days[written]

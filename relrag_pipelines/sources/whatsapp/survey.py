@@ -1,0 +1,145 @@
+"""The first pass over a chat: its charset, the form of its messages, the order of day and month."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from relrag_pipelines.records import Failure
+from relrag_pipelines.sources.charset import SAMPLE, CharsetError, decode
+from relrag_pipelines.sources.whatsapp.header import Form, Orders, find_form
+from relrag_pipelines.sources.whatsapp.notes import MARK
+
+CHUNK = 2**17
+"""Characters that are looked at together; what is read ends at a line break, so one long line can be more."""
+
+Opener = Callable[[], BinaryIO]
+
+_MARKS = (
+    *((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32")),
+    *((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")),
+)
+
+
+@dataclass(frozen=True)
+class Charset:
+    """How bytes become text: `errors` is `replace` where a few bytes of UTF-8 are damaged."""
+
+    name: str
+    errors: str = "strict"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What must be known of a whole chat before its first message can be read."""
+
+    charset: Charset
+    form: Form
+    order: str
+    title_speaks: bool
+    """somebody of the chat's name wrote a message, so it is a person and no group"""
+    lines_before: int
+    """lines before the first message"""
+
+
+def survey(opener: Opener, title: str, wished_order: str) -> Survey | Failure:
+    """One pass over the chat; `wished_order` counts where its dates do not tell."""
+    try:
+        charset = declared_charset(opener)
+        try:
+            return _survey(opener, charset, title, wished_order)
+        except UnicodeDecodeError:
+            if charset.name != "utf-8":
+                raise CharsetError("charset", f"it begins as {charset.name} but does not stay so") from None
+        charset = _other_charset(opener)
+        try:
+            return _survey(opener, charset, title, wished_order)
+        except UnicodeDecodeError:
+            raise CharsetError("charset", f"parts of it are {charset.name}, parts are not") from None
+    except CharsetError as error:
+        return _refused(error.fault, f"the text cannot be read: {error}; export the chat again or save it as UTF-8")
+
+
+def chunks(opener: Opener, charset: Charset) -> Iterator[str]:
+    """The text in parts of whole lines, each with one line break before every line and none at its end."""
+    with io.TextIOWrapper(opener(), charset.name, charset.errors) as file:
+        while text := file.read(CHUNK):
+            yield "\n" + (text + file.readline()).removesuffix("\n")
+
+
+def declared_charset(opener: Opener) -> Charset:
+    """UTF-16 and UTF-32 by their byte order mark or their zero bytes, else UTF-8, which the pass will prove."""
+    with opener() as file:
+        head = file.read(4096)
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return Charset(name)
+    if b"\0" in head:
+        line_end = head.rfind(b"\n")
+        return Charset(decode(head[: line_end - line_end % 2] if line_end > 0 else head).charset)
+    return Charset("utf-8")
+
+
+def _other_charset(opener: Opener) -> Charset:
+    """Damaged UTF-8, or what the lines beyond ASCII can only be; raises CharsetError."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    valid = damaged = 0
+    telling: list[bytes] = []
+    with opener() as file:
+        while data := file.read(CHUNK) + file.readline(CHUNK):
+            text = decoder.decode(data)
+            broken = len(re.findall("[\udc80-\udcff]", text))
+            damaged += broken
+            valid += len(re.findall("[^\0-\x7f]", text)) - broken
+            if sum(map(len, telling)) < SAMPLE:
+                telling += [line for line in data.splitlines(keepends=True) if not line.isascii()]
+    if damaged * 3 < valid:
+        return Charset("utf-8", "replace")
+    guess = decode(b"".join(telling)[:SAMPLE])
+    if guess.rivals:
+        raise CharsetError("charset", f"no UTF-8, and as well {guess.charset} as {' or '.join(guess.rivals)}")
+    return Charset(guess.charset)
+
+
+def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> Survey | Failure:
+    form: Form | None = None
+    orders = Orders()
+    signature = f"] {title}: "
+    title_speaks = False
+    lines = 0
+    for chunk in chunks(opener, charset):
+        if form is None:
+            form = find_form(chunk)
+            first = form.messages.search(chunk) if form else None
+            lines += chunk.count("\n", 0, first.start() if first else len(chunk))
+        if form:
+            orders.add(form.dates.findall(chunk))
+            title_speaks = title_speaks or (form.style == "bracket" and _speaks(chunk, signature))
+    if form is None:
+        if not lines:
+            return _refused("empty", "the file is empty; export the chat again")
+        return _refused("not_a_chat", f"none of its {lines} lines begins like a WhatsApp message; is it an export?")
+    order = orders.decide() or (None if wished_order == "auto" else wished_order)
+    if order is None:
+        advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
+        return _refused("date_order", f"the order of day and month cannot be told: {orders.explain()}; {advice}")
+    return Survey(charset, form, order, title_speaks, lines)
+
+
+def _speaks(chunk: str, signature: str) -> bool:
+    """Whether a message begins so and is not one of WhatsApp's own, which have a mark before them."""
+    position = chunk.find(signature)
+    while position >= 0:
+        behind = position + len(signature)
+        if not chunk.startswith(MARK, behind):
+            return True
+        position = chunk.find(signature, behind)
+    return False
+
+
+def _refused(fault: str, message: str) -> Failure:
+    return Failure("", fault, message, whole_unit=True)
