@@ -69,6 +69,7 @@ _WITHOUT_DECOMPOSITION = str.maketrans(
     {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
 )
 
+_ACCENT = re.compile("[a-z][\u0300-\u036f]|[łđðøßæœıþ]")
 _PSEUDONYM = re.compile(r"<[A-Z][A-Z_]*(?::k\d+:[0-9a-f]+)?>")
 _COMPOUND = re.compile(r"[^\W_]+(?:[-‐‑–_./\\@:+,'’\"״׳]+[^\W_]+)*")
 _RUN = re.compile(r"[א-ת]+|[^\W_א-ת]+")
@@ -185,7 +186,7 @@ def _word(piece: str) -> _Word:
         tokens, beginnings = _compound(_HEBREW_QUOTE.sub("", compound))
         plain += tokens
         more += beginnings
-    if _is_accented(piece, folded):
+    if _is_accented(piece):
         plain, more = plain + more, []
     empties = [_empty(compound, core) for compound in compounds] + [0] * len(pseudonyms)
     return _Word(" ".join(plain), " ".join(plain + more), 0 if 0 in empties else max(empties, default=0))
@@ -199,16 +200,14 @@ def _empty(word: str, written: str) -> int:
     return 2 if word in _CZECH else 0
 
 
-def _is_accented(piece: str, folded: str) -> bool:
+def _is_accented(piece: str) -> bool:
     """Whether a Latin letter carries an accent."""
-    if piece.isascii() or not re.search("[a-z]", folded):
-        return False
-    return unicodedata.normalize("NFKC", piece.lower()) != folded
+    return not piece.isascii() and _ACCENT.search(unicodedata.normalize("NFD", piece.lower())) is not None
 
 
 _PLAIN = _Memory(lambda piece: "" if (word := _word(piece)).empty == 1 else word.plain)
 _INFLECTED = _Memory(lambda piece: "" if (word := _word(piece)).empty else word.inflected)
-_ACCENTED = _Memory(lambda piece: piece[0].islower() and _is_accented(piece, fold(piece)))
+_ACCENTED = _Memory(lambda piece: piece[0].islower() and _is_accented(piece))
 
 
 def _compound(compound: str) -> tuple[list[str], list[str]]:

@@ -57,6 +57,8 @@ FILLERS = {
         ("Čerpadla", "cerpadla ~cerp ~cerpa"),
         ("Kdy se opravi cerpadlo", "opravi ~opra ~oprav cerpadlo ~cerp ~cerpa"),
         ("the pump is called Čerpadlo", "pump call cerpadlo ~cerp ~cerpa"),
+        ("\u200ethe \u2068pump\u2069 is there “works”…", "pump work"),
+        ("the c\u030cerpadlo", "cerpadlo ~cerp ~cerpa"),
         ("the Straße in Łódź", "strass ~stra ~stras lodz ~lodz"),
         ("בבית", "בבית ~בבי ~בבית ~בית ~ית"),
         ("לדניאלה", "לדניאלה ~לדנ ~לדני דניאלה ~דני ~דניא"),
