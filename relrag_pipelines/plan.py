@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from relrag_pipelines import tokens
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
@@ -158,7 +159,7 @@ def wanted_inputs(workspace: Workspace, surveys: Iterable[Survey]) -> str:
         [source.name, stamp_hash([repr(failure) for failure in units.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
-    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, policy_hash(workspace), tables, failures])
+    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), tables, failures])
 
 
 def policy_hash(workspace: Workspace) -> str:
