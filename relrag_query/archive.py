@@ -60,7 +60,8 @@ class Archive:
     def open(cls, config: Path | None = None) -> Archive:
         """The archive of that relrag.toml, else of the nearest one.
 
-        Raises ArchiveError when nothing is published yet, SettingsError when relrag.toml is missing or wrong.
+        Raises ArchiveError when nothing is published yet or its files are damaged, SettingsError when relrag.toml is
+        missing or wrong.
         """
         settings = settings_module.load(config)
         with ExitStack() as held:
@@ -68,7 +69,14 @@ class Archive:
                 generation = held.enter_context(generations.open_current(settings.home_path))
             except generations.NothingPublished as error:
                 raise ArchiveError(str(error)) from None
-            return cls(settings, generation, held.pop_all())
+            try:
+                archive = cls(settings, generation, held)
+            except Exception as error:  # Qdrant Edge raises Exception itself
+                raise ArchiveError(
+                    f"generation {generation.number} cannot be opened; `relrag verify` names the files that differ"
+                ) from error
+            archive._held = held.pop_all()
+            return archive
         raise AssertionError("unreachable")
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores import generations
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.compact import hit_line
 from relrag_query.expand import expand_asset_neighborhood
@@ -307,8 +308,6 @@ def test_nothing_published_says_what_to_run(tmp_path: Path) -> None:
 
 
 def test_an_open_archive_keeps_its_generation(tmp_path: Path) -> None:
-    from relrag_pipelines.stores import generations
-
     config = publish(tmp_path, [record("jsonl:1", "first", source="notes")])
     with Archive.open(config) as archive:
         publish(tmp_path, [record("jsonl:1", "second", source="notes")])
@@ -339,3 +338,13 @@ def test_what_the_answer_cites_is_listed_even_if_its_sender_is_not_known(tmp_pat
     with Archive.open(config) as archive:
         answer = archive.ask("Was the boiler repaired?")
         assert (answer.text, shown(answer)) == ("The boiler was repaired. [1]", ["gmail:1"])
+
+
+@pytest.mark.parametrize("damaged", ["catalog.duckdb", "vectors/edge_config.json"])
+def test_a_damaged_generation_says_what_to_run_and_lets_go(tmp_path: Path, damaged: str) -> None:
+    config = publish(tmp_path, [record("jsonl:1", "text", source="notes")])
+    (tmp_path / ".relrag" / "published" / "1" / damaged).write_bytes(b"{")
+    with pytest.raises(ArchiveError, match="generation 1 cannot be opened; `relrag verify` names the files"):
+        Archive.open(config)
+    publish(tmp_path, [record("jsonl:1", "text", source="notes")])
+    assert generations.remove_old(tmp_path / ".relrag", keep=1) == [1]
