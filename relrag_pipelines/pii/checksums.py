@@ -17,6 +17,8 @@ _SEPARATOR = "[- .\u00a0\u2007\u202f\u2010-\u2015\u2212]"
 
 _GROUPS = re.compile(rf"\d+(?:{_SEPARATOR}\d+)*")
 _GROUP = re.compile(r"\d+")
+_MILLISECONDS = re.compile(r"1\d{12}")
+"""a time since 1970, until 2033"""
 _CARD_START = re.compile(r"1|2[2-7]|3|4|5[0-8]|6")
 
 _IBAN_START = re.compile(rf"(?<![A-Z0-9])[A-Za-z]{{2}}{_SEPARATOR}?[0-9]{{2}}")
@@ -59,9 +61,11 @@ def _cards_in(text: str, groups: list[tuple[int, int]]) -> Iterator[Span]:
             digits += text[group_start:end]
             if end - group_start < 3 or len(digits) > 19:
                 break
-            # thirteen digits that begin with 1 are a time in milliseconds
-            if len(digits) >= 13 and not (digits[0] == "1" and end - start == 13) and luhn.is_valid(_digits(digits)):
-                yield Span(start, end, 1.0 if len(digits) in (15, 16) else 0.9)
+            if len(digits) >= 13 and not _MILLISECONDS.fullmatch(text, start, end) and luhn.is_valid(_digits(digits)):
+                usual = len(digits) in (15, 16)
+                yield Span(start, end, 1.0 if usual else 0.9)
+                if usual:
+                    break  # what follows is another number
 
 
 def find_ibans(text: str) -> list[Span]:
