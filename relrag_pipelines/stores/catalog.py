@@ -61,6 +61,16 @@ INSERT INTO lost
 """
 """A chat window is lost with the last of its messages, not with the first."""
 
+_LOST_TWINS = """
+INSERT INTO lost
+    WITH windows AS (SELECT DISTINCT asset_id, part FROM lake_chunks WHERE len(members) > 0),
+    held AS (SELECT * FROM windows ANTI JOIN lost ON lost.ref = windows.asset_id AND lost.part = windows.part)
+    SELECT held.asset_id, held.part
+    FROM held JOIN (SELECT asset_id, min(part) AS part FROM held GROUP BY asset_id) AS kept
+        ON kept.asset_id = held.asset_id AND kept.part < held.part
+"""
+"""Two windows may begin and end alike, and one source have a message between that the other lacks."""
+
 _RECORDS = """
 INSERT INTO records BY NAME
     WITH several AS (SELECT DISTINCT ref AS asset_id FROM lost),
@@ -228,6 +238,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, parts: Parts, at: datetime, pre
     connection.execute(_LOST)
     if _count(connection, "SELECT count(*) FROM lost"):
         connection.execute(_LOST_CHUNKS)
+        connection.execute(_LOST_TWINS)
     for statement in (_RECORDS, _IDENTIFIERS, _PEOPLE, _CHUNKS, _REFS, _CLAIMS):
         connection.execute(statement)
     connection.execute(_EDGES, {"at": at.astimezone(UTC).replace(tzinfo=None)})

@@ -183,6 +183,22 @@ def test_a_chat_window_goes_with_the_last_of_its_messages(tmp_path: Path) -> Non
     assert catalog.dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
 
 
+def test_windows_that_begin_and_end_alike_are_one(tmp_path: Path) -> None:
+    first, between, last = (f"whatsapp:chat:{number}" for number in range(3))
+    name = "whatsapp:chunk:chat:0:2"
+    path, _ = build(
+        tmp_path,
+        {
+            ("records", "phone", "2025-01"): [record(first), record(last)],
+            ("records", "tablet", "2025-01"): [record(first), record(between), record(last)],
+            ("chunks", "phone", "2025-01"): [chunk("w", name, members=[first, last])],
+            ("chunks", "tablet", "2025-01"): [chunk("w", name, members=[first, between, last])],
+        },
+    )
+    assert rows(path, "SELECT chunk_id, members FROM chunks") == [("w", [first, last])]
+    assert rows(path, "SELECT count(*) FROM records") == [(3,)]
+
+
 def test_claims_without_both_ends_wait(tmp_path: Path) -> None:
     path, counts = build(
         tmp_path,
