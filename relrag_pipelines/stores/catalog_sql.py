@@ -1,0 +1,142 @@
+"""The statements that build a catalog, in the order in which they run.
+
+They read the views `lake_<table>`, in which `part` orders rows by source and month, and the view `published`, the edges
+of the catalog before.
+"""
+
+LOST = """
+CREATE TEMP TABLE lost AS
+    WITH kept AS (SELECT asset_id, min(part) AS part FROM lake_records GROUP BY asset_id HAVING count(*) > 1)
+    SELECT found.asset_id AS ref, found.part
+    FROM lake_records AS found JOIN kept ON kept.asset_id = found.asset_id AND kept.part <> found.part
+"""
+"""What an earlier part (source, then month) holds already: the refs of records, later of their chunks too."""
+
+LOST_CHUNKS = """
+INSERT INTO lost
+    SELECT 'chunk:' || chunk_id, part FROM lake_chunks SEMI JOIN lost ON ref = asset_id AND lost.part = lake_chunks.part
+    WHERE len(members) = 0
+    UNION ALL
+    SELECT held.asset_id, held.part
+    FROM (SELECT asset_id, part, unnest(members) AS member FROM lake_chunks WHERE len(members) > 0) AS held
+    LEFT JOIN lost ON lost.ref = held.member AND lost.part = held.part
+    GROUP BY held.asset_id, held.part HAVING count(*) = count(lost.ref)
+"""
+"""A chat window is lost with the last of its messages, not with the first."""
+
+LOST_TWINS = """
+INSERT INTO lost
+    WITH windows AS (SELECT DISTINCT asset_id, part FROM lake_chunks WHERE len(members) > 0),
+    held AS (SELECT * FROM windows ANTI JOIN lost ON lost.ref = windows.asset_id AND lost.part = windows.part)
+    SELECT held.asset_id, held.part
+    FROM held JOIN (SELECT asset_id, min(part) AS part FROM held GROUP BY asset_id) AS kept
+        ON kept.asset_id = held.asset_id AND kept.part < held.part
+"""
+"""Two windows may begin and end alike, and one source have a message between that the other lacks."""
+
+RECORDS = """
+INSERT INTO records BY NAME
+    WITH several AS (SELECT DISTINCT ref AS asset_id FROM lost),
+    named AS (SELECT asset_id, part, unnest(locations) AS location, generate_subscripts(locations, 1) AS position
+              FROM lake_records SEMI JOIN several USING (asset_id)),
+    places AS (SELECT asset_id, list(location ORDER BY place) AS locations
+               FROM (SELECT asset_id, location, min((part, position)) AS place FROM named GROUP BY asset_id, location)
+               GROUP BY asset_id)
+    SELECT found.* EXCLUDE (part) REPLACE (coalesce(places.locations, found.locations) AS locations)
+    FROM lake_records AS found ANTI JOIN lost ON lost.ref = found.asset_id AND lost.part = found.part
+    LEFT JOIN places ON places.asset_id = found.asset_id
+    ORDER BY found.asset_id
+"""
+
+IDENTIFIERS = """
+INSERT INTO identifiers BY NAME
+    SELECT found.* EXCLUDE (part)
+    FROM lake_identifiers AS found ANTI JOIN lost ON lost.ref = found.asset_id AND lost.part = found.part
+    ORDER BY asset_id, role, kind, keyed
+"""
+
+PEOPLE = """
+CREATE TEMP TABLE people AS
+    WITH named AS (SELECT DISTINCT asset_id, role = 'mentioned' AS mentioned, person_id
+                   FROM identifiers WHERE person_id IS NOT NULL),
+    windows AS (SELECT asset_id, unnest(members) AS member FROM lake_chunks WHERE len(members) > 0),
+    everyone AS (SELECT * FROM named
+                 UNION SELECT windows.asset_id, mentioned, person_id
+                 FROM windows JOIN named ON named.asset_id = windows.member)
+    SELECT asset_id,
+        coalesce(list(person_id ORDER BY person_id) FILTER (NOT mentioned), []) AS person_ids,
+        coalesce(list(person_id ORDER BY person_id) FILTER (mentioned), []) AS mentioned_person_ids
+    FROM everyone GROUP BY asset_id
+"""
+
+CHUNKS = """
+INSERT INTO chunks BY NAME
+    SELECT found.* EXCLUDE (part, ref),
+        coalesce(people.person_ids, []) AS person_ids, coalesce(people.mentioned_person_ids, []) AS mentioned_person_ids
+    FROM (SELECT *, CASE WHEN len(members) > 0 THEN asset_id ELSE 'chunk:' || chunk_id END AS ref FROM lake_chunks)
+        AS found ANTI JOIN lost ON lost.ref = found.ref AND lost.part = found.part
+    LEFT JOIN people ON people.asset_id = found.asset_id
+    ORDER BY chunk_id
+"""
+
+REFS = """
+CREATE TEMP TABLE refs AS
+    SELECT asset_id AS ref FROM records
+    UNION SELECT CASE WHEN len(members) > 0 THEN asset_id ELSE 'chunk:' || chunk_id END FROM chunks
+"""
+
+CLAIMS = """
+CREATE TEMP TABLE claims AS
+    WITH claimed AS (
+        SELECT src_asset_ref, dst_asset_ref, relation_type,
+            arg_min(confidence, part) AS confidence, arg_min(provenance, part) AS provenance
+        FROM lake_asset_asset_edges AS found ANTI JOIN lost ON lost.ref = src_asset_ref AND lost.part = found.part
+        GROUP BY src_asset_ref, dst_asset_ref, relation_type),
+    sourced AS (SELECT * FROM claimed SEMI JOIN refs ON ref = src_asset_ref),
+    ends AS (SELECT ref FROM refs UNION SELECT dst_asset_ref FROM sourced WHERE relation_type = 'thread_member')
+    SELECT claimed.*, source.ref IS NOT NULL AND target.ref IS NOT NULL AS holds
+    FROM claimed LEFT JOIN refs AS source ON source.ref = src_asset_ref
+    LEFT JOIN ends AS target ON target.ref = dst_asset_ref
+"""
+
+NOTHING_PUBLISHED = """
+CREATE TEMP VIEW published AS
+    SELECT '' AS src_asset_ref, '' AS dst_asset_ref, '' AS relation_type, NULL::TIMESTAMP AS created_at WHERE false
+"""
+
+PUBLISHED = """
+CREATE TEMP VIEW published AS
+    SELECT src_asset_ref, dst_asset_ref, relation_type, created_at FROM previous.asset_asset_edges
+"""
+
+EDGES = """
+INSERT INTO asset_asset_edges BY NAME
+    SELECT row_number() OVER (ORDER BY src_asset_ref, dst_asset_ref, relation_type) AS id,
+        src_asset_ref, dst_asset_ref, relation_type, confidence, provenance, coalesce(created_at, $at) AS created_at
+    FROM claims LEFT JOIN published USING (src_asset_ref, dst_asset_ref, relation_type)
+    WHERE holds ORDER BY id
+"""
+
+PENDING = """
+INSERT INTO pending_edges BY NAME
+    SELECT relation_type, count(*) AS claims FROM claims WHERE NOT holds GROUP BY relation_type ORDER BY relation_type
+"""
+
+FAILURES = """
+INSERT INTO failures BY NAME
+    SELECT DISTINCT ON (source, unit, location, fault) * EXCLUDE (part) FROM lake_failures
+    ORDER BY source, unit, location, fault, part
+"""
+
+DANGLING = {
+    "edges_without_end": """
+        WITH ends AS (SELECT asset_id AS ref FROM records UNION SELECT asset_id FROM chunks
+            UNION SELECT 'chunk:' || chunk_id FROM chunks
+            UNION SELECT dst_asset_ref FROM asset_asset_edges WHERE relation_type = 'thread_member')
+        SELECT count(*) FROM asset_asset_edges
+        WHERE src_asset_ref NOT IN (FROM ends) OR dst_asset_ref NOT IN (FROM ends)""",
+    "chunks_without_record": """
+        SELECT count(DISTINCT chunk_id) FROM (
+            SELECT chunk_id, unnest(CASE WHEN len(members) > 0 THEN members ELSE [asset_id] END) AS asset_id FROM chunks
+        ) ANTI JOIN records USING (asset_id)""",
+}
