@@ -55,7 +55,7 @@ class Archive:
     def open(self, name: str) -> BinaryIO:
         """A member as a stream; reading it raises Refused where the archive is damaged or expands too far."""
         unbounded = copy.copy(self.members[name])
-        unbounded.file_size = self._most_bytes + 1  # else zipfile stops at the declared size, which can be a lie
+        unbounded.file_size = self._most_bytes + 2**20  # zipfile stops at this size, and the declared one can be a lie
         try:
             stream = self._zip.open(unbounded)
         except _BROKEN as error:

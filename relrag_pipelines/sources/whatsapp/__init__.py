@@ -36,7 +36,8 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     except UnicodeDecodeError:
         yield Failure("", "charset", "the file changed while it was read; read it again", whole_unit=True)
     except OSError as error:
-        yield Failure("", "unreadable", f"the file cannot be read: {error.strerror}; see to it", whole_unit=True)
+        found = error.strerror or type(error).__name__
+        yield Failure("", "unreadable", f"the file cannot be read ({found}); check that it is there", whole_unit=True)
 
 
 def recognise(file: Path) -> bool:
@@ -56,7 +57,10 @@ def _lone_chat(unit: Unit) -> Chat:
 
     @functools.cache
     def beside() -> frozenset[str]:
-        return frozenset(file.name for file in unit.file.parent.iterdir())
+        try:
+            return frozenset(file.name for file in unit.file.parent.iterdir())
+        except OSError:  # a folder may be read and not listed
+            return frozenset()
 
     def media(name: str) -> str | None:
         return str(PurePosixPath(unit.path).with_name(name)) if name in beside() else None
@@ -85,7 +89,7 @@ def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath) -> Chat:
     def opener() -> BinaryIO:
         return archive.open(str(member))
 
-    return Chat(titles.title(member.name, *folders, unit.file.name), f"{unit.path}!{member}", opener, media)
+    return Chat(titles.title(member.name, *folders, unit.file.name), unit.path, opener, media, str(member))
 
 
 def _chats_in(archive: zips.Archive, archive_name: str) -> list[str]:

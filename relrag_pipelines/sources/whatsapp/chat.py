@@ -47,16 +47,17 @@ class Chat:
     """One exported chat."""
 
     title: str
-    where: str
-    """the unit, and the member of an archive behind a `!`; every location begins with it"""
+    unit: str
     open: Opener
     media: Callable[[str], str | None]
     """the location of a media file of that name, where it was exported too"""
+    member: str = ""
+    """its name within the unit, where that is an archive"""
 
     @property
-    def member(self) -> str:
-        """Its name within an archive."""
-        return self.where.partition("!")[2]
+    def where(self) -> str:
+        """What its locations begin with."""
+        return f"{self.unit}!{self.member}" if self.member else self.unit
 
     def place(self, line: int) -> str:
         """Where in the unit a line is, for failures."""
@@ -78,7 +79,7 @@ def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
     elif not known.charset.name.startswith("utf"):
         found = f"it is no UTF-8 and was read as {known.charset.name}"
         yield Failure(chat.member, "charset", f"{found}; save it as UTF-8")
-    if known.lines_before:
+    if known.stray_text:
         found = f"{known.lines_before} lines before the first message were not read"
         yield Failure(chat.place(1), "not_a_message", f"{found}; remove them or export the chat again")
 
@@ -114,9 +115,8 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
                 else:
                     said = f"{sender}: {typed}"
                 text = typed
-            when: int | None
-            when = start + since_hour if start is not None else clock.utc(f"{local}{mmss}") if local else None
-            own = f"{chat_id}:{local or 'undated'}{mmss}:{hash_id(said)}"
+            when = start + since_hour if start is not None else clock.utc(local + mmss)
+            own = f"{chat_id}:{local}{mmss}:{hash_id(said)}"
             times = seen[own] = seen.get(own, 0) + 1
             message = new(Record)
             fill(

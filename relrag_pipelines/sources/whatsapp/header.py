@@ -191,8 +191,10 @@ TIMES = _Times()
 Hour = tuple[int | None, str, dict[str, int]]
 """One hour of a chat: where it starts, in seconds UTC; the same on the chat's clock, as YYYYMMDDTHH; ids given in it.
 
-There is no start where the clock was changed on that day, and no local time where there is no such hour.
+There is no start where the clock was changed on that day, and `undated` for the local time where there is no such hour.
 """
+
+UNDATED = "undated"
 
 _DIGITS = "".join(chr(zero + digit) for zero in (0x30, 0x660, 0x6F0, 0x966, 0x9E6, 0x1040) for digit in range(10))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -216,22 +218,27 @@ class Clock:
     def hour(self, stamp: str, half: str | None) -> Hour:
         """The hour of a message that begins like this; it is remembered in `hours`."""
         written = stamp.rstrip(_DIGITS)
-        start, local, shift = self._days.get(written) or self._day(written)
+        start, day, shift = self._days.get(written) or self._day(written)
         hour = int(stamp[len(written) :])
         if half:
             shift = _HALVES.get(_letters(half))
         if shift is not None and hour <= 12:  # 13:05 PM is what some phones write for 13:05
             hour = hour % 12 + shift
-        found: Hour = (None, "", {})
-        if local and hour < 24:
-            found = (None if start is None else start + 3600 * hour, f"{local}T{hour:02}", {})
+        found: Hour = (None, UNDATED, {})
+        if day and hour < 24:
+            found = (None if start is None else start + 3600 * hour, f"{day}T{hour:02}", {})
         if len(self.hours) >= _KEPT:
             self.hours.clear()
         self.hours[stamp + half if half else stamp] = found
         return found
 
-    def utc(self, local: str) -> int:
-        """Seconds UTC of a local time written as YYYYMMDDTHHMMSS."""
+    def utc(self, local: str) -> int | None:
+        """Seconds UTC of a local time written as YYYYMMDDTHHMMSS, None where it is undated."""
+        if local.startswith(UNDATED):
+            return None
+        return self._utc(local)
+
+    def _utc(self, local: str) -> int:
         moment = datetime.fromisoformat(local).replace(tzinfo=self._zone)
         return (moment - _EPOCH) // timedelta(seconds=1)
 
@@ -243,8 +250,8 @@ class Clock:
         start, local = None, ""
         if day:
             local = f"{day:%Y%m%d}"
-            begin = self.utc(f"{local}T000000")
-            start = begin if self.utc(f"{local}T235959") - begin == 86399 else None
+            begin = self._utc(f"{local}T000000")
+            start = begin if self._utc(f"{local}T235959") - begin == 86399 else None
         if len(self._days) >= _KEPT:
             self._days.clear()
         self._days[written] = start, local, shift

@@ -17,6 +17,9 @@ from relrag_pipelines.sources.whatsapp.notes import MARK
 CHUNK = 2**17
 """Characters that are looked at together; what is read ends at a line break, so one long line can be more."""
 
+LONGEST = 2**24
+"""Most characters of a line, or of lines without a message among them, in what can be a chat."""
+
 Opener = Callable[[], BinaryIO]
 
 _MARKS = (
@@ -44,6 +47,8 @@ class Survey:
     """somebody of the chat's name wrote a message, so it is a person and no group"""
     lines_before: int
     """lines before the first message"""
+    stray_text: bool
+    """one of them is not blank"""
 
 
 def survey(opener: Opener, title: str, wished_order: str) -> Survey | Failure:
@@ -68,7 +73,10 @@ def chunks(opener: Opener, charset: Charset) -> Iterator[str]:
     """The text in parts of whole lines, each with one line break before every line and none at its end."""
     with io.TextIOWrapper(opener(), charset.name, charset.errors) as file:
         while text := file.read(CHUNK):
-            yield "\n" + (text + file.readline()).removesuffix("\n")
+            rest = file.readline(LONGEST)
+            if len(rest) == LONGEST:
+                raise CharsetError("binary", f"a line is longer than {LONGEST:,} characters")
+            yield "\n" + (text + rest).removesuffix("\n")
 
 
 def declared_charset(opener: Opener) -> Charset:
@@ -110,14 +118,21 @@ def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> 
     orders = Orders()
     signature = f"] {title}: "
     title_speaks = False
-    lines = 0
+    lines = silence = 0
+    stray_text = False
     for chunk in chunks(opener, charset):
         if form is None:
             form = find_form(chunk)
             first = form.messages.search(chunk) if form else None
-            lines += chunk.count("\n", 0, first.start() if first else len(chunk))
+            before = chunk[: first.start()] if first else chunk
+            lines += before.count("\n")
+            stray_text = stray_text or bool(before.strip())
         if form:
-            orders.add(form.dates.findall(chunk))
+            dates = form.dates.findall(chunk)
+            orders.add(dates)
+            silence = 0 if dates else silence + len(chunk)
+            if silence > LONGEST:
+                raise CharsetError("binary", f"there are {LONGEST:,} characters without a message among them")
             title_speaks = title_speaks or (form.style == "bracket" and _speaks(chunk, signature))
     if form is None:
         if not lines:
@@ -127,7 +142,7 @@ def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> 
     if order is None:
         advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
         return _refused("date_order", f"the order of day and month cannot be told: {orders.explain()}; {advice}")
-    return Survey(charset, form, order, title_speaks, lines)
+    return Survey(charset, form, order, title_speaks, lines, stray_text)
 
 
 def _speaks(chunk: str, signature: str) -> bool:
