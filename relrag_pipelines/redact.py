@@ -27,7 +27,7 @@ _CHANNELS = {"whatsapp": "whatsapp", "email": "gmail", "paperless": "paperless",
 _KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "timestamp"}
 """columns that this project writes itself"""
 _IDS = {"source_id", "thread_id", "parent_ref"}
-_OURS_IN_IDS = r"\b\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
+_OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
 """hashes and local times"""
 _TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
 _LONG_NUMBER = 10**6

@@ -35,7 +35,7 @@ REGIONS = {
     "IL": Region(7, ("0", "1", "972")),
     "US": Region(7),
     "GB": Region(7, ("0", "44")),
-    "DE": Region(4),
+    "DE": Region(4, ("0", "16", "22", "3", "49")),
     "FR": Region(8, ("0", "33")),
     "IN": Region(8),
     "BR": Region(8),
@@ -129,12 +129,16 @@ def _neighbour(char: str) -> str:
 def _in_window(window: str, end: int) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
     spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
+    digits = len(_NOT_DIGIT.sub("", window))
+    plus = bool(_PLUS.search(window))
     for name, region in REGIONS.items():
+        if digits < (min(region.fewest, FEWEST_WITH_PLUS) if plus else region.fewest):
+            continue
         if any(not _DIGIT.search(window[: one.start] + window[one.end : end]) for one in spans):
             break  # no digit is left that another region could find
         matches = _Matcher(window, name, region)
         spans += (Span(match.start, match.end, LIBRARY) for match in matches)
-    if _PLUS.search(window):
+    if plus:
         spans += (
             Span(*match.span(), INTERNATIONAL)
             for match in _INTERNATIONAL.finditer(window)

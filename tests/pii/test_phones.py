@@ -158,9 +158,9 @@ def test_no_region_needs_fewer_digits_than_the_table_says() -> None:
 
 def test_numbers_of_a_region_begin_as_the_table_says() -> None:
     chance = random.Random(7)
-    starts = ["", "0", "00", "1", "972", "44", "33"]
+    starts = ["", "0", "00", "1", "16", "22", "3", "972", "44", "49", "33"]
     for _ in range(4000):
-        digits = (chance.choice(starts) + "".join(chance.choices("0123456789", k=14)))[: chance.randint(7, 14)]
-        for name in ("IL", "GB", "FR"):
+        digits = (chance.choice(starts) + "".join(chance.choices("0123456789", k=14)))[: chance.randint(4, 14)]
+        for name in ("IL", "GB", "DE", "FR"):
             if list(phonenumbers.PhoneNumberMatcher(digits, name)):
                 assert digits.startswith(phones.REGIONS[name].openings), (digits, name)
