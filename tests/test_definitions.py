@@ -1,0 +1,161 @@
+"""What Dagster loads: the graph, what is declared on it, its checks, and what schedule and sensors ask for."""
+
+import shutil
+from datetime import datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from relrag_pipelines import run
+from relrag_pipelines.definitions import build_defs, follow_up
+from relrag_pipelines.stores import generations, lake
+from relrag_query.commands import sync as commands
+from tests import archive
+from tests.conftest import ROOT
+
+STAGES = ("redacted", "identifiers", "chunks", "embeddings", "edges")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return archive.make(tmp_path)
+
+
+def repository(config: Path) -> dg.RepositoryDefinition:
+    return build_defs(archive.workspace(config).settings).get_repository_def()
+
+
+def test_the_graph_is_the_declared_one(config: Path) -> None:
+    graph = repository(config).asset_graph
+
+    def parents(name: str) -> set[str]:
+        return {key.to_user_string() for key in graph.get(dg.AssetKey(name.split("/"))).parent_keys}
+
+    assert parents("chat/records") == {"chat/export"}
+    assert parents("chat/redacted") == {"chat/records"}
+    assert parents("chat/identifiers") == {"chat/records"}
+    assert parents("chat/chunks") == {"chat/redacted"}
+    assert parents("chat/embeddings") == {"chat/chunks"}
+    assert parents("chat/edges") == {"chat/redacted", "chat/chunks"}
+    assert parents("qdrant_points") == {
+        "duckdb_catalog",
+        *(f"{name}/embeddings" for name in ("chat", "papers", "notes")),
+    }
+    assert parents("published_generation") == {"duckdb_catalog", "qdrant_points"}
+    assert len(parents("duckdb_catalog")) == 3 * 4
+
+
+def test_every_asset_says_what_it_is(config: Path) -> None:
+    graph = repository(config).asset_graph
+    for key in graph.get_all_asset_keys():
+        node = graph.get(key)
+        name = key.to_user_string()
+        assert node.description, name
+        assert node.owners == ["team:relrag"], name
+        assert node.kinds, name
+        assert node.group_name == (key.path[0] if len(key.path) == 2 else "published"), name
+        if key.path[-1] != "records":
+            assert node.code_version, name
+        if key.path[-1] in STAGES:
+            assert "dagster/column_schema" in node.metadata, name
+            assert node.backfill_policy == dg.BackfillPolicy.single_run(), name
+            assert node.partitions_def == graph.get(dg.AssetKey(["chat", "records"])).partitions_def, name
+
+
+def test_the_partitions_are_months_up_to_the_current_one(config: Path) -> None:
+    months = repository(config).asset_graph.get(dg.AssetKey(["chat", "records"])).partitions_def
+    assert months
+    keys = months.get_partition_keys(current_time=datetime.fromisoformat("2025-01-20T12:00:00+00:00"))
+    assert (keys[0], keys[-1], len(keys)) == ("2000-01", "2025-01", 25 * 12 + 1)
+
+
+def test_runs_are_seen_by_the_ui_and_hold_no_text(config: Path) -> None:
+    assert commands.sync(config) == 0
+    home = archive.workspace(config).home
+    with run.instance(home) as shared:
+        assert {one.status for one in shared.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
+        exported = shared.get_materialized_partitions(dg.AssetKey(["chat", "records"]))
+        assert exported == {"2023-12", "2024-01", "2024-02"}
+        event = shared.get_latest_materialization_event(dg.AssetKey(["chat", "redacted"]))
+        assert event and event.asset_materialization
+        assert set(event.asset_materialization.metadata) >= {"dagster/row_count", "bytes", "seconds", "hash"}
+    for path, (_, content) in archive.contents(home / "dagster").items():
+        for text in (b"Christmas", b"Dana Levi", b"Hiking", b"052-123"):
+            assert text not in content, path
+
+
+def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
+    commands.sync(config)
+    workspace = archive.workspace(config)
+    checks = {check.check_key: check for check in build_defs(workspace.settings).asset_checks or []}  # type: ignore[union-attr]
+
+    def passed(asset: list[str], name: str) -> bool:
+        result = checks[dg.AssetCheckKey(dg.AssetKey(asset), name)]()  # type: ignore[operator]
+        return bool(result.passed)
+
+    assert passed(["chat", "edges"], "manifest_true")
+    assert passed(["chat", "redacted"], "no_unredacted_value")
+    assert passed(["published_generation"], "nothing_dangling")
+    assert passed(["published_generation"], "generation_true")
+
+    raw = lake.read(workspace.home, "records", "chat", "2024-01").to_pylist()
+    raw[0]["text"] = "call 052-123-4567"
+    path = lake.month_path(workspace.home, "records", "chat", "2024-01")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.Table.from_pylist(raw, pq.read_schema(path)), path)
+    assert not passed(["chat", "redacted"], "no_unredacted_value")
+    assert not passed(["chat", "edges"], "manifest_true")
+
+    generation = generations.current_number(workspace.home)
+    catalog = workspace.home / "published" / str(generation) / "catalog.duckdb"
+    import duckdb
+
+    with duckdb.connect(str(catalog)) as connection:
+        connection.execute("DELETE FROM records")
+    assert not passed(["published_generation"], "nothing_dangling")
+    assert not passed(["published_generation"], "generation_true")
+
+
+def test_the_folder_sensor_starts_the_export_of_what_changed(config: Path) -> None:
+    found = repository(config)
+    sensor = found.get_sensor_def("source_folders")
+    with dg.build_sensor_context(repository_def=found) as context:
+        asked = sensor.evaluate_tick(context).run_requests
+    assert asked
+    assert [one.asset_selection for one in asked] == [
+        [dg.AssetKey([name, "export"])] for name in ("chat", "papers", "notes")
+    ]
+    commands.sync(config)
+    with dg.build_sensor_context(repository_def=found) as context:
+        assert not sensor.evaluate_tick(context).run_requests
+
+
+def test_the_follow_up_sensor_asks_for_stale_months_and_then_for_a_generation(config: Path) -> None:
+    commands.sync(config)
+    workspace = archive.workspace(config)
+    (skipped,) = follow_up(workspace)
+    assert isinstance(skipped, dg.SkipReason)
+
+    archive.configure(config.parent, "chunk_tokens = 64")
+    stale = archive.workspace(config)
+    asked = [one for one in follow_up(stale) if isinstance(one, dg.RunRequest) and one.tags]
+    assert (asked[0].job_name, asked[0].tags["dagster/asset_partition_range_start"]) == ("months", "2023-12")
+
+    archive.configure(config.parent)
+    shutil.rmtree(workspace.home / "published")
+    (wanted,) = follow_up(archive.workspace(config))
+    assert isinstance(wanted, dg.RunRequest) and wanted.job_name == "publish"
+
+
+def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
+    schedule = repository(config).get_schedule_def("nightly")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 3 * * *", "Europe/Prague")
+    assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING
+
+
+def test_no_dagster_instance_sends_telemetry() -> None:
+    for path in (ROOT / "dagster.yaml", ROOT / "relrag_pipelines" / "dagster.yaml"):
+        assert "telemetry:\n  enabled: false" in path.read_text()

@@ -1,0 +1,82 @@
+"""The demo archive, synced through Dagster and asked: the right sources are shown, and no decoy."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from relrag_query.archive import Archive
+from relrag_query.commands import sync as commands
+from relrag_query.compact import hit_line
+from relrag_query.results import Answer, Source
+from tests.conftest import ROOT
+
+ANSWERS = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))
+QUESTIONS = {one["name"]: one for one in ANSWERS["questions"]}
+ANSWERED = ("pump", "contract", "invoice")
+"""what words alone answer; people, relations and meaning answer the others later"""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    folder = tmp_path_factory.mktemp("demo")
+    shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
+    shutil.copy(ROOT / "relrag.toml", folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELRAG_NOW", ANSWERS["clock"])
+        assert commands.sync(folder / "relrag.toml") == 0
+        with Archive.open(folder / "relrag.toml") as opened:
+            yield opened
+
+
+def is_of(source: Source, wanted: dict[str, Any]) -> bool:
+    """Whether a shown source is the one that the answers name."""
+    chunk = source.hit.chunk
+    if chunk.source != wanted["source"]:
+        return False
+    if "id" in wanted:
+        return chunk.source_id == wanted["id"]
+    return any(wanted["file"] in place for place in [*source.locations, chunk.source_uri or ""])
+
+
+def shown(answer: Answer, wanted: dict[str, Any]) -> bool:
+    return any(is_of(source, wanted) for source in answer.sources)
+
+
+@pytest.mark.requirement("S0-107", "S0-108", "S3-22")
+@pytest.mark.parametrize("name", ANSWERED)
+def test_a_question_is_answered_from_its_sources_and_no_others(archive: Archive, name: str) -> None:
+    question = QUESTIONS[name]
+    answer = archive.ask(question["question"])
+    assert answer.found
+    for wanted in question["sources"]:
+        assert shown(answer, wanted), wanted
+    known = [*question["sources"], *question["allowed"]]
+    assert [
+        source.hit.chunk.asset_id for source in answer.sources if not any(is_of(source, one) for one in known)
+    ] == []
+    for words in question["answer_has"]:
+        assert words in answer.text
+
+
+@pytest.mark.parametrize("name", sorted(QUESTIONS))
+def test_no_decoy_is_shown(archive: Archive, name: str) -> None:
+    answer = archive.ask(QUESTIONS[name]["question"])
+    assert [decoy for decoy in QUESTIONS[name]["not_shown"] if shown(answer, decoy)] == []
+
+
+@pytest.mark.requirement("S3-19", "S3-22")
+def test_the_lines_of_the_pump_are_those_of_the_seed(archive: Archive) -> None:
+    answer = archive.ask(QUESTIONS["pump"]["question"])
+    assert [(hit_line(one.hit), one.hit.chunk.text) for one in answer.sources] == [
+        (wanted["line"], wanted["text"]) for wanted in QUESTIONS["pump"]["lines"]
+    ]
+
+
+def test_what_the_archive_does_not_hold_is_said(archive: Archive) -> None:
+    answer = archive.ask("Who won the football world cup in 1998?")
+    assert not answer.found
+    assert answer.missing == ["world", "cup", "1998"]
+    assert answer.sources == []
