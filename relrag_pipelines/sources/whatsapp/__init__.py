@@ -15,7 +15,6 @@ from typing import BinaryIO
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading, Unit, zips
-from relrag_pipelines.sources.charset import CharsetError
 from relrag_pipelines.sources.whatsapp import title as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
 from relrag_pipelines.sources.whatsapp.header import find_form
@@ -124,10 +123,7 @@ def _looks_like_a_chat(archive: zips.Archive, name: str) -> bool:
 def _begins_like_a_chat(stream: BinaryIO) -> bool:
     """Whether the first line that is not blank begins as a message, and one of the first was sent by somebody."""
     head = stream.read(_HEAD_BYTES)
-    try:
-        charset = declared_charset(lambda: io.BytesIO(head))
-    except CharsetError:
-        return False
+    charset = declared_charset(lambda: io.BytesIO(head))
     lines = "\n" + head.decode(charset.name, "replace").replace("\r\n", "\n")
     form = find_form(lines)
     if form is None:

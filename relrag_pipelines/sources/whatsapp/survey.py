@@ -80,7 +80,7 @@ def chunks(opener: Opener, charset: Charset) -> Iterator[str]:
 
 
 def declared_charset(opener: Opener) -> Charset:
-    """UTF-16 and UTF-32 by their byte order mark or their zero bytes, else UTF-8, which the pass will prove."""
+    """UTF-16 and UTF-32 by their byte order mark or zero bytes, else UTF-8, which the first pass proves."""
     with opener() as file:
         head = file.read(4096)
     for mark, name in _MARKS:
@@ -88,7 +88,10 @@ def declared_charset(opener: Opener) -> Charset:
             return Charset(name)
     if b"\0" in head:
         line_end = head.rfind(b"\n")
-        return Charset(decode(head[: line_end - line_end % 2] if line_end > 0 else head).charset)
+        try:
+            return Charset(decode(head[: line_end - line_end % 2] if line_end > 0 else head).charset)
+        except CharsetError:
+            pass  # zero bytes, but not those of UTF-16
     return Charset("utf-8")
 
 
