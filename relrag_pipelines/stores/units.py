@@ -107,7 +107,8 @@ def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
 
 
 def _unit(file: Path, root: Path) -> Unit:
-    path = file.relative_to(root).as_posix()
+    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
+    path = file.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
     try:
         found = file.stat()
     except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong

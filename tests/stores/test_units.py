@@ -1,0 +1,71 @@
+"""Looking at the files of a source."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.records import UnitMonth, UnitState
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import units
+from relrag_pipelines.stores.units import SourceMissing
+
+
+def source(**more: object) -> Source:
+    return Source.model_validate({"name": "papers", "kind": "document", "path": "papers", **more})
+
+
+def scan(root: Path, known: dict[str, UnitState] | None = None, **more: object) -> units.Scan:
+    return units.scan(root, KINDS["document"], source(**more), known or {}, "reader")
+
+
+def test_files_of_the_kind_are_units_and_others_are_not(tmp_path: Path) -> None:
+    for name in ("b.md", "a.TXT", "sub/c d.pdf", "photo.jpg", ".hidden.md", "~$lock.docx", ".git/x.md", "old/x.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert list(scan(tmp_path, exclude=["old/*"]).units) == ["a.TXT", "b.md", "sub/c d.pdf"]
+
+
+def test_one_file_can_be_a_source(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x")
+    assert list(scan(tmp_path / "a.md").units) == ["a.md"]
+
+
+def test_a_name_that_is_not_utf8_can_be_stored(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("x")
+    (path,) = scan(tmp_path).units
+    assert path == "caf\\udce9.md"
+    units.save(tmp_path, "papers", {path: UnitState(path, 1, 1, "hash", "reader", [UnitMonth("2024-01", 1, "h")])})
+    assert units.load(tmp_path, "papers")[path].months == [UnitMonth("2024-01", 1, "h")]
+
+
+def test_a_link_to_nowhere_is_a_unit_so_that_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").symlink_to(tmp_path / "elsewhere.md")
+    assert scan(tmp_path).changed == ("gone.md",)
+
+
+def test_what_changed_and_what_is_gone(tmp_path: Path) -> None:
+    for name in ("same.md", "touched.md"):
+        (tmp_path / name).write_text("x")
+    found = scan(tmp_path).units
+    known = {name: UnitState(name, unit.size, unit.mtime_ns, "hash", "reader", []) for name, unit in found.items()} | {
+        "gone.md": UnitState("gone.md", 1, 1, "hash", "reader", [])
+    }
+    os.utime(tmp_path / "touched.md", (1, 1))
+    assert (scan(tmp_path, known).changed, scan(tmp_path, known).gone) == (("touched.md",), ("gone.md",))
+    assert scan(tmp_path, known, retain=True).gone == ()
+    other_reader = units.scan(tmp_path, KINDS["document"], source(), known, "newer")
+    assert other_reader.changed == ("same.md", "touched.md")
+
+
+def test_a_missing_folder_is_said_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(SourceMissing, match="is not there; mount or restore it"):
+        scan(tmp_path / "papers")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list everything")
+def test_a_folder_that_cannot_be_listed_is_no_deletion(tmp_path: Path) -> None:
+    (tmp_path / "shut").mkdir(mode=0o000)
+    with pytest.raises(SourceMissing, match="cannot be listed"):
+        scan(tmp_path)
