@@ -40,9 +40,10 @@ REGIONS = {
     "IN": Region(8),
     "BR": Region(8),
 }
-FEWEST = min(region.fewest for region in REGIONS.values())
 FEWEST_WITH_PLUS = 6
 """the fewest digits behind a + that are a valid number anywhere"""
+FEWEST = 7
+"""Shorter numbers are left out all the same: to the library 1648 is a German pager, but in texts it is a year."""
 
 _MARKS = "\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\u00ad\ufeff"
 _SPACES = " \u00a0\u2007\u2009\u202f\u3000"
@@ -58,12 +59,15 @@ _EXTENSION = re.compile(
     r"|(?:[xｘ#＃~～]|int|ｉｎｔ)[:.．]?[ \xa0\t,-]*\d{1,9})#?",
     re.IGNORECASE,
 )
-# 03.04.2025 9:15 and the like, which the library takes for a number more often than not. With digits joined to it on
-# either side it could be a piece of a number after all; the minutes behind a colon are none.
+# 03.04.2025 9:15, 3.4.25, 20250403_091500 and 1618-1648, which the library takes for numbers more often than not. With
+# digits joined to it on either side it could be a piece of a number after all; the minutes behind a colon are none.
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _TIME = r",? (?:o |v |um |at )?\d\d?(?:(?=:\d\d(?!\d))|\.\d\d)"
-_DATE = rf"{_DAY}(?:\. ?{_DAY}\. ?|-{_DAY}-|/{_DAY}/)(?:19|20)\d\d(?:{_TIME})?"
-_DATES = re.compile(rf"(?<![\d+])(?<!\d[\-./()]){_DATE}(?:[\-\u2013]{_DATE})*(?![\-./()]?\d)")
+_YEAR = r"(?:19|20)\d\d"
+_DATE = rf"{_DAY}(?:\. ?{_DAY}\. ?(?:{_YEAR}|\d\d)|-{_DAY}-{_YEAR}|/{_DAY}/(?:{_YEAR}|\d\d))(?:{_TIME})?"
+_STAMP = r"(?:20)?\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[_T-](?:[01]\d|2[0-3])[0-5]\d[0-5]\d"
+_YEARS = r"(?:1\d|20)\d\d ?[-\u2013] ?(?:1\d|20)\d\d"
+_DATES = re.compile(rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_STAMP}|{_YEARS})(?![\-./()]?\d)")
 _DIGIT, _NOT_DIGIT = re.compile(r"\d"), re.compile(r"\D+")
 _PLUS = re.compile("[+\uff0b]")
 
@@ -114,7 +118,7 @@ def _in_chain(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def without_dates(text: str) -> str:
-    """The text with calendar dates covered, every offset unchanged."""
+    """The text with dates and spans of years covered, every offset unchanged."""
     return _DATES.sub(lambda match: "\ufffc" * len(match[0]), text)
 
 
@@ -129,15 +133,15 @@ def _neighbour(char: str) -> str:
 def _in_window(window: str, end: int) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
     spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
-    digits = len(_NOT_DIGIT.sub("", window))
+    digits = _count(window)
     plus = bool(_PLUS.search(window))
     for name, region in REGIONS.items():
-        if digits < (min(region.fewest, FEWEST_WITH_PLUS) if plus else region.fewest):
+        if digits < FEWEST or (digits < region.fewest and not plus):
             continue
         if any(not _DIGIT.search(window[: one.start] + window[one.end : end]) for one in spans):
             break  # no digit is left that another region could find
         matches = _Matcher(window, name, region)
-        spans += (Span(match.start, match.end, LIBRARY) for match in matches)
+        spans += (Span(one.start, one.end, LIBRARY) for one in matches if _count(one.raw_string) >= FEWEST)
     if plus:
         spans += (
             Span(*match.span(), INTERNATIONAL)
@@ -145,6 +149,10 @@ def _in_window(window: str, end: int) -> tuple[Span, ...]:
             if not any(one.start < match.end() and match.start() < one.end for one in spans)
         )
     return tuple(disjoint(spans, window))
+
+
+def _count(text: str) -> int:
+    return len(_NOT_DIGIT.sub("", text))
 
 
 class _Matcher(phonenumbers.PhoneNumberMatcher):

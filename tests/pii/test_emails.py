@@ -32,6 +32,10 @@ def test_addresses(text: str, address: str) -> None:
     assert found(text) == [address]
 
 
+def test_addresses_side_by_side_stay_apart() -> None:
+    assert found("dana@example.com/petr@example.cz;x@y.de") == ["dana@example.com", "petr@example.cz", "x@y.de"]
+
+
 @pytest.mark.requirement("S0-80")
 @pytest.mark.parametrize("prefix", ["ל", "ב", "מ", "ול", "ל-", "ב־", "מייל-"])
 def test_hebrew_glued_to_an_address_stays_outside(prefix: str) -> None:

@@ -112,6 +112,13 @@ def test_two_numbers_stay_two() -> None:
         "**** 1234",
         "version 10.12.3, pages 211-227 (2003)",
         "8.12.2024",
+        "02.12.24 8:15",
+        "04.04.26",
+        "the war (1568–1648), 10 November 1691 – 26 July 1741",
+        "Holstein( 1649 – 1728)",
+        "1641",
+        "Call_recording_Riki_241226_164022.m4a",
+        "IMG_20250113_093012.jpg 20250113-093012",
     ],
 )
 def test_what_is_no_phone(text: str) -> None:
