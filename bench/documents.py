@@ -8,6 +8,7 @@ lake, hashes, catalog with its indexes, publishing, checks, and Dagster's events
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,7 @@ def measure(count: int = COUNT, turns: int = 3, others: Sequence[Peer] = ()) -> 
 
 
 def _floor(file: Path) -> dict[str, float]:
+    os.sync()
     command = [sys.executable, "-m", "bench.floor", str(file)]
     done = subprocess.run(command, cwd=ROOT, env=environment(), check=True, stdout=subprocess.PIPE)
     seconds: dict[str, float] = json.loads(done.stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,7 @@ def archive(folder: Path, documents: list[dict[str, Any]], *, redacted: bool) ->
 
 def sync(config: Path) -> Sync:
     """Syncs a new archive in a process of its own."""
+    os.sync()  # what earlier runs wrote is not written out at the expense of this one
     begun = time.time()
     seconds = process(RELRAG, "sync", config=config)
     first_run, stages = _events(config.parent / ".relrag")
