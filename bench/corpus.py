@@ -53,11 +53,11 @@ def documents(count: int, seed: int = 2) -> list[dict[str, Any]]:
 
 
 def questions(asked: list[dict[str, Any]], count: int, seed: int = 3) -> list[str]:
-    """Questions of two to five words that stand together in one of the documents."""
-    chance = random.Random(seed)
+    """Questions of two to five telling words that stand together in one of the documents."""
+    chance, empty = random.Random(seed), set(_FUNCTION_WORDS.split())
     found = []
     for document in chance.sample(asked, count):
-        words = document["text"].split()[:-1]
+        words = [word for word in document["text"].split()[:-1] if word.strip(".").lower() not in empty]
         found.append(" ".join(chance.sample(words, chance.randint(2, 5))))
     return found
 

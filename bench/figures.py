@@ -17,18 +17,17 @@ class Figure:
     """the same of what it is held against"""
     against: str = ""
     at_most: float | None = None
-    """gate: ours, or where there is an `other` ours as a multiple of it, must not be more"""
+    """gate: ours, or where there is an `other` its time as a multiple of that, must not be more"""
     at_least: float | None = None
     """gate: so many times faster than `other` ours must be"""
 
     @property
     def ratio(self) -> float | None:
-        """Ours over the other where the gate is a ceiling, else how many times faster ours is."""
+        """Time of ours as a multiple of the other's where the gate is a ceiling, else how many times faster ours is."""
         if not self.other:
             return None
-        rate = self.unit.endswith("/s")
-        over = self.ours / self.other
-        return over if self.at_most is not None or rate else 1 / over
+        faster = self.ours / self.other if self.unit.endswith("/s") else self.other / self.ours
+        return 1 / faster if self.at_most is not None else faster
 
     @property
     def ok(self) -> bool:

@@ -1,12 +1,13 @@
 """The benchmarks themselves: each on a few hundred documents, so that they keep working; no time is asserted."""
 
+import functools
 import json
 from pathlib import Path
 
 import pytest
 
 from bench import __main__ as bench
-from bench import corpus, documents, floor, report, search
+from bench import corpus, documents, floor, redaction, report, search, whatsapp_parse
 from bench.clock import medians
 from bench.figures import Figure, from_json, to_json
 from bench.peers import Peer
@@ -40,6 +41,8 @@ def test_a_ceiling_is_read_as_a_multiple_and_a_floor_as_a_speed_up() -> None:
     assert (faster.ratio, faster.ok) == (15.0, False)
     rate = Figure("a", 900.0, "texts/s", 300.0, "b", at_least=3.0)
     assert (rate.ratio, rate.ok) == (3.0, True)
+    slower_rate = Figure("a", 100.0, "texts/s", 250.0, "b", at_most=2.0)
+    assert (slower_rate.ratio, slower_rate.ok) == (2.5, False)
     alone = Figure("a", 0.31, at_most=0.3)
     assert (alone.ratio, alone.ok) == (None, False)
     assert faster.cells() == ["a", "2 s", "30 s (b)", "15x", "at least 20x", "SHORT"]
@@ -78,6 +81,31 @@ def test_search_is_measured_on_a_published_archive() -> None:
     assert figures[0].what == "search of 300 passages, p50"
     assert 0 < figures[0].ours <= figures[1].ours
     assert figures[2].ratio == pytest.approx(300.0 / figures[0].ours)
+
+
+def test_redaction_is_measured_by_kind_of_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {"chat_texts": redaction.chat_texts(30), "mail_texts": redaction.mail_texts(5)}
+    for name, texts in few.items():
+        monkeypatch.setattr(redaction, name, lambda count, texts=texts: texts)
+    monkeypatch.setattr(redaction, "annotated", lambda: [{"full_text": "Call 052-123-4567"}])
+    figures, _ = bench.MEASURES["redaction"]()
+    gates = {figure.what: figure.at_least for figure in figures}
+    assert gates == {
+        "redaction, chat, 30 texts": 4.0,
+        "redaction, mail, 5 texts": 3.0,
+        "redaction, presidio-research, 1 texts": 2.0,
+    }
+    assert all(figure.ours > 0 and figure.other for figure in figures)
+
+
+def test_reading_whatsapp_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_few = functools.partial(
+        whatsapp_parse.write_chat, lines=3_000
+    )  # fewer end before the 13th, which decides the order of dates
+    monkeypatch.setattr(whatsapp_parse, "write_chat", write_few)
+    figures, _ = bench.MEASURES["whatsapp"]()
+    assert [figure.at_most for figure in figures] == [2.0, None]
+    assert all(figure.ours > 0 and figure.other for figure in figures)
 
 
 def test_an_unknown_measure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
