@@ -65,7 +65,8 @@ _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _TIME = r",? (?:o |v |um |at )?\d\d?(?:(?=:\d\d(?!\d))|\.\d\d)"
 _YEAR = r"(?:19|20)\d\d"
 _DATE = rf"{_DAY}(?:\. ?{_DAY}\. ?(?:{_YEAR}|\d\d)|-{_DAY}-{_YEAR}|/{_DAY}/(?:{_YEAR}|\d\d))(?:{_TIME})?"
-_STAMP = r"(?:20)?\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[_T-](?:[01]\d|2[0-3])[0-5]\d[0-5]\d"
+_MONTH_DAY = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
+_STAMP = rf"(?:20\d\d{_MONTH_DAY}[_T-]|\d\d{_MONTH_DAY}_)(?:[01]\d|2[0-3])[0-5]\d[0-5]\d"
 _YEARS = r"(?:1\d|20)\d\d ?[-\u2013] ?(?:1\d|20)\d\d"
 _DATES = re.compile(rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_STAMP}|{_YEARS})(?![\-./()]?\d)")
 _DIGIT, _NOT_DIGIT = re.compile(r"\d"), re.compile(r"\D+")
