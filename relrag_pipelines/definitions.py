@@ -90,8 +90,10 @@ def _source_folders(workspace: Workspace, export: UnresolvedJob) -> dg.SensorDef
         surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
         for one in surveys:
             if one.scan and (one.scan.changed or one.scan.gone):
+                # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
                 units = [(path, one.scan.units[path].mtime_ns) for path in one.scan.changed]
-                key = f"{one.source}:{stamp_hash([units, one.scan.gone])}"
+                state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
+                key = f"{one.source}:{workspace.keys.id_hash(state)}"
                 yield dg.RunRequest(run_key=key, asset_selection=[dg.AssetKey([one.source, "export"])])
 
     return _sensor
@@ -129,10 +131,11 @@ def follow_up(workspace: Workspace) -> Iterator[dg.RunRequest | dg.SkipReason]:
         )
     if todo.stale:
         return
-    if todo.publish and not todo.exports:
+    if todo.outdated:
         yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish")
     else:
-        yield dg.SkipReason("everything is up to date")
+        waiting = ", ".join(one.source for one in todo.exports)
+        yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else "everything is up to date")
 
 
 def partition_range(first: str, last: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 import orjson
 import pyarrow as pa
@@ -24,6 +25,7 @@ from relrag_pipelines.stores.lake import Stamp, file_hash
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768
+_RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
 _PRIVATE = arrow_schema(PrivateRecord)
@@ -69,6 +71,8 @@ class _Change:
     """months to be rewritten"""
     tables: dict[str, list[pa.Table]] = field(default_factory=dict)
     """month -> new private records"""
+    interrupted: set[str] = field(default_factory=set)
+    """units that a kill left half replaced and that could not be read now"""
 
 
 def export(workspace: Workspace, source: Source, *, full: bool = False, accept_deletions: bool = False) -> Exported:
@@ -80,35 +84,46 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     kind, home = KINDS[source.kind], workspace.home
     known, reader = units.load(home, source.name), workspace.reader_hash(source)
     found = units.scan(workspace.settings.source_path(source), kind, source, known, reader)
-    gone = found.gone
-    if not (full or found.changed or gone):
+    if not (full or found.changed or found.gone):
         return Exported()
     hashes = _content_hashes(found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
     readers = {path: f"{reader}+{stamp_hash(copies[path])}" if path in copies else reader for path in found.units}
     stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
 
-    report = Exported(units_read=len(stale), units_gone=len(gone))
-    change = _Change({path: state for path, state in known.items() if path not in gone}, set(gone))
-    change.touched = {month.month for path in gone for month in known[path].months}
+    change = _gone(source, known, found.gone)
+    report = Exported(units_read=len(stale), units_gone=len(found.gone))
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         places = copies.get(path, [path])
         contents = _read(workspace, source, found.units[path], places) if places[0] == path else _Contents()
-        _replace(change, path, known.get(path), contents)
+        _replace(change, path, known.get(path), contents, full)
         report.failures += contents.failures
         report.bytes_read += found.units[path].size
     for path, unit in found.units.items():
-        months = change.states[path].months if path in change.states else []
-        change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
+        if path not in change.interrupted:
+            months = change.states[path].months
+            change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
     if not accept_deletions:
         _refuse_many_deletions(workspace, source, change)
     report.months = _commit(workspace, source, known, change)
     failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states]
     units.save_failures(home, source.name, [one for one in failed if one.unit not in stale] + report.failures)
     units.save(home, source.name, change.states)
+    lake.drop_outside(home, source.name, workspace.settings.first_month)
     workspace.report(f"{source.name}: export", len(stale), len(stale))
     return report
+
+
+def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> _Change:
+    """The change that follows from units that are no longer there."""
+    months = {month.month for path in gone for month in known[path].months}
+    if not source.retain:
+        left = {path: state for path, state in known.items() if path not in gone}
+        return _Change(left, replaced=set(gone), touched=months)
+    # what was written of them stays, but their months need entries again
+    settled = {path: replace(state, reader=_RETAINED) for path, state in known.items() if path in gone}
+    return _Change({**known, **settled}, touched=months)
 
 
 def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) -> dict[str, str]:
@@ -126,10 +141,13 @@ def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) 
 
 
 def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:
-    """For each unit the paths with equal bytes, in order: the first one is the record, all are its locations."""
-    groups: dict[str, list[str]] = {}
+    """For each unit the paths with equal bytes and suffix, in order: the first is the record, all its locations.
+
+    Equal bytes under another suffix are another unit: the suffix decides how they are read.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
     for path in sorted(hashes):
-        groups.setdefault(hashes[path] or path, []).append(path)
+        groups.setdefault((hashes[path] or path, PurePosixPath(path).suffix.lower()), []).append(path)
     return {path: group for group in groups.values() for path in group}
 
 
@@ -137,13 +155,18 @@ def _as_read(state: UnitState | None, content_hash: str, reader: str) -> bool:
     return state is not None and (state.content_hash, state.reader) == (content_hash, reader) and content_hash != ""
 
 
-def _replace(change: _Change, path: str, before: UnitState | None, contents: _Contents) -> None:
+def _replace(change: _Change, path: str, before: UnitState | None, contents: _Contents, full: bool) -> None:
+    """Notes what one unit holds now in place of what it held."""
+    unfinished = before is not None and before.reader == units.UNFINISHED
     if not contents.complete and before and before.months:
-        return  # what was not read is not deleted
-    unfinished = before is None or before.reader == units.UNFINISHED
+        # what was not read is not deleted; one that a kill left half replaced stays so until it can be read
+        if unfinished:
+            change.interrupted.add(path)
+        return
     earlier = {month.month: month for month in before.months} if before else {}
     both = earlier.keys() | contents.months.keys()
-    change.touched |= {month for month in both if unfinished or earlier.get(month) != contents.months.get(month)}
+    again = full or unfinished or before is None
+    change.touched |= {month for month in both if again or earlier.get(month) != contents.months.get(month)}
     change.replaced.add(path)
     for month, tables in contents.tables.items():
         change.tables.setdefault(month, []).extend(tables)
@@ -156,7 +179,7 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
     before: set[str] = set()
     after: set[str] = set()
     for month in change.touched:
-        stored = lake.read(home, "private_records", source.name, month)
+        stored = lake.read(home, "private_records", source.name, month, damaged=True)
         leaving = pc.is_in(stored["unit"], gone)
         before.update(stored["asset_id"].filter(leaving).to_pylist())
         after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
@@ -183,15 +206,16 @@ def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], c
         marked[path] = UnitState(path, 0, 0, "", units.UNFINISHED, [held[month] for month in sorted(held)])
     units.save(home, source.name, marked)
 
-    def months() -> Iterator[tuple[str, pa.Table, Stamp | None]]:
-        gone = pa.array(sorted(change.replaced), pa.string())
-        for month in sorted(change.touched):
-            stored = lake.read(home, "private_records", source.name, month)
-            kept = stored.filter(pc.invert(pc.is_in(stored["unit"], gone)))
-            rows = pa.concat_tables([kept, *change.tables.get(month, [])])
-            yield month, rows, Stamp("", 0, "") if rows.num_rows else None
+    gone = pa.array(sorted(change.replaced), pa.string())
 
-    entries = lake.write(home, "private_records", source.name, months())
+    def make(month: str) -> tuple[pa.Table, Stamp | None]:
+        # one that is missing is made of what is read now; what of it was not read now is lost with it
+        stored = lake.read(home, "private_records", source.name, month, damaged=True)
+        kept = stored.filter(pc.invert(pc.is_in(stored["unit"], gone)))
+        rows = pa.concat_tables([kept, *change.tables.get(month, [])])
+        return rows, Stamp("", 0, "") if rows.num_rows else None
+
+    entries = lake.write(home, "private_records", source.name, sorted(change.touched), make)
     return {month: entries[month].rows if month in entries else 0 for month in sorted(change.touched)}
 
 

@@ -92,7 +92,7 @@ def _keyed(size: int, key: bytes) -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=size, key=key)
 
 
-_REVEALING = re.compile(r"@|(?:\d[\s().\-/]{0,2}){7}")
+_REVEALING = re.compile(r"@|(?:\d[^\w\n]{0,3}){7}")
 _OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
 """hashes and local times, which connectors put into ids"""
 

@@ -38,6 +38,8 @@ class Survey:
     """table -> manifest, private records included"""
     settings: Mapping[str, str]
     """stage -> hash of the settings that matter to it"""
+    unfinished: bool = False
+    """a kill left its private records half replaced: its months wait for the export"""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Plan:
     """why a new generation is needed; empty when the published one is up to date"""
     problems: list[str] = field(default_factory=list)
     """sources that cannot be looked at"""
+    outdated: bool = False
+    """the published generation is not made from what the lake holds now"""
 
     @property
     def empty(self) -> bool:
@@ -114,6 +118,7 @@ def survey(workspace: Workspace, source: Source) -> Survey:
         problem,
         {table: lake.manifest(workspace.home, table, source.name) for table in tables},
         {stage.name: stamp_hash(stage.settings(workspace, source)) for stage in STAGES},
+        any(state.reader == units.UNFINISHED for state in known.values()),
     )
 
 
@@ -137,7 +142,7 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
         reason = "nothing is published yet"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, [one.problem for one in surveys if one.problem])
+    return Plan(exports, stale, reason, [one.problem for one in surveys if one.problem], published != wanted)
 
 
 def current(workspace: Workspace) -> Plan:
@@ -149,7 +154,7 @@ def current(workspace: Workspace) -> Plan:
 
 def stale_months(surveys: Iterable[Survey]) -> list[Stale]:
     """Every month of every stage that is not up to date with the private records and settings, in order."""
-    return sorted(entry for one in surveys for entry in _stale(one))
+    return sorted(entry for one in surveys if not one.unfinished for entry in _stale(one))
 
 
 def wanted_inputs(workspace: Workspace, surveys: Iterable[Survey]) -> str:

@@ -17,7 +17,7 @@ from relrag_pipelines.stores import catalog, generations, lake, units, vectors
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.workspace import Workspace
 
-CATALOG = "catalog.duckdb"
+CATALOG = catalog.NAME
 VECTORS = "vectors"
 _INPUTS = "INPUTS"
 """in the folder being built: hash of what the catalog was built from"""
@@ -64,13 +64,12 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     counts = check(place)
     deleted = catalog.removed(place / CATALOG, _published(workspace))
     policy = plans.policy_hash(workspace)
-    stricter = policy != generations.published(workspace.home).get("policy", policy)
+    redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
     (place / _INPUTS).unlink()
     about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
-    sealed = generations.finish(workspace.home, about, now())
     # neither what was deleted nor what another policy let through may stay readable in an older generation
-    keep = 1 if deleted or stricter else workspace.settings.keep_generations
-    return sealed, generations.remove_old(workspace.home, keep)
+    sealed = generations.finish(workspace.home, about, now(), forget=bool(deleted) or redacted_otherwise)
+    return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
 
 def check(place: Path) -> dict[str, int]:

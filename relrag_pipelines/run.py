@@ -19,7 +19,7 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines.definitions import PUBLISHING, build_defs, partition_range
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.stages import STAGES
-from relrag_pipelines.stores import generations, lock
+from relrag_pipelines.stores import generations, lake, lock
 from relrag_pipelines.stores.atomic import write_text
 from relrag_pipelines.workspace import Workspace
 
@@ -80,7 +80,11 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
     with lock.writing(workspace.home, "relrag sync"), instance(workspace.home) as shared:
         _fail_orphans(shared)
         session = _Session(workspace, shared)
-        sources = [source.name for source in workspace.settings.sources] if full else [e.source for e in todo.exports]
+        sources = [one.source for one in todo.exports]
+        if full:
+            sources = [source.name for source in workspace.settings.sources]
+            for source in sources:
+                lake.drop_damaged(workspace.home, source)
         if sources:
             asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
             config = {"ops": {f"{source}__export": asked for source in sources}}
@@ -103,7 +107,7 @@ def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
     for first, last, stages in plans.current(workspace).runs():
         session.materialize([dg.AssetKey([*stage]) for stage in stages], tags=partition_range(first, last))
     todo = plans.current(workspace)
-    if todo.publish and not todo.stale:
+    if todo.outdated and not todo.stale:
         session.materialize([dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     return session.outcome

@@ -159,40 +159,66 @@ def wanted_stamp(workspace: Workspace, source: Source, stage: Stage, inputs: Ite
 
 def run(workspace: Workspace, source: Source, stage: Stage, months: list[str]) -> lake.Manifest:
     """Makes the given months of a stage again and returns their manifest entries."""
-    upstream = [lake.manifest(workspace.home, table, source.name) for table in stage.inputs]
-    failures: list[tuple[str, pa.Table, Stamp | None]] = []
+    home, what = workspace.home, f"{source.name}: {stage.name}"
+    upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
+    done = 0
 
-    def made() -> Iterator[tuple[str, pa.Table, Stamp | None]]:
-        for done, month in enumerate(months):
-            workspace.report(f"{source.name}: {stage.name}", done, len(months))
-            if month not in upstream[0]:
-                yield month, pa.table({}), None
-                failures.append((month, pa.table({}), None))
-                continue
-            tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
-            output = stage.make(workspace, source, tables)
-            stamp = wanted_stamp(workspace, source, stage, [known[month].output for known in upstream])
-            failures.append((month, to_table(output.failures, Failure), stamp if output.failures else None))
-            yield month, output.table, stamp
+    def make(month: str) -> tuple[pa.Table, Stamp | None]:
+        nonlocal done
+        workspace.report(what, done, len(months))
+        done += 1
+        if any(month not in known for known in upstream):
+            _keep_failures(workspace, source, stage, month, [], None)
+            return pa.table({}), None
+        tables = [lake.read(home, table, source.name, month) for table in stage.inputs]
+        output = stage.make(workspace, source, tables)
+        stamp = wanted_stamp(workspace, source, stage, [known[month].output for known in upstream])
+        _keep_failures(workspace, source, stage, month, output.failures, stamp)
+        return output.table, stamp
 
-    entries = lake.write(workspace.home, stage.table, source.name, made())
-    if stage.table == "records":
-        lake.write(workspace.home, "failures", source.name, failures)
-    workspace.report(f"{source.name}: {stage.name}", len(months), len(months))
+    entries = lake.write(home, stage.table, source.name, months, make)
+    workspace.report(what, len(months), len(months))
     return entries
 
 
+def _keep_failures(
+    workspace: Workspace, source: Source, stage: Stage, month: str, failures: list[Failure], stamp: Stamp | None
+) -> None:
+    """Stores what the stage had to leave out of a month, before the month itself counts as made."""
+    known = lake.manifest(workspace.home, "failures", source.name)
+    if stage.table == "records" and (failures or month in known):
+        rows = to_table(failures, Failure) if failures else arrow_schema(Failure).empty_table()
+        lake.write(workspace.home, "failures", source.name, [month], lambda _: (rows, stamp if failures else None))
+
+
+_IDS = frozenset(
+    {"asset_id", "source_id", "thread_id", "parent_asset_id", "parent_ref", "content_hash", "timestamp", "pages"}
+)
+"""columns that no policy touches; the export made them safe"""
+
+
 def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
-    """How many of the newest redacted texts hold personal data that the policy forbids; looks at `most` at the most."""
+    """How many strings of the newest redacted records hold what the policy forbids; looks at `most` records at most."""
     if not workspace.settings.pii_redaction_enabled:
         return 0
     found = looked = 0
     for month in sorted(lake.manifest(workspace.home, "records", source.name), reverse=True):
         rows = lake.read(workspace.home, "records", source.name, month).slice(0, most - looked)
-        for text, kind in zip(rows["text"].to_pylist(), rows["rag_source_type"].to_pylist(), strict=True):
-            channel = redact.channel_of(kind, workspace.channel(source))
-            found += bool(workspace.redactor.detect(text, channel))
+        for row in rows.to_pylist():
+            channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
+            texts = _strings([value for name, value in row.items() if name not in _IDS])
+            found += sum(bool(workspace.redactor.detect(text, channel)) for text in texts)
         looked += rows.num_rows
         if looked >= most:
             break
     return found
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
+    elif isinstance(value, dict):
+        yield from _strings(list(value.values()))

@@ -25,7 +25,6 @@ _OURS = (
     NothingPublished,
     RedactionError,
     SettingsError,
-    SourceMissing,
 )
 """their messages are written by this project and hold no text of the archive"""
 
@@ -37,6 +36,8 @@ def sealed() -> Iterator[None]:
         yield
     except _OURS as error:
         said = str(error)
+    except SourceMissing:  # it names the path, which can be anything
+        said = "the path of the source is missing or cannot be listed; `relrag plan` says which"
     except Exception as error:  # noqa: BLE001  its message may quote what was being read
         frame = traceback.extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"

@@ -112,7 +112,8 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
     @dg.asset_check(
         asset=dg.AssetKey([source.name, "redacted"]),
         name="no_unredacted_value",
-        description="No string of the redacted records holds personal data that the channel's policy forbids.",
+        blocking=True,
+        description="No string of the newest redacted records holds personal data that the channel's policy forbids.",
     )
     def _check() -> dg.AssetCheckResult:
         with sealed():

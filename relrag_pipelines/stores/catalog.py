@@ -77,12 +77,18 @@ def counts(path: Path) -> dict[str, int]:
 
 
 def removed(path: Path, previous: Path | None) -> int:
-    """How many records the previous catalog has that this one has no more, or no longer with that text."""
+    """How many records and failures the previous catalog has that this one has no more, or no longer like that."""
     if previous is None:
         return 0
     with _reading(path) as connection:
         _attach(connection, previous)
-        return _count(connection, "SELECT count(*) FROM previous.records ANTI JOIN records USING (asset_id, text)")
+        return sum(
+            _count(connection, f"SELECT count(*) FROM previous.{table} ANTI JOIN {table} USING ({columns})")  # noqa: S608
+            for table, columns in (
+                ("records", "asset_id, content_hash, text, locations"),
+                ("failures", "source, unit, location, fault"),
+            )
+        )
 
 
 def dangling(path: Path) -> dict[str, int]:

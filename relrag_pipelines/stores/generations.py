@@ -51,14 +51,16 @@ def building(home: Path) -> Path:
 def begin(home: Path) -> Path:
     """An empty folder for the next generation; an unfinished one is removed."""
     path = building(home)
-    for unfinished in (path, *path.parent.glob(".*.removed")):
-        shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True, mode=0o700)
     return path
 
 
-def finish(home: Path, about: dict[str, Any], at: datetime) -> Generation:
-    """Seals what was built, makes it the current generation and returns it; `about` goes into its MANIFEST."""
+def finish(home: Path, about: dict[str, Any], at: datetime, *, forget: bool = False) -> Generation:
+    """Seals what was built, makes it the current generation and returns it; `about` goes into its MANIFEST.
+
+    forget says that older generations hold what must not stay readable.
+    """
     path = building(home)
     files = _files(path)
     for name in files:
@@ -69,6 +71,7 @@ def finish(home: Path, about: dict[str, Any], at: datetime) -> Generation:
         "number": number,
         "published_at": at.isoformat("T", "seconds"),
         **about,
+        "oldest_kept": number if forget else published(home).get("oldest_kept", 0),
         "files": {name: {"sha256": file_hash(path / name), "bytes": (path / name).stat().st_size} for name in files},
     }
     write_text(path / "MANIFEST.json", json.dumps(manifest, indent=1) + "\n")
@@ -125,10 +128,19 @@ def open_current(home: Path) -> Iterator[Generation]:
             return
 
 
-def remove_old(home: Path, keep: int) -> list[int]:
-    """Removes all but the newest `keep` generations, except those that are being read; returns what was removed."""
+def sweep(home: Path, keep: int) -> list[int]:
+    """Removes generations that are no longer to be kept, except those that are being read; returns what was removed.
+
+    Kept are the newest `keep`, but none older than the current one's MANIFEST allows: what it deleted must not stay
+    readable in an older one. Every sync sweeps, so that one that was being read, or a kill, is made good.
+    """
+    current = current_number(home)
+    if current is None:
+        return []
+    oldest = int(published(home).get("oldest_kept", 0))
+    kept = [number for number in sorted(numbers(home), reverse=True)[:keep] if number >= oldest]
     removed = []
-    for number in sorted(numbers(home), reverse=True)[keep:]:
+    for number in sorted(set(numbers(home)) - {current, *kept}):
         path = home / "published" / str(number)
         with (path / _LOCK).open("a") as file:
             try:
@@ -136,10 +148,10 @@ def remove_old(home: Path, keep: int) -> list[int]:
             except BlockingIOError:
                 continue
             # renamed first, so that no reader finds half a generation
-            doomed = path.with_name(f".{number}.removed")
-            path.replace(doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
+            path.replace(path.with_name(f".{number}.removed"))
         removed.append(number)
+    for doomed in (home / "published").glob(".*.removed"):
+        shutil.rmtree(doomed, ignore_errors=True)
     return removed
 
 

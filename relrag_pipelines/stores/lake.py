@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema
 from relrag_pipelines.stores.atomic import replacing, write_text
 
 _ROW_GROUP = 50_000
+_DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
+"""tables with months under lake/"""
 
 
 class LakeError(Exception):
@@ -88,59 +90,103 @@ def month_path(home: Path, table: str, source: str, month: str) -> Path:
     return folder(home, table, source) / f"{month}.parquet"
 
 
-def read(home: Path, table: str, source: str, month: str) -> pa.Table:
-    """The rows of one month; an empty table where there are none."""
+def read(home: Path, table: str, source: str, month: str, *, damaged: bool = False) -> pa.Table:
+    """The rows of one month; an empty table where there are none.
+
+    Raises LakeError where the manifest knows rows and the file is gone, unless `damaged` ones count as empty.
+    """
     schema = arrow_schema(TABLES[table].row)
     path = month_path(home, table, source, month)
-    if not path.exists():
-        return schema.empty_table()
-    return pq.read_table(path, schema=schema, partitioning=None)
+    if path.exists():
+        return pq.read_table(path, schema=schema, partitioning=None)
+    entry = manifest(home, table, source).get(month)
+    if entry and entry.rows and not damaged:
+        raise LakeError(f"{table} of {source}, {month}, is missing; `relrag sync --full` makes it again")
+    return schema.empty_table()
 
 
-def write(home: Path, table: str, source: str, months: Iterable[tuple[str, pa.Table, Stamp | None]]) -> Manifest:
-    """Puts the given months in place and then their entries into the manifest.
+def write(
+    home: Path, table: str, source: str, months: Sequence[str], make: Callable[[str], tuple[pa.Table, Stamp | None]]
+) -> Manifest:
+    """Makes the given months and puts them in place, then their entries into the manifest; returns these.
 
-    Rows are sorted here. A month without rows has an entry and no file; one without a stamp is removed. A kill between
-    file and manifest leaves the month stale, so it is made again.
+    Rows are sorted here. A month without rows has an entry and no file; one without a stamp is removed. The entries
+    go before the first file is replaced: after a kill no entry describes a file that is not the one it was made for.
     """
     entries = manifest(home, table, source)
+    kept = {month: entry for month, entry in entries.items() if month not in set(months)}
+    if kept != entries:
+        _write_manifest(home, table, source, kept)
     written: Manifest = {}
-    for month, rows, stamp in months:
+    for month in months:
+        rows, stamp = make(month)
         if stamp is None:
             month_path(home, table, source, month).unlink(missing_ok=True)
-            entries.pop(month, None)
         else:
             written[month] = _write_month(home, table, source, month, rows, stamp)
-    body: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "months": {month: asdict(entry) for month, entry in sorted({**entries, **written}.items())},
-    }
-    write_text(folder(home, table, source) / "MANIFEST.json", json.dumps(body, indent=1) + "\n")
+    _write_manifest(home, table, source, {**kept, **written})
     return written
+
+
+def drop_damaged(home: Path, source: str) -> None:
+    """Takes the entries of files that are not as written out of the manifests, so that they are made again."""
+    for table in _DERIVED:
+        entries = manifest(home, table, source)
+        sound = {month: entry for month, entry in entries.items() if not _damage(home, table, source, month, entry)}
+        if sound != entries:
+            _write_manifest(home, table, source, sound)
+
+
+def drop_outside(home: Path, source: str, first: str) -> None:
+    """Removes what lies before the first month: it has no partition any more."""
+    for table in _DERIVED:
+        if outside := [month for month in manifest(home, table, source) if month < first]:
+            write(home, table, source, outside, lambda month: (pa.table({}), None))
+
+
+def sources(home: Path) -> set[str]:
+    """Every source that anything is stored of."""
+    units = {path.stem for path in (home / "private" / "units").glob("*.parquet")}
+    folders = [home / "private" / "records", *(home / "lake").glob("*")]
+    return units | {path.name for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_dir()}
 
 
 def verify(home: Path, source: str) -> list[str]:
     """What differs between the month files of a source and their manifests, a line each; empty when all is true."""
     wrong = []
-    for table in ("private_records", *(name for name, declared in TABLES.items() if "lake/" in declared.place)):
+    for table in ("private_records", *_DERIVED):
         entries = manifest(home, table, source)
         there = {path.stem for path in folder(home, table, source).glob("*.parquet")}
-        expected = {month for month, entry in entries.items() if entry.rows}
-        for month in sorted(there | expected):
+        for month in sorted(there | entries.keys()):
             name = month_path(home, table, source, month).relative_to(home).as_posix()
-            if month not in expected:
-                wrong.append(f"{name} is not in its manifest")
-            elif month not in there:
-                wrong.append(f"{name} is missing")
-            elif file_hash(home / name) != entries[month].output:
-                wrong.append(f"{name} differs from its manifest")
+            if found := _damage(home, table, source, month, entries.get(month)):
+                wrong.append(f"{name} {found}")
     return wrong
 
 
 def remove(home: Path, source: str) -> None:
     """Removes everything of a source that is no longer configured, private and redacted."""
-    for table in TABLES:
+    for table in ("private_records", *_DERIVED):
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
+    for kept in ("units", "failures"):
+        (home / "private" / kept / f"{source}.parquet").unlink(missing_ok=True)
+
+
+def _damage(home: Path, table: str, source: str, month: str, entry: Entry | None) -> str:
+    path = month_path(home, table, source, month)
+    if entry is None or not entry.rows:
+        return "is not in its manifest" if path.exists() else ""
+    if not path.exists():
+        return "is missing"
+    return "" if file_hash(path) == entry.output else "differs from its manifest"
+
+
+def _write_manifest(home: Path, table: str, source: str, entries: Manifest) -> None:
+    body: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "months": {month: asdict(entry) for month, entry in sorted(entries.items())},
+    }
+    write_text(folder(home, table, source) / "MANIFEST.json", json.dumps(body, indent=1) + "\n")
 
 
 def file_hash(path: Path) -> str:

@@ -33,14 +33,16 @@ class Scan:
     changed: tuple[str, ...]
     """new ones and those whose size, time or reader differ"""
     gone: tuple[str, ...]
-    """read before and no longer there; none where the source retains them"""
+    """read before and no longer there; where the source retains them, only those left unfinished"""
 
 
 def scan(root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str) -> Scan:
     """Looks at every file of a source, without opening any; SourceMissing when its path is not there."""
     units = {unit.path: unit for unit in _walk(root, kind, source.exclude)}
     changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader))
-    gone = () if source.retain else tuple(sorted(known.keys() - units.keys()))
+    missing = sorted(known.keys() - units.keys())
+    # one that vanished while its records were being replaced has months to be settled, retained or not
+    gone = tuple(path for path in missing if not source.retain or known[path].reader == UNFINISHED)
     return Scan(units, changed, gone)
 
 

@@ -15,7 +15,7 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
-from relrag_pipelines.stores import generations, lock, units
+from relrag_pipelines.stores import generations, lake, lock, units
 from relrag_pipelines.workspace import Workspace
 from relrag_query.progress import progress
 
@@ -32,6 +32,8 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     _need_sources(workspace)
     started = time.monotonic()
     with lock.writing(workspace.home, "relrag sync", wait):
+        generations.sweep(workspace.home, workspace.settings.keep_generations)
+        _remove_leftovers(workspace, accept_deletions)
         todo = plans.current(workspace)
         if todo.empty and not full:
             print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
@@ -89,6 +91,19 @@ def backfill(source: str, first: str, last: str, config: Path | None = None, *, 
     return _finish(workspace, Plan(), outcome, started)
 
 
+def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
+    """Sources that are stored and no longer in relrag.toml: removed when that was accepted, else named."""
+    for name in sorted(lake.sources(workspace.home) - {source.name for source in workspace.settings.sources}):
+        if accepted:
+            lake.remove(workspace.home, name)
+            print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
+        else:
+            print(
+                f"{name}: no longer in {settings_module.CONFIG_NAME}, so it is not searched; "
+                "`relrag sync --accept-deletions` removes what is stored of it"
+            )
+
+
 def _need_sources(workspace: Workspace) -> None:
     if not workspace.settings.sources:
         where = workspace.settings.folder / settings_module.CONFIG_NAME
@@ -126,7 +141,7 @@ def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) 
         f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages, "
         f"{counts['asset_asset_edges']} relations; {outcome.runs} runs, {seconds:.1f} s."
     )
-    return _report_failures(workspace, todo)
+    return max(_report_failures(workspace, todo), WITH_FAILURES if outcome.warnings else DONE)
 
 
 def _report_failures(workspace: Workspace, todo: Plan) -> int:

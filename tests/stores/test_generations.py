@@ -51,11 +51,11 @@ def test_a_reader_keeps_its_generation_while_newer_ones_are_published(tmp_path: 
     with generations.open_current(tmp_path) as old:
         publish(tmp_path, "two")
         publish(tmp_path, "three")
-        assert generations.remove_old(tmp_path, keep=1) == [2]
+        assert generations.sweep(tmp_path, keep=1) == [2]
         assert (old.path / "catalog.duckdb").read_text() == "one"
         with generations.open_current(tmp_path) as new:
             assert (new.number, (new.path / "catalog.duckdb").read_text()) == (3, "three")
-    assert generations.remove_old(tmp_path, keep=1) == [1]
+    assert generations.sweep(tmp_path, keep=1) == [1]
     assert sorted(path.name for path in (tmp_path / "published").iterdir()) == ["3", "current"]
 
 
@@ -79,3 +79,16 @@ def test_a_generation_of_a_newer_relrag_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 999'))
     with pytest.raises(GenerationError, match="newer relrag"), generations.open_current(tmp_path):
         pass
+
+
+def test_what_was_deleted_goes_with_the_older_generations_as_soon_as_nobody_reads_them(tmp_path: Path) -> None:
+    publish(tmp_path, "one")
+    place = generations.begin(tmp_path)
+    (place / "catalog.duckdb").write_text("two")
+    with generations.open_current(tmp_path):
+        generations.finish(tmp_path, {"inputs": "two"}, AT, forget=True)
+        assert generations.sweep(tmp_path, keep=2) == []
+    # a later publish that deletes nothing does not bring it back into what is kept
+    publish(tmp_path, "three")
+    assert generations.sweep(tmp_path, keep=3) == [1]
+    assert sorted(generations.numbers(tmp_path)) == [2, 3]

@@ -16,9 +16,14 @@ def edges(*names: str) -> pa.Table:
     return to_table([Edge(name, "thread:t", "thread_member") for name in names], Edge)
 
 
+def put(home: Path, *months: tuple[str, pa.Table, Stamp | None]) -> None:
+    made = {month: (rows, stamp) for month, rows, stamp in months}
+    lake.write(home, "asset_asset_edges", "chat", list(made), lambda month: made[month])
+
+
 def test_equal_rows_in_any_order_give_equal_files(tmp_path: Path) -> None:
     for home, rows in ((tmp_path / "a", edges("x", "y", "z")), (tmp_path / "b", edges("z", "x", "y"))):
-        lake.write(home, "asset_asset_edges", "chat", [("2024-05", rows, STAMP)])
+        put(home, ("2024-05", rows, STAMP))
     one, two = (lake.manifest(tmp_path / name, "asset_asset_edges", "chat") for name in "ab")
     assert one == two
     assert one["2024-05"].rows == 3
@@ -30,16 +35,16 @@ def test_equal_rows_in_any_order_give_equal_files(tmp_path: Path) -> None:
 
 
 def test_a_month_without_rows_has_an_entry_and_no_file(tmp_path: Path) -> None:
-    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP)])
-    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges(), STAMP)])
+    put(tmp_path, ("2024-05", edges("x"), STAMP))
+    put(tmp_path, ("2024-05", edges(), STAMP))
     assert not lake.month_path(tmp_path, "asset_asset_edges", "chat", "2024-05").exists()
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat")["2024-05"].rows == 0
     assert lake.verify(tmp_path, "chat") == []
 
 
 def test_a_month_without_a_stamp_is_removed(tmp_path: Path) -> None:
-    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP), ("2024-06", edges("y"), STAMP)])
-    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges(), None)])
+    put(tmp_path, ("2024-05", edges("x"), STAMP), ("2024-06", edges("y"), STAMP))
+    put(tmp_path, ("2024-05", edges(), None))
     assert list(lake.manifest(tmp_path, "asset_asset_edges", "chat")) == ["2024-06"]
 
 
@@ -47,12 +52,12 @@ def test_a_missing_value_in_a_column_that_must_have_one_is_refused(tmp_path: Pat
     schema = pa.schema([pa.field(field.name, field.type) for field in arrow_schema(Edge)])
     rows = pa.Table.from_pylist([{"src_asset_ref": None, "dst_asset_ref": "b", "relation_type": "r"}], schema)
     with pytest.raises((ValueError, pa.ArrowInvalid)):
-        lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", rows, STAMP)])
+        put(tmp_path, ("2024-05", rows, STAMP))
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
 
 
 def test_verify_names_the_file_with_one_flipped_byte(tmp_path: Path) -> None:
-    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP)])
+    put(tmp_path, ("2024-05", edges("x"), STAMP))
     path = lake.month_path(tmp_path, "asset_asset_edges", "chat", "2024-05")
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -63,11 +68,33 @@ def test_verify_names_the_file_with_one_flipped_byte(tmp_path: Path) -> None:
 
 
 def test_a_newer_lake_is_refused_and_an_older_one_counts_as_empty(tmp_path: Path) -> None:
-    lake.write(tmp_path, "asset_asset_edges", "chat", [("2024-05", edges("x"), STAMP)])
+    put(tmp_path, ("2024-05", edges("x"), STAMP))
     path = lake.folder(tmp_path, "asset_asset_edges", "chat") / "MANIFEST.json"
     written = path.read_text()
     path.write_text(written.replace(f'"schema_version": {SCHEMA_VERSION}', f'"schema_version": {SCHEMA_VERSION + 1}'))
     with pytest.raises(LakeError, match=f"schema {SCHEMA_VERSION + 1}"):
         lake.manifest(tmp_path, "asset_asset_edges", "chat")
     path.write_text(written.replace(f'"schema_version": {SCHEMA_VERSION}', '"schema_version": 0'))
+    assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
+
+
+def test_a_kill_between_two_months_leaves_no_entry_for_a_file_that_it_was_not_made_for(tmp_path: Path) -> None:
+    put(tmp_path, ("2024-05", edges("x"), STAMP), ("2024-06", edges("y"), STAMP))
+
+    def make(month: str) -> tuple[pa.Table, Stamp | None]:
+        if month == "2024-06":
+            raise KeyboardInterrupt
+        return edges("other"), STAMP
+
+    with pytest.raises(KeyboardInterrupt):
+        lake.write(tmp_path, "asset_asset_edges", "chat", ["2024-05", "2024-06"], make)
+    assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
+
+
+def test_a_missing_month_is_an_error_and_not_an_empty_one(tmp_path: Path) -> None:
+    put(tmp_path, ("2024-05", edges("x"), STAMP))
+    lake.month_path(tmp_path, "asset_asset_edges", "chat", "2024-05").unlink()
+    with pytest.raises(LakeError, match="2024-05, is missing"):
+        lake.read(tmp_path, "asset_asset_edges", "chat", "2024-05")
+    lake.drop_damaged(tmp_path, "chat")
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
