@@ -82,6 +82,14 @@ _DECIMAL_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’]\d{3})+|\d+)[.,](\d{1,2})")
 _LETTERS_AND_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})")
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{8,64}")
 
+_FILLER = re.compile(
+    r"\b(how)\s+(?:much|many|long|often|far)\b|\b(what|which)\s+(?:kind|sort|type)s?(?=\s+of\b)"
+    r"|\b(jak)\s+(?:moc|mnoho|dlouho|[cč]asto|daleko)\b|\b(jak\w{1,3})\s+(?:druh|typ)\w*"
+    r"|(?<!\w)(כמה)\s+(?:זמן|פעמים)(?!\w)|(?<!\w)(איזה)\s+(?:סוג|מין)(?!\w)",
+    re.IGNORECASE,
+)
+"""What asks; the first word stays, since it tells the language."""
+
 _REMEMBERED = 2**17
 Kept = TypeVar("Kept")
 _stem = Stemmer.Stemmer("english", 0).stemWord  # without its own cache: each word comes here once
@@ -128,8 +136,16 @@ def document_tokens(text: str) -> str:
 
 
 def query_tokens(text: str) -> str:
-    """The tokens of a question: those that a text of the same words is indexed under."""
-    return document_tokens(text)
+    """The tokens of a question: those that a text of the same words is indexed under.
+
+    What only asks for an amount or a kind (`how much`) is left out, if other words are left.
+    """
+    tokens = document_tokens(text)
+    if (asked := _FILLER.sub(lambda found: found[found.lastindex or 0], text)) != text:
+        fewer = document_tokens(asked)
+        if fewer and set(fewer.split()) < set(tokens.split()):
+            return fewer
+    return tokens
 
 
 class SparseEncoder:

@@ -169,7 +169,7 @@ def _one_place(one: Unit, other: Unit) -> bool:
 
 def _alike(one: Unit, other: Unit) -> bool:
     """Whether two units say the same: most of their words, and every figure."""
-    first, second = tokens(one.text), tokens(other.text)
+    first, second = ({token for token in tokens(unit.text) if token[0] != "+"} for unit in (one, other))
     if any(any(map(str.isdigit, token)) for token in first ^ second):
         return False
     return len(first & second) >= _SAME * len(first | second)

@@ -21,7 +21,7 @@ from relrag_pipelines.stores import generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_query import graph, passages
 from relrag_query.answer import answer
-from relrag_query.coverage import Frequencies, Term, passage_tokens, terms
+from relrag_query.coverage import PART, Frequencies, Term, passage_tokens, says_time, terms
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
@@ -122,8 +122,8 @@ class Archive:
         """The sentences that answer a question, with the records that say so; `limit` caps the passages looked at."""
         context = self._context(question, sources, kinds, since, until, limit or 2 * self.settings.search_limit)
         hits = run(_ASK, context)
-        if context.when and context.when.relative:
-            hits = [hit for hit in hits if hit.in_time or hit.role]
+        if context.when:
+            hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
         evidence = answer(hits, context.terms, context.intents, self.settings.answer_min_coverage)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
         listed = self._located(sources_shown(hits, evidence, self.settings))
@@ -180,7 +180,7 @@ class Archive:
         return Context(
             question=question,
             search_text=topic if redacted == topic else f"{topic}\n{redacted}",
-            terms=terms(topic, self._frequencies, redacted),
+            terms=terms(topic, self._frequencies, redacted, when.phrase if when and topic == question else ""),
             intents=classify_query_intent(question, [], []),
             when=when,
             where=vectors.Where(
@@ -208,9 +208,9 @@ class Archive:
 
     def _missing(self, asked: list[Term], hits: list[Hit]) -> list[str]:
         """A word that one passage alone holds is not counted, but then that passage is among the hits."""
-        rare = [one for one in asked if not (one.light or any(map(self._frequencies.get, one.tokens)))]
+        rare = [one for one in asked if not (one.light or one.known(self._frequencies))]
         held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()
-        return [one.said for one in rare if not one.found(held)]
+        return [one.said for one in rare if one.found(held) <= PART]
 
     def _redacted(self, question: str) -> str:
         if not (self.settings.pii_redaction_enabled and _PERSONAL.search(question)):

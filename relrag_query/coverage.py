@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.tokens import document_tokens, index_text, query_tokens
+from relrag_query.when import When
 
 Frequencies = Mapping[str, int]
 """passages that hold a token, of those counted; under the empty token all that were counted"""
@@ -22,6 +24,13 @@ Frequencies = Mapping[str, int]
 _BEGINNING = {4: 0.5, 5: 0.9}
 _HEBREW_BEGINNING = {3: 0.5, 4: 0.9}
 """how surely two words are one when they share a beginning of so many letters"""
+
+PART = 0.25
+"""what a part of a code is worth without the rest"""
+_ABBREVIATED = 0.9
+"""what the first seven digits of a long hexadecimal id are worth"""
+_LONGEST_CODE = 4
+"""parts of a code that a text may write as words of their own"""
 
 _LIGHT = 0.3
 """weight of a word that only asks; others weigh 1 and more"""
@@ -45,6 +54,9 @@ _KIND = {
 }
 """what a record is, in the words that a question may use for it"""
 _PSEUDONYM = re.compile(r"<[A-Z_]+:k\d+:[0-9a-f]+>")
+_CODE = re.compile(r"[\d_@]")
+_PREFIX = re.compile(r"^\W*[א-ת]{1,2}-?(?=[\da-zA-Z])")
+"""Hebrew letters before a number or a foreign word"""
 
 
 @dataclass(frozen=True)
@@ -64,42 +76,82 @@ class Term:
         """How surely these tokens hold the word, 0 to 1."""
         return max((sure for token, sure in self.tokens.items() if token in held), default=0.0)
 
+    def known(self, held: Frequencies) -> bool:
+        """Whether the archive holds the word, not just a part of a code."""
+        return any(held.get(token) for token, sure in self.tokens.items() if sure > PART)
 
-def terms(question: str, frequencies: Frequencies, redacted: str | None = None) -> list[Term]:
+
+@dataclass
+class _Found:
+    """A word as it stands in the question."""
+
+    said: str
+    sure: dict[str, float]
+    light: bool = False
+    joined: bool = False
+    timed: bool = False
+    """belongs to the time phrase"""
+
+
+def terms(question: str, frequencies: Frequencies, redacted: str | None = None, phrase: str = "") -> list[Term]:
     """The words of a question that can be looked for, each once.
 
-    `redacted` is the question with pseudonyms in place of personal data: what it replaced is found under either.
+    `redacted` is the question with pseudonyms in place of personal data: what it replaced is found under either. Words
+    of `phrase`, which says the time, weigh nothing if others are left: the time of a passage tells whether it fits.
     """
-    words = _words(question)
+    words = _words(question, phrase)
     if redacted and redacted != question:
-        gone = set(question.split()) - set(redacted.split())
-        replaced = frozenset(query_tokens(" ".join(sorted(gone))).split()) | frozenset(_PSEUDONYM.findall(redacted))
-        words = {word: how for word, how in words.items() if not word <= replaced}
-        words[replaced] = (" ".join(sorted(gone)), False, False)
+        gone = sorted(set(question.split()) - set(redacted.split()))
+        replaced = {token: sure for piece in gone for token, sure in _sures(piece).items()}
+        words = {word: found for word, found in words.items() if not word <= replaced.keys()}
+        replaced |= dict.fromkeys(_PSEUDONYM.findall(redacted), 1.0)
+        words[frozenset(replaced)] = _Found(" ".join(gone), replaced)
+    timed = any(not (one.light or one.timed) for one in words.values())
     return [
         Term(
-            said,
-            {token: _sure(token) for token in word},
-            _weight(said, light, _rarity(word, frequencies)),
-            joined,
-            light,
+            one.said,
+            one.sure,
+            0.0 if one.timed and timed else _weight(one.said, one.light, _rarity(one.sure, frequencies)),
+            one.joined,
+            one.light,
         )
-        for word, (said, light, joined) in words.items()
+        for one in words.values()
     ]
 
 
-def _words(question: str) -> dict[frozenset[str], tuple[str, bool, bool]]:
-    """Tokens of each word that can be looked for -> the word, whether it weighs little, whether it joins the last."""
+def _words(question: str, phrase: str) -> dict[frozenset[str], _Found]:
+    """The words that can be looked for, by their tokens."""
+    question = unicodedata.normalize("NFC", question)
     said = set(query_tokens(question).split())
-    words: dict[frozenset[str], tuple[str, bool, bool]] = {}
+    start = question.find(phrase) if phrase else -1
+    words: dict[frozenset[str], _Found] = {}
     open_end = False
-    for piece in question.split():
-        found = frozenset(query_tokens(piece).split()) & said
-        light = bool(found & _light())
-        if found:
-            words.setdefault(found, (piece.strip(",;:.?!()\"'"), light, open_end and not light))
-        open_end = bool(found) and not light and piece[-1] not in ",;:.?!"
+    for place in re.finditer(r"\S+", question):
+        piece = place[0]
+        sure = {token: sure for token, sure in _sures(piece).items() if token in said or token[0] == "+"}
+        light = bool(sure.keys() & _light())
+        timed = start >= 0 and place.start() < start + len(phrase) and start < place.end()
+        tells = bool(sure) and not light and not timed
+        if sure:
+            found = _Found(piece.strip(",;:.?!()\"'"), sure, light, open_end and tells, timed)
+            words.setdefault(frozenset(sure), found)
+        open_end = tells and piece[-1] not in ",;:.?!"
     return words
+
+
+def _sures(piece: str) -> dict[str, float]:
+    """What a passage may hold of a word of the question -> how sure that is. Of a code, the whole is what counts."""
+    found = {token: _sure(token) for token in query_tokens(piece).split()}
+    plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
+    if not plain or len(found) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):
+        return found
+    whole = max(plain, key=len)
+    sure = dict.fromkeys(found, PART) | {whole: 1.0}
+    if len(plain) == 2 and len(plain[1]) == 7 and whole.startswith(plain[1]):
+        sure[plain[1]] = _ABBREVIATED
+    if len(plain) > 2 and "." not in whole:
+        sure["+" + re.sub(r"\W", "", whole)] = 1.0
+    return sure
 
 
 def coverage(words: Sequence[Term], held: frozenset[str]) -> float:
@@ -110,8 +162,17 @@ def coverage(words: Sequence[Term], held: frozenset[str]) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def tokens(text: str) -> frozenset[str]:
-    """The tokens of a text."""
-    return frozenset(document_tokens(text).split())
+    """The tokens of a text; behind a `+` also what its neighbours make with a number, so INV 1187 is INV-1187."""
+    found = document_tokens(text).split()
+    plain = [token for token in found if token[0] != "~"]
+    joined = {
+        "+" + "".join(plain[start:end])
+        for place, token in enumerate(plain)
+        if token[0].isdigit() or token[-1].isdigit()
+        for start in range(max(0, place - _LONGEST_CODE + 1), place + 1)
+        for end in range(max(start + 2, place + 1), start + _LONGEST_CODE + 1)
+    }
+    return frozenset(joined.union(found))
 
 
 def passage_tokens(chunk: Chunk) -> frozenset[str]:
@@ -123,6 +184,13 @@ def metadata_tokens(chunk: Chunk) -> frozenset[str]:
     """The tokens of what is known of a passage: sender, subject, file, day, and what it is."""
     known = index_text("", chunk.subject, chunk.from_, chunk.file_name, chunk.timestamp)
     return tokens(known) | kind_tokens(chunk.rag_source_type)
+
+
+def says_time(chunk: Chunk, when: When) -> bool:
+    """Whether a passage holds every word of a month or year that is asked for, though it is of another time."""
+    words = [] if when.relative else terms(when.phrase, {})
+    held = passage_tokens(chunk)
+    return bool(words) and all(word.found(held) > PART for word in words)
 
 
 @functools.cache
@@ -150,7 +218,7 @@ def _weight(said: str, light: bool, rarity: float) -> float:
     return _LIGHT if light else (1.0 + rarity / 2) * (_NAME if said.istitle() else 1.0)
 
 
-def _rarity(word: frozenset[str], held: Frequencies) -> float:
-    """Inverse document frequency of the word's rarest token that the archive holds."""
-    documents = min((held[token] for token in word if held.get(token)), default=0)
+def _rarity(sure: Mapping[str, float], held: Frequencies) -> float:
+    """Inverse document frequency of the rarest token that the archive holds; parts of a code are not the word."""
+    documents = min((held[token] for token, share in sure.items() if share > PART and held.get(token)), default=0)
     return math.log1p((held.get("", 0) - documents + 0.5) / (documents + 0.5))

@@ -86,6 +86,9 @@ def test_tokens(text: str, tokens: str) -> None:
         ("ten pro plans of the team", "ten pro plan team"),
         ("מי זאת דניאלה?", "דניאלה"),
         ("?!", ""),
+        ("How much is the pump?", "pump"),
+        ("how much", "much"),
+        ("much of the pump", "much pump"),
     ],
 )
 def test_words_that_ask_or_join_are_left_out(question: str, tokens: str) -> None:
@@ -166,6 +169,8 @@ def test_names_with_accents_do_not_make_a_text_foreign() -> None:
 @example("א׳ב\"ג''''")
 @example("<PHONE_NUMBER:k1:")
 @example("1.2.3.4,5 000")
+@example("how much")
+@example("jak moc, how many cerpadlo")
 def test_a_question_finds_the_line_that_it_repeats(text: str) -> None:
     """One analysis for both: no token of a question is missing from a text of the same words."""
     line = " ".join(text.split())

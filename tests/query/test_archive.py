@@ -146,6 +146,21 @@ def test_what_the_archive_does_not_hold_is_said(archive: Archive, question: str)
     assert answer.searched == "18 passages in mail, calls, chat"
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["giraffe in December 2024", "invoice in December 2024", "How much is the giraffe?", "INV-1199", "draft of 2019"],
+)
+def test_neither_the_time_nor_part_of_a_code_is_an_answer(archive: Archive, question: str) -> None:
+    assert not archive.ask(question).found
+
+
+def test_what_lies_within_a_month_or_names_it_answers(archive: Archive) -> None:
+    assert set(shown(archive.ask("draft of December 2024"))) == {"gmail:c0", "gmail:c0/0"}
+    assert archive.ask("invoice of January 2025").found
+    assert archive.ask("INV 1187").found
+    assert archive.ask("INV-1199").missing == ["INV-1199"]
+
+
 def test_words_that_no_passage_holds_are_named(archive: Archive) -> None:
     assert archive.ask("Where did the zeppelin invoice land?").missing == ["zeppelin", "land"]
 
@@ -348,3 +363,15 @@ def test_a_damaged_generation_says_what_to_run_and_lets_go(tmp_path: Path, damag
         Archive.open(config)
     publish(tmp_path, [record("jsonl:1", "text", source="notes")])
     assert generations.remove_old(tmp_path / ".relrag", keep=1) == [1]
+
+
+def test_the_line_with_the_very_code_stands_first_and_one_without_it_is_no_answer(tmp_path: Path) -> None:
+    others = [record(f"jsonl:{number}", f"this is docword{number}", source="notes") for number in range(20, 50)]
+    lines = ["number 5 is here, 5 of 5", "the killmarker1.5 is here among more words than elsewhere"]
+    marked = [record(f"jsonl:{number}", text, source="notes") for number, text in enumerate(lines)]
+    with Archive.open(publish(tmp_path, [*others, *marked])) as archive:
+        assert found(archive, "killmarker1.5")[0] == "jsonl:1"
+        assert shown(archive.ask("killmarker1.5")) == ["jsonl:1"]
+        assert shown(archive.ask("docword38")) == ["jsonl:38"]
+        assert not archive.ask("docword15").found
+        assert archive.ask("docword15").missing == ["docword15"]

@@ -83,3 +83,73 @@ def test_personal_data_is_found_under_itself_or_its_pseudonym() -> None:
     assert coverage(asked, tokens("call 0521234567 or 052-123-4567")) == 1.0
     assert coverage(asked, tokens("call <PHONE_NUMBER:k1:0123456789ab>")) == 1.0
     assert coverage(asked, tokens("call <PHONE_NUMBER:k1:ffffffffffff>")) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("docword15", "docword38 and 15 others", 0.25),
+        ("docword15", "docword15", 1.0),
+        ("docword15", "the docword 15", 1.0),
+        ("killmarker1.5", "it holds killmarker1.5 here", 1.0),
+        ("killmarker1.5", "number 5", 0.25),
+        ("INV-1187", "inv1187", 1.0),
+        ("INV/1187", "INV 1187 is paid", 1.0),
+        ("INV-1187", "INV-1188 and 1187 more", 0.25),
+        ("2025/0042", "faktura 2025-0042", 1.0),
+        ("2025/0042", "2025", 0.25),
+        ("2025-01-15", "am 15.1.2025", 1.0),
+        ("2025-01-15", "am 16.1.2025", 0.25),
+        ("contract_v2.pdf", "see CONTRACT_V2.PDF", 1.0),
+        ("contract_v2.pdf", "the contract", 0.25),
+        ("12.500", "12,500 Kč", 1.0),
+        ("לINV-1187", "INV-1187", 1.0),
+        ("ל4111", "4111", 1.0),
+        ("a3b2c1d8", "commit a3b2c1d8e5f6071829304152637485960718293a", 0.9),
+        ("follow-up", "a follow is there", 1.0),
+    ],
+)
+def test_a_code_is_covered_as_a_whole(question: str, text: str, share: float) -> None:
+    assert coverage(terms(question, {"": 100}), tokens(text)) == pytest.approx(share)
+
+
+def test_a_code_that_the_archive_does_not_hold_is_rare_whatever_its_parts() -> None:
+    frequencies = {"": 100, "docword": 60, "15": 50}
+    (code,) = terms("docword15", frequencies)
+    (word,) = terms("zeppelin", frequencies)
+    assert code.weight == word.weight
+    assert not code.known(frequencies)
+
+
+def test_words_of_the_time_phrase_weigh_nothing() -> None:
+    asked = terms("giraffe bill in December 2024?", {"": 100}, phrase="in December 2024")
+    assert [(term.said, term.weight > 0, term.joined) for term in asked] == [
+        ("giraffe", True, False),
+        ("bill", True, True),
+        ("December", False, False),
+        ("2024", False, False),
+    ]
+    assert coverage(asked, tokens("10 December 2024")) == 0.0
+
+
+@pytest.mark.parametrize("question", ["December 2024", "What happened in December 2024?", "emails of December 2024"])
+def test_a_question_of_nothing_but_a_time_is_about_its_words(question: str) -> None:
+    asked = terms(question, {"": 100}, phrase="December 2024")
+    assert all(term.weight > 0 for term in asked)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much is the giraffe?",
+        "how many giraffe",
+        "What kind of giraffe is it?",
+        "Kolik je giraffe?",
+        "Jak moc je ten giraffe?",
+        "jak dlouho giraffe",
+        "כמה giraffe",
+        "איזה סוג של giraffe",
+    ],
+)
+def test_what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for(question: str) -> None:
+    assert [term.said for term in terms(question, {"": 100})] == ["giraffe"]
