@@ -1,7 +1,7 @@
 """Writes the generated pages of docs/ again; with --check it only says which are out of step.
 
-records.md and settings.md come from the declarations, commands.md from the commands' own help, requirements.md from
-the `requirement` markers of the tests.
+records.md and settings.md come from the declarations, jsonl.md from its connector, commands.md from the commands' own
+help, requirements.md from the `requirement` markers of the tests.
 """
 
 import ast
@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from relrag_pipelines import records, settings
+from relrag_pipelines.sources import jsonl
 from relrag_query.cli import app
 
 DOCS = Path(__file__).resolve().parent
@@ -65,7 +66,14 @@ def natural(number: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", number)]
 
 
+def json_lines() -> str:
+    """docs/jsonl.md."""
+    title, _, rest = (jsonl.__doc__ or "").partition("\n\n")
+    return f"# JSON Lines\n\nGenerated from `sources/jsonl.py` by `make docs`; do not edit.\n\n{title}\n\n{rest}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "jsonl.md": json_lines,
     "records.md": records.markdown,
     "settings.md": settings.markdown,
     "commands.md": commands,

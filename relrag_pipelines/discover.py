@@ -181,7 +181,9 @@ def _exclude(root: str, inside: list[_File], own: list[_File]) -> tuple[str, ...
 
 
 def _escaped(root: str, path: str) -> str:
-    return glob.escape(path if root == "." else path.removeprefix(f"{root}/"))
+    inside = path if root == "." else path.removeprefix(f"{root}/")
+    # as a sync writes names that are no valid UTF-8
+    return glob.escape(inside.encode("utf-8", "backslashreplace").decode())
 
 
 def _below(root: str, path: str) -> bool:

@@ -80,9 +80,14 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
             armless = apply(armless, changes)
         return armless
 
+    def redact_location(text: str) -> str:
+        # path and anchor apart: `mail.jsonl#someone@example.org` is no address
+        return "#".join(redact(part) for part in text.split("#"))
+
     def redact_json(text: str) -> str:
         return orjson.dumps(_redact_json(_parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
 
+    changes_of = {"text": redact_text, "extra": redact_json, "locations": redact_location}
     bad = np.zeros(rows.num_rows, dtype=bool)
     columns = {}
     for field in rows.schema:
@@ -91,7 +96,7 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
             column, wrong = _safe_ids(column, redactor)
             bad |= wrong
         elif field.name not in _KEPT:
-            change = {"text": redact_text, "extra": redact_json}.get(field.name, redact)
+            change = changes_of.get(field.name, redact)
             column, wrong = _mapped(column, change, hint)
             bad |= wrong
         columns[field.name] = column

@@ -37,13 +37,14 @@ def progress() -> Iterator[Progress]:
 
 
 def _lines() -> Progress:
-    """A line when something is done, and every few seconds while it is not."""
-    last: dict[str, float] = {}
+    """A line for each source that is read, and every few seconds of what is being done."""
+    last = time.monotonic()
 
     def show(what: str, done: int, total: int) -> None:
+        nonlocal last
         now = time.monotonic()
-        if done >= total or now - last.setdefault(what, now) >= _LINE_SECONDS:
-            last[what] = now
+        if now - last >= _LINE_SECONDS or (what.endswith("export") and done == total):
+            last = now
             print(f"{what} {done}/{total}", file=sys.stderr, flush=True)
 
     return show

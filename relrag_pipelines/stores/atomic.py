@@ -11,7 +11,7 @@ from pathlib import Path
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Gives a path beside `path` to write to; on success it is synced and takes the place of `path`."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield beside
@@ -20,6 +20,13 @@ def replacing(path: Path) -> Iterator[Path]:
         sync_folder(path.parent)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def make_private(folder: Path) -> None:
+    """Makes a folder and those above it that are missing, for the owner only."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(exist_ok=True, mode=0o700)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines.records import SCHEMA_VERSION
-from relrag_pipelines.stores.atomic import sync_file, sync_folder, write_text
+from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.lake import file_hash
 
 _LOCK = "lock"
@@ -52,7 +52,7 @@ def begin(home: Path) -> Path:
     """An empty folder for the next generation; an unfinished one is removed."""
     path = building(home)
     shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True, mode=0o700)
+    make_private(path)
     return path
 
 

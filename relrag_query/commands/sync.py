@@ -39,6 +39,8 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
             print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
             return _report_failures(workspace, todo)
         _print_plan(todo)
+        if not workspace.settings.pii_redaction_enabled:
+            print("warning: redaction is off, so personal data is indexed as it stands (pii_redaction_enabled)")
         # imported only now: an unchanged archive is told so in less time than this import takes
         from relrag_pipelines.run import sync as run
 
@@ -71,7 +73,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
         _print_plan(todo)
     for problem in todo.problems:
         print(f"problem: {problem}")
-    return DONE
+    return WITH_FAILURES if todo.problems else DONE
 
 
 def backfill(source: str, first: str, last: str, config: Path | None = None, *, wait: float = 0) -> int:
@@ -133,13 +135,14 @@ def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) 
         print(f"error: {error}")
     seconds = time.monotonic() - started
     if outcome.errors:
-        print(f"Not finished after {seconds:.1f} s; generation {outcome.generation} goes on being served.")
+        served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
+        print(f"Not finished after {seconds:.1f} s; {served}.")
         return COULD_NOT
     with generations.open_current(workspace.home) as current:
         counts = current.manifest["counts"]
     print(
         f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages, "
-        f"{counts['asset_asset_edges']} relations; {outcome.runs} runs, {seconds:.1f} s."
+        f"{counts['asset_asset_edges']} relations; {seconds:.1f} s."
     )
     return max(_report_failures(workspace, todo), WITH_FAILURES if outcome.warnings else DONE)
 

@@ -69,3 +69,9 @@ def test_a_folder_that_cannot_be_listed_is_no_deletion(tmp_path: Path) -> None:
     (tmp_path / "shut").mkdir(mode=0o000)
     with pytest.raises(SourceMissing, match="cannot be listed"):
         scan(tmp_path)
+
+
+def test_what_is_stored_is_for_the_owner_only(tmp_path: Path) -> None:
+    units.save(tmp_path / "home", "papers", {})
+    for folder in ("home", "home/private", "home/private/units"):
+        assert (tmp_path / folder).stat().st_mode & 0o777 == 0o700
