@@ -270,12 +270,18 @@ def test_a_zone_renames_nothing(chat: Any) -> None:
     assert [record.ts for record in here] != [record.ts for record in there]
 
 
-def test_an_impossible_time_keeps_the_message_undated(chat: Any) -> None:
-    records, failures = chat("13/02/2024, 10:00 - a: m\n99/02/2024, 10:00 - b: kept\n13/02/2024, 25:00 - c: kept too\n")
-    assert said(records) == [("a", "m"), ("b", "kept"), ("c", "kept too")]
-    assert [(record.ts, record.date_quality) for record in records[1:]] == [(None, "none")] * 2
-    assert [(failure.fault, failure.location) for failure in failures] == [("date", "line 2"), ("date", "line 3")]
+def test_an_impossible_date_keeps_the_message_undated(chat: Any) -> None:
+    records, failures = chat("13/02/2024, 10:00 - a: m\n99/02/2024, 10:00 - b: kept\n")
+    assert said(records) == [("a", "m"), ("b", "kept")]
+    assert (records[1].ts, records[1].date_quality) == (None, "none")
     assert "undated" in records[1].source_id
+    assert [(failure.fault, failure.location) for failure in failures] == [("date", "line 2")]
+
+
+@pytest.mark.parametrize("line", ["13/02/2024, 25:00 - c: m", "13/02/2024, 10:60 - c: m", "13/02/2024, 1:00:75 - c: m"])
+def test_what_is_no_time_begins_no_message(chat: Any, line: str) -> None:
+    records, _ = chat(f"13/02/2024, 10:00 - a: m\n{line}\n")
+    assert said(records) == [("a", f"m\n{line}")]
 
 
 # --- what a message says --------------------------------------------------------------------------------------------

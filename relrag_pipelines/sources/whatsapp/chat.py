@@ -7,14 +7,13 @@ import mimetypes
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading
 from relrag_pipelines.sources.whatsapp import notes
 from relrag_pipelines.sources.whatsapp import title as titles
-from relrag_pipelines.sources.whatsapp.header import MARKS, TIMES, Clock, any_form
+from relrag_pipelines.sources.whatsapp.header import MARKS, SECONDS, Clock, any_form
 from relrag_pipelines.sources.whatsapp.survey import Opener, Survey, chunks, survey
 
 _NAMES_KEPT = 10_000
@@ -90,14 +89,15 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
     chat_id = hash_id(titles.key(title))
     thread, at_line, line = f"whatsapp:{chat_id}", f"{chat.where}#L", known.lines_before
     clock = Clock(known.order, reading.timezone)
-    hours = clock.hours
+    days, times = clock.days, clock.times
     senders: dict[str, str] = {}
     new, fill = Record.__new__, Record.__init__  # calling Record passes keywords on through a dict, which takes as long
     for block in _blocks(chat, known):
         parts = iter(block)
-        for stamp, minute, second, half, body in zip(parts, parts, parts, parts, parts, strict=True):
-            start, local, seen = hours.get(stamp + half if half else stamp) or clock.hour(stamp, half)
-            since_hour, mmss = TIMES[minute + second if second else minute]
+        for date, hour, second, half, body in zip(parts, parts, parts, parts, parts, strict=True):
+            midnight, day, seen = days.get(date) or clock.day(date)
+            since, hhmm = times.get(hour + half if half else hour) or clock.time(hour, half or "")
+            seconds, ss = SECONDS[second] if second else (0, "00")
             line += 1
             raw, _, text = body.partition(": ")
             sender: str | None = senders.get(raw)
@@ -115,13 +115,17 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
                 else:
                     said = f"{sender}: {typed}"
                 text = typed
-            when = start + since_hour if start is not None else clock.utc(local + mmss)
-            own = f"{chat_id}:{local}{mmss}:{hash_id(said)}"
-            times = seen[own] = seen.get(own, 0) + 1
+            when = midnight + since + seconds if midnight is not None else clock.utc(day, hhmm + ss)
+            own = f"{chat_id}:{day}T{hhmm}{ss}:{hash_id(said)}"
+            if own in seen:
+                seen[own] += 1
+                own = f"{own}:{seen[own]}"
+            else:
+                seen[own] = 1
             message = new(Record)
             fill(
                 message,
-                own if times == 1 else f"{own}:{times}",
+                own,
                 text,
                 rag_source_type="whatsapp",
                 from_=sender,
@@ -138,8 +142,8 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
                 message.date_quality = "none"
                 yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
             yield message
-            for index, name in enumerate(files):
-                yield _attachment(chat, message, index, name)
+            if files:
+                yield from _attachments(chat, message, files)
             if "\n" in body:
                 if foreign := _foreign(body):
                     yield Failure(chat.place(line), "mixed_forms", foreign)
@@ -147,7 +151,7 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
 
 
 def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
-    """Messages as they stand in the chat: stamp, minute, second, half of the day, body, and so on, in flat lists.
+    """Messages as they stand in the chat: date, hour and minute, second, half of the day, body, and again, in flat lists.
 
     The last message of a chunk may go on in the next.
     """
@@ -198,20 +202,21 @@ def _is_system(sender: str, text: str, title: str, known: Survey) -> bool:
     return of_group or notes.is_notice(sender, text)
 
 
-def _attachment(chat: Chat, message: Record, index: int, name: str) -> Record:
-    return Record(
-        f"{message.source_id}:a{index}",
-        rag_source_type="whatsapp_attachment",
-        from_=message.from_,
-        subject=message.subject,
-        ts=message.ts,
-        date_quality=message.date_quality,
-        thread_id=message.thread_id,
-        parent_asset_id=message.parent_ref,
-        parent_ref=message.parent_ref,
-        index_in_parent=index,
-        total_siblings=message.total_siblings,
-        content_type=_TYPES.types_map[True].get(PurePath(name).suffix.lower(), "application/octet-stream"),
-        file_name=name,
-        locations=[chat.media(name) or message.locations[0]],
-    )
+def _attachments(chat: Chat, message: Record, names: Sequence[str]) -> Iterator[Record]:
+    for index, name in enumerate(names):
+        yield Record(
+            f"{message.source_id}:a{index}",
+            rag_source_type="whatsapp_attachment",
+            from_=message.from_,
+            subject=message.subject,
+            ts=message.ts,
+            date_quality=message.date_quality,
+            thread_id=message.thread_id,
+            parent_asset_id=message.parent_ref,
+            parent_ref=message.parent_ref,
+            index_in_parent=index,
+            total_siblings=message.total_siblings,
+            content_type=_TYPES.types_map[True].get(f".{name.rpartition('.')[2].lower()}", "application/octet-stream"),
+            file_name=name,
+            locations=[chat.media(name) or message.locations[0]],
+        )

@@ -23,7 +23,16 @@ MARKS = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff"
 _MARK = f"[{MARKS}]*"
 _SPACES = " \t\u00a0\u2007\u2009\u202f"
 _SPACE = f"[{_SPACES}{MARKS}]"
-_SIXTY = "[0-5\u0660-\u0665\u06f0-\u06f5\u0966-\u096b\u09e6-\u09eb\u1040-\u1045]\\d"
+_ZEROS = "0\u0660\u06f0\u0966\u09e6\u1040"
+"""The zeros of the digits in which dates are written: of Europe, Arabic, Persian, Hindi, Bengali, Burmese."""
+
+
+def _digits(first: int, last: int) -> str:
+    return "[" + "".join(f"{chr(ord(zero) + first)}-{chr(ord(zero) + last)}" for zero in _ZEROS) + "]"
+
+
+_HOUR = rf"(?:{_digits(0, 1)}?\d|{_digits(2, 2)}{_digits(0, 3)})"
+_SIXTY = rf"{_digits(0, 5)}\d"
 
 
 def _letters(word: str) -> str:
@@ -38,6 +47,7 @@ def _loosely(word: str) -> str:
 
 _HALVES = {_letters(word): 0 for word in MORNING} | {_letters(word): 12 for word in AFTERNOON}
 _HALF = rf"(?=[^\W\d_])(?i:{'|'.join(map(_loosely, (*MORNING, *AFTERNOON)))})(?![^\W\d_])"
+_ERA = rf"(?:\.|{_SPACE}BE)?"
 _JOINING = f"(?:{'|'.join(map(re.escape, JOINING))}){_SPACE}+"
 
 _STYLES = {
@@ -53,8 +63,8 @@ _STYLES = {
 def any_form() -> re.Pattern[str]:
     """The line break and the beginning of a message in any form."""
     behind = "|".join(f"(?P<{style}>{behind})" for style, (_, behind) in _STYLES.items())
-    day = rf"\d{{1,4}}{_MARK}(?P<slash>[./-]){_SPACE}*\d{{1,2}}{_MARK}[./-]{_SPACE}*\d{{2,4}}{_MARK}(?:\.|{_SPACE}BE)?"
-    hour = rf"{_MARK}(?P<comma>[,،])?{_SPACE}+(?P<joining>{_JOINING})?(?P<early>{_HALF}{_SPACE}*)?\d{{1,2}}"
+    day = rf"\d{{1,4}}{_MARK}(?P<slash>[./-]){_SPACE}*\d{{1,2}}{_MARK}[./-]{_SPACE}*\d{{2,4}}{_MARK}{_ERA}"
+    hour = rf"{_MARK}(?P<comma>[,،])?{_SPACE}+(?P<joining>{_JOINING})?(?P<early>{_HALF}{_SPACE}*)?{_HOUR}"
     time = rf"{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{_HALF})?"
     return re.compile(rf"\n{_MARK}(?P<opened>\[)?(?P<inside>{day}{hour}{time})(?:{behind})")
 
@@ -63,8 +73,8 @@ def any_form() -> re.Pattern[str]:
 class Form:
     """What the messages of one export begin with.
 
-    `messages` matches the line break before a message and its beginning; its groups are the text from the date to the
-    hour, the minute, the second, and the half of the day behind the time. `dates` matches the same, and gives the date.
+    `messages` matches the line break before a message and its beginning; its groups are the date, hour and minute with
+    the half of the day if it stands in front, the second, and the half of the day behind. `dates` gives only the date.
     """
 
     style: str
@@ -84,19 +94,24 @@ def find_form(text: str) -> Form | None:
 def _form(style: str, first: re.Match[str]) -> Form:
     """The form of messages that begin as the first does, in which nothing is optional that it does not have."""
     before, behind = _STYLES[style]
-    mark = _MARK if re.search(f"[{MARKS}]", first["inside"]) else ""
-    space = _SPACE if mark else f"[{_SPACES}]"
-    slash, point = mark + re.escape(first["slash"]) + f"{space}*", mark + re.escape(first["point"])
-    day = rf"\d{{1,4}}{slash}\d{{1,2}}{slash}\d{{2,4}}{mark}(?:\.|{space}BE)?"
-    comma = "[,،]" if first["comma"] else ""
+    inside = first["inside"]
+    mark, space = (_MARK, _SPACE) if re.search(f"[{MARKS}]", inside) else ("", f"[{_SPACES}]")
+    if re.search("[0-9]", inside):
+        digit, hour, sixty = "[0-9]", "(?:[01]?[0-9]|2[0-3])", "[0-5][0-9]"
+    else:
+        digit, hour, sixty = r"\d", _HOUR, _SIXTY
+    slash = mark + re.escape(first["slash"]) + (f"{space}*" if re.search(rf"{_SPACE}\d+{_MARK}[./-]", inside) else "")
+    day = rf"{digit}{{1,4}}{slash}{digit}{{1,2}}{slash}{digit}{{2,4}}{mark}{_ERA if 'BE' in inside else '[.]?'}"
+    between = f"{mark}{first['comma'] or ''}{space}+{_JOINING if first['joining'] else ''}"
     early = f"(?:{_HALF}{space}*)?" if first["early"] else ""
-    late = f"(?:{space}*({_HALF}))?" if first["late"] else "()"
-    hour = rf"{mark}{comma}{space}+{_JOINING if first['joining'] else ''}{early}\d{{1,2}}"
-    time = f"{point}({_SIXTY})(?:{point}({_SIXTY}))?{late}"
-    begin = rf"\n{_MARK}{before}"
-    messages = re.compile(f"{begin}({day}{hour}){time}{behind}")
-    uncaptured = time.replace(f"({_SIXTY})", _SIXTY).replace(f"({_HALF})", _HALF).replace("()", "")
-    return Form(style, messages, re.compile(f"{begin}({day}){hour}{uncaptured}{behind}"))
+    point = mark + re.escape(first["point"])
+
+    def pattern(group: str) -> re.Pattern[str]:
+        late = f"(?:{space}*{group}{_HALF}))?" if first["late"] else f"{group})"
+        time = f"{group}{early}{hour}{point}{sixty})(?:{point}{group}{sixty}))?{late}"
+        return re.compile(rf"\n{_MARK}{before}({day}){between}{time}{behind}")
+
+    return Form(style, pattern("("), pattern("(?:"))
 
 
 def calendar_date(order: str, first: int, second: int, third: int) -> date | None:
@@ -178,81 +193,72 @@ class Orders:
         return f"no number above 12 stands in its dates ({self.days}), and their sequence fits either way"
 
 
-class _Times(dict[str, tuple[int, str]]):
-    def __missing__(self, digits: str) -> tuple[int, str]:
-        minute, second = int(digits[:2]), int(digits[2:] or 0)
-        self[digits] = 60 * minute + second, f"{minute:02}{second:02}"
-        return self[digits]
+class _Seconds(dict[str, tuple[int, str]]):
+    def __missing__(self, written: str) -> tuple[int, str]:
+        self[written] = int(written), f"{int(written):02}"
+        return self[written]
 
 
-TIMES = _Times()
-"""Minute, or minute and second, in any script's digits, to seconds since the full hour and to MMSS."""
+SECONDS = _Seconds()
+"""Seconds as written, in any script's digits, to their number and to SS."""
 
-Hour = tuple[int | None, str, dict[str, int]]
-"""One hour of a chat: where it starts, in seconds UTC; the same on the chat's clock, as YYYYMMDDTHH; ids given in it.
+Day = tuple[int | None, str, dict[str, int]]
+"""One day of a chat: where it starts, in seconds UTC; YYYYMMDD; how often each id was given on it.
 
-There is no start where the clock was changed on that day, and `undated` for the local time where there is no such hour.
+There is no start where the clock was changed on that day, and UNDATED for the day where there is no such day.
 """
 
 UNDATED = "undated"
 
-_DIGITS = "".join(chr(zero + digit) for zero in (0x30, 0x660, 0x6F0, 0x966, 0x9E6, 0x1040) for digit in range(10))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_KEPT = 2048
+_DAYS_KEPT, _IDS_KEPT = 400, 50_000
+_TIMES_KEPT = 3000
 
 
 class Clock:
-    """Local times of one chat to UTC, hour by hour.
+    """Local times of one chat to UTC.
 
     A time that occurs twice when clocks go back is taken as the first, and one that never occurs when they go forward
     by the offset that was in force before.
     """
 
     def __init__(self, order: str, timezone: str) -> None:
-        self.hours: dict[str, Hour] = {}
-        """by what a message begins with, from the date to the hour, and the half of the day behind the time"""
+        self.days: dict[str, Day] = {}
+        """by the date as written; with their ids, so only the last days are kept"""
+        self.times: dict[str, tuple[int, str]] = {}
+        """hour, minute and half of the day as written, to seconds since midnight and HHMM"""
         self._order = order
         self._zone = ZoneInfo(timezone)
-        self._days: dict[str, tuple[int | None, str, int | None]] = {}
 
-    def hour(self, stamp: str, half: str | None) -> Hour:
-        """The hour of a message that begins like this; it is remembered in `hours`."""
-        written = stamp.rstrip(_DIGITS)
-        start, day, shift = self._days.get(written) or self._day(written)
-        hour = int(stamp[len(written) :])
-        if half:
-            shift = _HALVES.get(_letters(half))
-        if shift is not None and hour <= 12:  # 13:05 PM is what some phones write for 13:05
-            hour = hour % 12 + shift
-        found: Hour = (None, UNDATED, {})
-        if day and hour < 24:
-            found = (None if start is None else start + 3600 * hour, f"{day}T{hour:02}", {})
-        if len(self.hours) >= _KEPT:
-            self.hours.clear()
-        self.hours[stamp + half if half else stamp] = found
+    def day(self, written: str) -> Day:
+        """The day of a message that begins with that date."""
+        if len(self.days) >= _DAYS_KEPT or sum(len(seen) for _, _, seen in self.days.values()) > _IDS_KEPT:
+            self.days.clear()
+        first, second, third = (int(number) for number in re.findall(r"\d+", written))
+        day = calendar_date(self._order, first, second, third)
+        found: Day = (None, UNDATED, {})
+        if day:
+            local = f"{day:%Y%m%d}"
+            start = self._utc(f"{local}T000000")
+            found = (start if self._utc(f"{local}T235959") - start == 86399 else None, local, {})
+        self.days[written] = found
         return found
 
-    def utc(self, local: str) -> int | None:
-        """Seconds UTC of a local time written as YYYYMMDDTHHMMSS, None where it is undated."""
-        if local.startswith(UNDATED):
-            return None
-        return self._utc(local)
+    def time(self, written: str, half: str) -> tuple[int, str]:
+        """Seconds since midnight and HHMM, of hour and minute as written and the half of the day behind them."""
+        hour, minute = (int(number) for number in re.findall(r"\d+", written))
+        shift = _HALVES.get(_letters(half or written))
+        if shift is not None and hour <= 12:  # 13:05 PM is what some phones write for 13:05
+            hour = hour % 12 + shift
+        if len(self.times) >= _TIMES_KEPT:
+            self.times.clear()
+        self.times[written + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}"
+        return self.times[written + half]
+
+    def utc(self, day: str, time: str) -> int | None:
+        """Seconds UTC of a local YYYYMMDD and HHMMSS; None where the day is UNDATED."""
+        return None if day == UNDATED else self._utc(f"{day}T{time}")
 
     def _utc(self, local: str) -> int:
         moment = datetime.fromisoformat(local).replace(tzinfo=self._zone)
         return (moment - _EPOCH) // timedelta(seconds=1)
-
-    def _day(self, written: str) -> tuple[int | None, str, int | None]:
-        """A day as written, and what stands behind it up to the hour: its start in UTC, YYYYMMDD, half of the day."""
-        first, second, third = (int(number) for number in re.findall(r"\d+", written))
-        shift = _HALVES.get(_letters(written))
-        day = calendar_date(self._order, first, second, third)
-        start, local = None, ""
-        if day:
-            local = f"{day:%Y%m%d}"
-            begin = self._utc(f"{local}T000000")
-            start = begin if self._utc(f"{local}T235959") - begin == 86399 else None
-        if len(self._days) >= _KEPT:
-            self._days.clear()
-        self._days[written] = start, local, shift
-        return self._days[written]

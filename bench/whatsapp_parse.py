@@ -1,0 +1,130 @@
+"""How fast WhatsApp exports are read, against a plain compiled pattern with datetime on the same file.
+
+The floor does what a script for one export does: a pattern made for its one form, a datetime built from the numbers,
+lines that continue a message joined to it. It knows no charset, no order of day and month, no zone, no notes, and makes
+no ids; `read` does all of it, in two passes. `python -m bench.whatsapp_parse` prints the figures.
+"""
+
+from __future__ import annotations
+
+import collections
+import random
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.clock import medians
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.records import Record
+from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources.whatsapp import read
+
+LINES = 200_000
+RUNS = 3
+NAMES = ("Alice Cohen", "Bob", "+972 54-123-4567", "Dana Levi", "שירן")
+WORDS = (
+    *("hello", "how", "are", "you", "today", "we", "will", "meet", "at", "the", "station", "then", "go", "home"),
+    *("לילה", "טוב", "dobrý", "den", "přijď", "see", "invoice"),
+)
+PATTERN = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}), (\d{1,2}):(\d{2}) - (?:([^:]+): )?(.*)")
+PATTERN_FOR_STRPTIME = re.compile(r"(\d{1,2}/\d{1,2}/\d{4}, \d{1,2}:\d{2}) - (?:([^:]+): )?(.*)")
+
+
+def write_chat(file: Path, lines: int = LINES) -> None:
+    """A chat in the form of Android: of 100 messages some 6 have several lines, 4 are omitted media, 3 name a file."""
+    rng = random.Random(7)
+    moment = datetime(2012, 1, 1)  # noqa: DTZ001  the clock of a phone
+    written = 0
+    with file.open("w", encoding="utf-8") as out:
+        while written < lines:
+            moment += timedelta(minutes=rng.choice((0, 0, 1, 1, 2, 3, 20, 90)))
+            text = _say(rng)
+            kind = rng.random()
+            if kind < 0.06:
+                text = "\n".join(_say(rng) for _ in range(rng.randrange(2, 5)))
+            elif kind < 0.10:
+                text = "<Media omitted>"
+            elif kind < 0.13:
+                text = f"IMG-20200101-WA{written:06}.jpg (file attached)"
+            begin = f"{moment.day:02}/{moment.month:02}/{moment.year}, {moment.hour:02}:{moment.minute:02} - "
+            message = f"{begin}{rng.choice(NAMES)}: {text}\n" if kind < 0.99 else f"{begin}Bob added Dana Levi\n"
+            written += message.count("\n")
+            out.write(message)
+
+
+def plain(file: Path) -> Iterator[dict[str, Any]]:
+    """The floor, with datetime's constructor."""
+    last: dict[str, Any] = {}
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            if match := PATTERN.match(line):
+                if last:
+                    yield last
+                day, month, year, hour, minute, sender, text = match.groups()
+                at = datetime(int(year), int(month), int(day), int(hour), int(minute))  # noqa: DTZ001  as written
+                last = {"at": at, "sender": sender, "text": text}
+            else:
+                last["text"] += "\n" + line.rstrip("\n")
+    yield last
+
+
+def plain_strptime(file: Path) -> Iterator[dict[str, Any]]:
+    """The same with strptime."""
+    last: dict[str, Any] = {}
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            if match := PATTERN_FOR_STRPTIME.match(line):
+                if last:
+                    yield last
+                at = datetime.strptime(match[1], "%d/%m/%Y, %H:%M")  # noqa: DTZ007  as written
+                last = {"at": at, "sender": match[2], "text": match[3]}
+            else:
+                last["text"] += "\n" + line.rstrip("\n")
+    yield last
+
+
+def measure() -> dict[str, float]:
+    """Seconds and messages a second of the reader and of both floors, and its time as a multiple of theirs."""
+    keys = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
+    reading = Reading("bench", "Asia/Jerusalem", keys.id_hash)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "WhatsApp Chat with Dana.txt")
+        write_chat(file)
+        unit = Unit(file.name, file, file.stat().st_size, 0)
+        messages = sum(1 for _ in plain(file))
+        found = sum(isinstance(item, Record) and item.parent_asset_id is None for item in read(unit, reading))
+        assert found == messages, f"{found} messages read of {messages}"
+        took = medians(
+            RUNS,
+            ours=lambda: _seconds(read(unit, reading)),
+            floor=lambda: _seconds(plain(file)),
+            strptime=lambda: _seconds(plain_strptime(file)),
+        )
+    return {
+        "seconds": took["ours"],
+        "floor_s": took["floor"],
+        "messages_per_s": round(messages / took["ours"]),
+        "floor_messages_per_s": round(messages / took["floor"]),
+        "ratio": round(took["ours"] / took["floor"], 2),
+        "strptime_messages_per_s": round(messages / took["strptime"]),
+        "ratio_to_strptime": round(took["ours"] / took["strptime"], 2),
+    }
+
+
+def _seconds(items: Iterable[object]) -> float:
+    begun = time.perf_counter()
+    collections.deque(items, maxlen=0)
+    return time.perf_counter() - begun
+
+
+def _say(rng: random.Random) -> str:
+    return " ".join(rng.choices(WORDS, k=rng.randrange(1, 20)))
+
+
+if __name__ == "__main__":
+    for name, value in measure().items():
+        print(f"{name:24} {value:,.2f}")
