@@ -326,9 +326,9 @@ def test_an_open_archive_keeps_its_generation(tmp_path: Path) -> None:
     config = publish(tmp_path, [record("jsonl:1", "first", source="notes")])
     with Archive.open(config) as archive:
         publish(tmp_path, [record("jsonl:1", "second", source="notes")])
-        assert generations.remove_old(tmp_path / ".relrag", keep=1) == []
+        assert generations.sweep(tmp_path / ".relrag", keep=1) == []
         assert archive.search("first").hits[0].text == "first"
-    assert generations.remove_old(tmp_path / ".relrag", keep=1) == [1]
+    assert generations.sweep(tmp_path / ".relrag", keep=1) == [1]
     with Archive.open(config) as archive:
         assert archive.search("first").hits == []
 
@@ -362,7 +362,7 @@ def test_a_damaged_generation_says_what_to_run_and_lets_go(tmp_path: Path, damag
     with pytest.raises(ArchiveError, match="generation 1 cannot be opened; `relrag verify` names the files"):
         Archive.open(config)
     publish(tmp_path, [record("jsonl:1", "text", source="notes")])
-    assert generations.remove_old(tmp_path / ".relrag", keep=1) == [1]
+    assert generations.sweep(tmp_path / ".relrag", keep=1) == [1]
 
 
 def test_the_line_with_the_very_code_stands_first_and_one_without_it_is_no_answer(tmp_path: Path) -> None:
