@@ -321,6 +321,7 @@ NOTES = [
     (f"{LRM}<pièce jointe : a.jpg>", "", ["a.jpg"], {}, "iOS, French, space before the colon"),
     (f"{LRM}<מצורף: a.jpg>", "", ["a.jpg"], {}, "iOS, Hebrew"),
     ("<attached: ../../etc/passwd.txt>", "<attached: ../../etc/passwd.txt>", [], {}, "no file has such a name"),
+    ("../../passwd.txt (file attached)", "../../passwd.txt (file attached)", [], {}, "nor such a one"),
     ("<todo: call.me>", "<todo: call.me>", [], {}, "typed, no note"),
     ("This message was deleted", "", [], {"deleted": True}, "Android"),
     (f"{LRM}You deleted this message.", "", [], {"deleted": True}, "iOS, full stop"),
@@ -425,7 +426,8 @@ def test_a_chat_with_one_person_is_no_group(chat: Any) -> None:
 
 @pytest.mark.requirement("S0-35")
 @pytest.mark.requirement("S0-36")
-@pytest.mark.requirement("S0-41")
+@pytest.mark.requirement("S0-27")
+@pytest.mark.requirement("S0-28")
 def test_fields_of_a_message_and_its_attachment(chat: Any) -> None:
     records, _ = chat("13/02/2024, 10:00 - Dana Levi: IMG-1.webp (file attached)\nthe cat\n", zone="Asia/Jerusalem")
     message, attachment = records

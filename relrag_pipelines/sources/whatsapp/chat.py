@@ -103,7 +103,7 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
             sender: str | None = senders.get(raw)
             if sender is None:
                 sender, text = _split(body, senders)
-            said = f"{sender}: {text}" if sender else text
+            said = body if sender == raw else f"{sender}: {text}" if sender else text
             files: Sequence[str] = ()
             extra: dict[str, Any] = {}
             if not sender:
@@ -151,7 +151,7 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
 
 
 def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
-    """Messages as they stand in the chat: date, hour and minute, second, half of the day, body, and again, in flat lists.
+    """Messages in flat lists: date, hour and minute, second, half of the day and body of one after the other.
 
     The last message of a chunk may go on in the next.
     """

@@ -46,8 +46,8 @@ A message that is not one of them and has a note in it, has `<`, ` (` or a MARK 
 
 _BRACKETED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,60}}?)[{MARKS} ]*>")
 _NAMED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,40}}?)\s?[:：][{MARKS} ]*([^<>\n]{{1,255}}?)[{MARKS} ]*>")
-_ANDROID = re.compile(rf"([{MARKS}]*)([^\n<>]{{1,250}}\.\w{{1,10}}) \(([^()\n]+)\)(?=\n|$)")
-_IOS_OLD = re.compile(rf"([^\s<>]{{1,250}}\.\w{{1,10}}) <[{MARKS} ]*([^<>\n:]{{1,40}}?)[{MARKS} ]*>")
+_ANDROID = re.compile(rf"([{MARKS}]*)([^\n<>/\\]{{1,250}}\.\w{{1,10}}) \(([^()\n]+)\)(?=\n|$)")
+_IOS_OLD = re.compile(rf"([^\s<>/\\]{{1,250}}\.\w{{1,10}}) <[{MARKS} ]*([^<>\n:]{{1,40}}?)[{MARKS} ]*>")
 _FILE = re.compile(r"[^/\\]+\.\w{1,10}")
 
 

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.charset import SAMPLE, CharsetError, decode
@@ -70,13 +70,23 @@ def survey(opener: Opener, title: str, wished_order: str) -> Survey | Failure:
 
 
 def chunks(opener: Opener, charset: Charset) -> Iterator[str]:
-    """The text in parts of whole lines, each with one line break before every line and none at its end."""
-    with io.TextIOWrapper(opener(), charset.name, charset.errors) as file:
-        while text := file.read(CHUNK):
-            rest = file.readline(LONGEST)
+    """The text in parts of whole lines, each with one line break before every line and none at its end.
+
+    In all charsets but the wide ones a line break is one byte that is part of no other character, so bytes are cut at
+    it and decoded in one go; that takes half the time of decoding while reading.
+    """
+    wide = charset.name.startswith(("utf-16", "utf-32"))
+    with opener() as file:
+        source: Any = io.TextIOWrapper(file, charset.name, charset.errors) if wide else file
+        while part := source.read(CHUNK):
+            rest = source.readline(LONGEST)
             if len(rest) == LONGEST:
                 raise CharsetError("binary", f"a line is longer than {LONGEST:,} characters")
-            yield "\n" + (text + rest).removesuffix("\n")
+            part += rest
+            text: str = part if wide else part.decode(charset.name, charset.errors)
+            if "\r" in text:
+                text = text.replace("\r\n", "\n").replace("\r", "\n")
+            yield "\n" + text.removesuffix("\n")
 
 
 def declared_charset(opener: Opener) -> Charset:
