@@ -96,8 +96,10 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
         parts = iter(block)
         for date, hour, second, half, body in zip(parts, parts, parts, parts, parts, strict=True):
             midnight, day, seen = days.get(date) or clock.day(date)
-            since, hhmm = times.get(hour + half if half else hour) or clock.time(hour, half or "")
-            seconds, ss = SECONDS[second] if second else (0, "00")
+            since, hhmmss = times.get(hour + half if half else hour) or clock.time(hour, half or "")
+            if second:
+                seconds, ss = SECONDS[second]
+                since, hhmmss = since + seconds, hhmmss[:4] + ss
             line += 1
             raw, _, text = body.partition(": ")
             sender: str | None = senders.get(raw)
@@ -115,8 +117,8 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
                 else:
                     said = f"{sender}: {typed}"
                 text = typed
-            when = midnight + since + seconds if midnight is not None else clock.utc(day, hhmm + ss)
-            own = f"{chat_id}:{day}T{hhmm}{ss}:{hash_id(said)}"
+            when = midnight + since if midnight is not None else clock.utc(day, hhmmss)
+            own = f"{chat_id}:{day}T{hhmmss}:{hash_id(said)}"
             if own in seen:
                 seen[own] += 1
                 own = f"{own}:{seen[own]}"

@@ -226,7 +226,7 @@ class Clock:
         self.days: dict[str, Day] = {}
         """by the date as written; with their ids, so only the last days are kept"""
         self.times: dict[str, tuple[int, str]] = {}
-        """hour, minute and half of the day as written, to seconds since midnight and HHMM"""
+        """hour, minute and half of the day as written, to seconds since midnight and HHMM00"""
         self._order = order
         self._zone = ZoneInfo(timezone)
 
@@ -245,14 +245,14 @@ class Clock:
         return found
 
     def time(self, written: str, half: str) -> tuple[int, str]:
-        """Seconds since midnight and HHMM, of hour and minute as written and the half of the day behind them."""
+        """Seconds since midnight and HHMM00, of hour and minute as written and the half of the day behind them."""
         hour, minute = (int(number) for number in re.findall(r"\d+", written))
         shift = _HALVES.get(_letters(half or written))
         if shift is not None and hour <= 12:  # 13:05 PM is what some phones write for 13:05
             hour = hour % 12 + shift
         if len(self.times) >= _TIMES_KEPT:
             self.times.clear()
-        self.times[written + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}"
+        self.times[written + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}00"
         return self.times[written + half]
 
     def utc(self, day: str, time: str) -> int | None:
