@@ -8,6 +8,7 @@ import pytest
 
 from relrag_pipelines.stores import generations, lake, units
 from relrag_query.commands import sync as commands
+from relrag_query.commands.verify import verify
 from tests import archive
 
 
@@ -236,3 +237,66 @@ def test_many_deletions_are_refused_until_they_are_accepted(config: Path, capsys
     # a fifth or less goes without asking, and so do a few
     notes.write_text("\n".join(lines[:64]) + "\n")
     assert sync(config) == 0
+
+
+def test_a_full_sync_makes_damaged_and_missing_months_again(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sync(config)
+    home = archive.workspace(config).home
+    before = {path: content for path, (_, content) in archive.contents(home / "lake").items()}
+    lake.month_path(home, "private_records", "chat", "2024-01").unlink()
+    lake.month_path(home, "records", "chat", "2024-02").unlink()
+    damaged = lake.month_path(home, "chunks", "papers", "2024-01")
+    damaged.write_bytes(damaged.read_bytes()[:-9] + b"\0" * 9)
+    assert verify(config) == 1
+    assert "lake/records/chat/2024-02.parquet is missing" in capsys.readouterr().out
+    assert commands.sync(config, full=True) == 0
+    assert verify(config) == 0
+    assert {path: content for path, (_, content) in archive.contents(home / "lake").items()} == before
+
+
+def test_a_later_first_month_moves_what_lies_before_it(config: Path) -> None:
+    sync(config)
+    archive.configure(config.parent, 'first_month = "2024-02"')
+    assert sync(config) == 0
+    home = archive.workspace(config).home
+    assert sorted(lake.manifest(home, "records", "chat")) == ["2024-02"]
+    assert verify(config) == 0
+    with generations.open_current(home) as generation:
+        assert generation.manifest["counts"]["records"] == 8
+
+
+def test_a_source_that_is_no_longer_configured_is_named_and_removed_when_that_is_accepted(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sync(config)
+    home = archive.workspace(config).home
+    text = config.read_text()
+    config.write_text(
+        text[: text.index('[[sources]]\nname = "papers"')] + text[text.index('[[sources]]\nname = "notes"') :]
+    )
+    assert sync(config) == 0
+    assert "papers: no longer in relrag.toml" in capsys.readouterr().out
+    with generations.open_current(home) as generation:
+        assert generation.manifest["counts"]["records"] == 7
+    assert "papers" in lake.sources(home)
+    assert commands.sync(config, accept_deletions=True) == 0
+    assert lake.sources(home) == {"chat", "notes"}
+    assert not [path for path in home.rglob("*papers*") if "dagster" not in path.parts]
+
+
+def test_a_refused_export_publishes_nothing(config: Path) -> None:
+    notes = config.parent / "notes.jsonl"
+    lines = [json.dumps({"id": f"m{n}", "text": f"note {n}", "timestamp": "2024-03-01T00:00:00Z"}) for n in range(50)]
+    notes.write_text("\n".join(lines) + "\n")
+    sync(config)
+    notes.write_text(lines[0] + "\n")
+    home = archive.workspace(config).home
+    assert [sync(config), sync(config)] == [2, 2]
+    assert generations.numbers(home) == [1]
+
+
+def test_a_copy_under_another_suffix_takes_nothing_away(config: Path) -> None:
+    sync(config)
+    (config.parent / "papers" / "a.pdf").write_text(archive.LEASE)
+    assert sync(config) == 1
+    assert len(archive.chunks(config, "papers")) == 1
