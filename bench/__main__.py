@@ -25,7 +25,7 @@ Measured = tuple[list[Figure], dict[str, Any]]
 def _others() -> Sequence[Peer]:
     found = peers.measure()
     if not found:
-        print("peers: not measured; run `make bench-peers` once", flush=True)
+        print("peers: run `make bench-peers` once ...", end=" ", flush=True)
     return found
 
 
@@ -73,8 +73,10 @@ def main(arguments: Sequence[str]) -> int:
     begun = time.perf_counter()
     measured = {}
     for name in asked.names or MEASURES:
-        print(f"measuring {name} ...", flush=True)
+        print(f"measuring {name} ...", end=" ", flush=True)
+        started = time.perf_counter()
         measured[name] = MEASURES[name]()
+        print(f"{time.perf_counter() - started:.0f} s", flush=True)
     figures = [figure for found, _ in measured.values() for figure in found]
     print("\n" + aligned([HEADER, *(figure.cells() for figure in figures)]))
     if not asked.names:

@@ -30,7 +30,7 @@ class Peer:
     versions: dict[str, str]
 
 
-def measure(timed: int = 20_000, count: int = 50_000, asked: int = 11) -> list[Peer]:
+def measure(timed: int = 20_000, count: int = 50_000, asked: int = 7) -> list[Peer]:
     """Taking in `timed` documents, and searching among `count`; nothing where the environment is not there."""
     if not PYTHON.exists():
         return []
