@@ -16,6 +16,7 @@ from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Reading
+from relrag_pipelines.stores import raw
 
 Progress = Callable[[str, int, int], None]
 """called with what is being done, how much of it is done, and how much there is"""
@@ -70,6 +71,7 @@ class Workspace:
             archive_max_ratio=self.settings.archive_max_ratio,
             archive_max_bytes=self.settings.archive_max_bytes,
             unit_max_bytes=self.settings.unit_max_bytes,
+            keep=functools.partial(raw.keep, self.home, source.name, self.keys),
         )
 
     def reader_hash(self, source: Source) -> str:

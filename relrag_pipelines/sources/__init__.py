@@ -8,10 +8,12 @@ module, a row in KINDS, a test, a sample.
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import cast
 
 from relrag_pipelines.records import Failure, Record
@@ -29,6 +31,8 @@ class Unit:
     """bytes"""
     mtime_ns: int
     """modification time, nanoseconds"""
+    start: int = 0
+    """offset from which it is read; what lies before it was read earlier and has not changed"""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Reading:
     archive_max_ratio: int = 100
     archive_max_bytes: int = 20 * 2**30
     unit_max_bytes: int = 2 * 2**30
+    keep: Callable[[str, str, bytes], None] = lambda unit, place, data: None
+    """keeps in private/ the bytes of an item that could not be read to its end: the unit's path, the place in it"""
 
 
 Reader = Callable[[Unit, Reading], Iterator[Record | Failure]]
@@ -66,16 +72,36 @@ class Kind:
     """settings of a source that change what is read"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
+    module: str = ""
+    """its module, where that has another name"""
+    patterns: tuple[str, ...] = ()
+    """further paths of its units, as glob patterns: files that have no suffix"""
+    threads: bool = False
+    """thread_id is not in the items: it follows from what they refer to, all of the source together"""
+    appends: bool = False
+    """units grow at their end; the module's `continues(file, offset)` tells whether an item begins there"""
+
+    def holds(self, path: str) -> bool:
+        """Whether a file of that path, relative to its source, is a unit of the kind."""
+        return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, one) for one in self.patterns)
 
     @property
     def read(self) -> Reader:
         """The connector, imported when first used."""
-        return cast(Reader, importlib.import_module(f"{__name__}.{self.name}").read)
+        return cast(Reader, self._imported().read)
+
+    @property
+    def continues(self) -> Callable[[Path, int], bool]:
+        """Whether an item begins at that offset of a file, so that what lies before it is whole."""
+        return cast(Callable[[Path, int], bool], self._imported().continues)
 
     @property
     def recognise(self) -> Callable[[Path], bool]:
         """Whether a file is one of this kind, by its name and its beginning; raises OSError where it cannot be read."""
-        return cast(Callable[[Path], bool], importlib.import_module(f"{__name__}.{self.name}").recognise)
+        return cast(Callable[[Path], bool], self._imported().recognise)
+
+    def _imported(self) -> ModuleType:
+        return importlib.import_module(f"{__name__}.{self.module or self.name}")
 
 
 KINDS = {
@@ -98,6 +124,18 @@ KINDS = {
             "documentation",
             "default",
             one_record=True,
+        ),
+        Kind(
+            "gmail",
+            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml",
+            1,
+            (".mbox", ".eml"),
+            "email",
+            "gmail",
+            module="mail",
+            patterns=("*cur/*", "*new/*", "mbox", "*/mbox"),
+            threads=True,
+            appends=True,
         ),
         Kind(
             "jsonl",

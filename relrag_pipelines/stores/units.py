@@ -101,16 +101,20 @@ def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
     for folder, folders, files in os.walk(root, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if name.startswith((".", "~$")) or not name.lower().endswith(kind.suffixes):
+            path = _relative(Path(folder, name), root)
+            if name.startswith((".", "~$")) or not kind.holds(path):
                 continue
-            unit = _unit(Path(folder, name), root)
-            if not any(fnmatch.fnmatch(unit.path, pattern) for pattern in exclude):
-                yield unit
+            if not any(fnmatch.fnmatch(path, pattern) for pattern in exclude):
+                yield _unit(Path(folder, name), root)
+
+
+def _relative(file: Path, root: Path) -> str:
+    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
+    return file.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
 
 
 def _unit(file: Path, root: Path) -> Unit:
-    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
-    path = file.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
+    path = _relative(file, root)
     try:
         found = file.stat()
     except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong

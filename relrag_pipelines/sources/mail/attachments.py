@@ -1,0 +1,85 @@
+"""What is attached to a mail: one record each, with the text that the document readers find in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Reading, document
+from relrag_pipelines.sources.mail.body import Body, name_of, text_of
+from relrag_pipelines.sources.mail.mime import Part
+
+Nested = Callable[[Part, Record, Reading, str], Iterator[Record | Failure]]
+"""fills the record of a message that is attached, and gives what is attached to that"""
+
+_SUFFIX_OF = {content_type: suffix for suffix, content_type in reversed(document.SUFFIXES.items())}
+_SEALED = {"application/pkcs7-mime", "application/x-pkcs7-mime"}
+
+
+def read(
+    mail: Part, body: Body, parent: Record, reading: Reading, at: str, nested: Nested
+) -> Iterator[Record | Failure]:
+    """The records of what is attached to a mail, each behind its failures; counts them in the parent."""
+    found = [part for part in body.attached if part.type != "multipart/encrypted"]
+    parent.total_siblings = len(found)
+    for index, part in enumerate(found):
+        place = f"{at}, attachment {index + 1}" if at else f"attachment {index + 1}"
+        record = _record(part, parent, index)
+        if part.parts and part.type.startswith("message/"):
+            inside = list(nested(part, record, reading, place))
+            yield record
+            yield from inside
+            continue
+        yield from (
+            replace(one, location=f"{place} {one.location}".strip(), whole_unit=False)
+            for one in _fill(record, part, reading)
+        )
+        yield record
+        body.defects.update(part.defects)
+
+
+def _record(part: Part, parent: Record, index: int) -> Record:
+    return Record(
+        source_id=f"{parent.source_id}:{index}",
+        rag_source_type="email_attachment",
+        from_=parent.from_,
+        to=list(parent.to),
+        subject=parent.subject,
+        ts=parent.ts,
+        thread_id=parent.thread_id,
+        parent_asset_id=f"gmail:{parent.source_id}",
+        parent_ref=parent.source_id,
+        index_in_parent=index,
+        total_siblings=parent.total_siblings,
+        content_type=part.type,
+        file_name=name_of(part) or None,
+        locations=list(parent.locations),
+    )
+
+
+def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
+    """Adds the text of an attachment and what is known of its bytes."""
+    if part.type in _SEALED and part.parameters.get("smime-type", "").lower() != "signed-data":
+        yield Failure("", "encrypted", "the part is encrypted (S/MIME); save the mail decrypted to have its text")
+    data = part.content()
+    record.extra = {"size": len(data), "bytes_hash": reading.hash(hashlib.sha256(data).hexdigest())}
+    name = _readable_name(record.file_name or "", part.type)
+    if not name:
+        if part.type.startswith(("text/", "message/")):
+            record.text = text_of(part).strip()
+        return
+    found = document.extract(data, name, max_ratio=reading.archive_max_ratio, max_bytes=reading.archive_max_bytes)
+    yield from found.failures
+    record.text, record.pages, record.numbers = found.text, found.pages, found.numbers
+    if found.page_count is not None:
+        record.extra["page_count"] = found.page_count
+
+
+def _readable_name(name: str, content_type: str) -> str:
+    """A name by whose suffix the document readers know the format; nothing where they know none."""
+    if PurePosixPath(name).suffix.lower() in document.SUFFIXES:
+        return name
+    return f"{name}{_SUFFIX_OF[content_type]}" if content_type in _SUFFIX_OF else ""

@@ -1,0 +1,129 @@
+"""What of a mail is its text, and what is attached to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from relrag_pipelines.sources.document.content import clean
+from relrag_pipelines.sources.mail import charsets, headers
+from relrag_pipelines.sources.mail.html import to_text
+from relrag_pipelines.sources.mail.mime import Part
+
+MAX_TEXT = 16 * 2**20
+"""Longest text of one part that is read, bytes."""
+MAX_LOGO = 64 * 2**10
+"""A picture that the text itself shows is one of its ornaments up to this size, bytes."""
+
+_STUB = 0.3
+"""A plain text this much shorter than the HTML beside it only says that there is more."""
+_SIGNATURES = {"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"}
+_CID = re.compile(rb"cid:([^\"'\s>)]{1,256})", re.IGNORECASE)
+_SOFT_BREAK = re.compile(r"(?<!\n--) \n(?![> \n]|-- )")
+
+
+@dataclass
+class Body:
+    """The text of a mail and its other parts."""
+
+    text: str = ""
+    content_type: str = "text/plain"
+    attached: list[Part] = field(default_factory=list)
+    """in their order, ornaments and signatures left out"""
+    ornaments: int = 0
+    """pictures that the text itself shows: logos, icons, pixels that count readers"""
+    signed: bool = False
+    encrypted: bool = False
+    """the mail as a whole: there is no text but what stands around"""
+    defects: set[str] = field(default_factory=set)
+
+
+def body_of(mail: Part) -> Body:
+    """The best text of a mail, and what else it holds."""
+    found = Body()
+    texts: list[tuple[Part, ...]] = []
+    others: list[Part] = []
+    _sort(mail, texts, others, found)
+    said = [_best(alternatives, found) for alternatives in texts]
+    found.text = "\n\n".join(text for text, _ in said if text)
+    found.content_type = next((kind for text, kind in said if text), found.content_type)
+    shown = _shown(texts) if any(part.type.startswith("image/") for part in others) else set()
+    for part in others:
+        if _is_ornament(part, shown):
+            found.ornaments += 1
+        else:
+            found.attached.append(part)
+    for part in mail.walk():
+        found.defects.update(part.defects)
+    return found
+
+
+def name_of(part: Part) -> str:
+    """The file name that a part gives itself; empty where it gives none."""
+    disposition = headers.decode_plain(part.raw("content-disposition"))
+    name = headers.parameters(disposition).get("filename") or part.parameters.get("name") or ""
+    return " ".join(clean(name).replace("\\", "/").rpartition("/")[2].split())
+
+
+def text_of(part: Part) -> str:
+    """A part of text, decoded."""
+    text, defect = charsets.read(part.content()[:MAX_TEXT], part.parameters.get("charset"))
+    if defect:
+        part.defects.append(defect)
+    if part.parameters.get("format", "").lower() == "flowed":
+        kept = "" if part.parameters.get("delsp", "").lower() == "yes" else " "
+        text = _SOFT_BREAK.sub(kept, text.replace("\r\n", "\n"))
+    return clean(text)
+
+
+def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: Body) -> None:
+    """Sorts the leaves of a part into texts, each with its alternatives, and others."""
+    if part.type == "multipart/encrypted":
+        found.encrypted = True
+        others.append(part)
+    elif part.type == "multipart/alternative" and part.parts:
+        inside: list[tuple[Part, ...]] = []
+        for child in part.parts:
+            _sort(child, inside, others, found)
+        if inside:
+            texts.append(tuple(one for alternatives in inside for one in alternatives))
+    elif part.parts and part.type.startswith("multipart/"):
+        for child in part.parts:
+            _sort(child, texts, others, found)
+    elif part.type in _SIGNATURES:
+        found.signed = True
+    elif _is_text(part):
+        texts.append((part,))
+    else:
+        others.append(part)
+
+
+def _is_text(part: Part) -> bool:
+    if part.type not in ("text/plain", "text/html") and not part.type.startswith("multipart/"):
+        return False
+    disposition = part.raw("content-disposition").lstrip()[:10].lower()
+    return disposition != b"attachment" and not name_of(part)
+
+
+def _best(alternatives: tuple[Part, ...], found: Body) -> tuple[str, str]:
+    """The text of the alternative that says most, and its type: the plain one, unless it is only a stub."""
+    plain = "\n\n".join(text for part in alternatives if part.type != "text/html" and (text := text_of(part).strip()))
+    pages = [part for part in alternatives if part.type == "text/html"]
+    if not pages or (plain and len(plain) > _STUB * sum(part.end - part.start for part in pages)):
+        return plain, "text/plain"
+    written = "\n\n".join(text for part in pages if (text := to_text(text_of(part)).strip()))
+    if plain and len(plain) >= _STUB * len(written):
+        return plain, "text/plain"
+    return (written, "text/html") if written else (plain, "text/plain")
+
+
+def _shown(texts: list[tuple[Part, ...]]) -> set[bytes]:
+    """Content ids of the pictures that the HTML shows."""
+    pages = (part for alternatives in texts for part in alternatives if part.type == "text/html")
+    return {one.lower() for part in pages for one in _CID.findall(part.content()[:MAX_TEXT])}
+
+
+def _is_ornament(part: Part, shown: set[bytes]) -> bool:
+    if not part.type.startswith("image/") or part.end - part.start > MAX_LOGO * 4 // 3:
+        return False
+    return part.raw("content-id").strip().strip(b"<>").lower() in shown
