@@ -2,12 +2,16 @@
 
 A unit's earlier records are replaced by what it holds now; a unit that was not read to its end keeps its earlier ones.
 Before the first month is written the touched units are marked unfinished, so that after a kill they are read again.
+A unit that only grew at its end is read from where it ended before. What is read and does not fit into memory waits in
+private/spill until its month is written.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -20,11 +24,14 @@ from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Unit
-from relrag_pipelines.stores import lake, units
-from relrag_pipelines.stores.lake import Stamp, file_hash
+from relrag_pipelines.stores import lake, raw, threads, units
+from relrag_pipelines.stores.lake import Stamp, file_hash, file_hashes
+from relrag_pipelines.stores.spill import Tables, spill_folder
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768
+_FLUSH_TEXT = 1_000
+"""so many characters of text count as one more row"""
 _RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
@@ -52,11 +59,13 @@ class Exported:
 class _Contents:
     """What one unit holds."""
 
-    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
-    """month -> private records"""
+    tables: Tables = field(default_factory=Tables)
+    """private records"""
     months: dict[str, UnitMonth] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     complete: bool = True
+    threaded: list[pa.Table] = field(default_factory=list)
+    """what the threads of its records follow from"""
 
 
 @dataclass
@@ -67,10 +76,14 @@ class _Change:
     """the units as they are now"""
     replaced: set[str] = field(default_factory=set)
     """units whose earlier records go"""
+    extended: set[str] = field(default_factory=set)
+    """units whose earlier records stay and get further ones"""
     touched: set[str] = field(default_factory=set)
     """months to be rewritten"""
-    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
-    """month -> new private records"""
+    tables: Tables = field(default_factory=Tables)
+    """new private records"""
+    threaded: list[pa.Table] = field(default_factory=list)
+    """what the threads of the new records follow from"""
     interrupted: set[str] = field(default_factory=set)
     """units that a kill left half replaced and that could not be read now"""
 
@@ -86,30 +99,45 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     found = units.scan(workspace.settings.source_path(source), kind, source, known, reader)
     if not (full or found.changed or found.gone):
         return Exported()
-    hashes = _content_hashes(found, known, full)
+    full = full or (kind.threads and not threads.known(home, source.name))
+    hashes, grown = _content_hashes(workspace, source, found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
     readers = {path: f"{reader}+{stamp_hash(copies[path])}" if path in copies else reader for path in found.units}
     stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
 
     change = _gone(source, known, found.gone)
+    change.tables.folder = spill_folder(home, source.name)
+    change.tables.clear()  # a kill may have left some there
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
+    raw.drop(home, source.name, workspace.keys, [path for path in (*stale, *found.gone) if path not in grown])
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         places = copies.get(path, [path])
-        contents = _read(workspace, source, found.units[path], places) if places[0] == path else _Contents()
-        _replace(change, path, known.get(path), contents, full)
+        unit = replace(found.units[path], start=grown.get(path, 0))
+        contents = _read(workspace, source, unit, places) if places[0] == path else _Contents()
+        if unit.start:
+            _extend(change, known[path], contents)
+        else:
+            _replace(change, path, known.get(path), contents, full)
         report.failures += contents.failures
-        report.bytes_read += found.units[path].size
+        report.bytes_read += unit.size - unit.start
     for path, unit in found.units.items():
         if path not in change.interrupted:
             months = change.states[path].months
             change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
     if not accept_deletions:
         _refuse_many_deletions(workspace, source, change)
-    report.months = _commit(workspace, source, known, change)
+    index = threads.Index(home, source.name, change.replaced, change.threaded) if kind.threads else None
+    if index:
+        change.touched |= index.moved
+    report.months = _commit(workspace, source, known, change, index)
+    replaced = set(stale) - grown.keys()
     failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states]
-    units.save_failures(home, source.name, [one for one in failed if one.unit not in stale] + report.failures)
+    units.save_failures(home, source.name, [one for one in failed if one.unit not in replaced] + report.failures)
+    if index:
+        index.save()
     units.save(home, source.name, change.states)
+    change.tables.clear()
     lake.drop_outside(home, source.name, workspace.settings.first_month)
     workspace.report(f"{source.name}: export", len(stale), len(stale))
     return report
@@ -126,18 +154,32 @@ def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) ->
     return _Change({**known, **settled}, touched=months)
 
 
-def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) -> dict[str, str]:
-    """Hash of every unit's bytes; only changed ones are opened. An unreadable one has the empty hash."""
-    hashes = {}
+def _content_hashes(
+    workspace: Workspace, source: Source, found: units.Scan, known: dict[str, UnitState], full: bool
+) -> tuple[dict[str, str], dict[str, int]]:
+    """Hash of every unit's bytes, only changed ones are opened; and where those go on that only grew.
+
+    An unreadable one has the empty hash. One that was not read to its end before is read from its beginning.
+    """
+    kind, reader = KINDS[source.kind], workspace.reader_hash(source)
+    failed = {one.unit for one in units.load_failures(workspace.home, source.name) if one.whole_unit}
+    hashes, grown = {}, {}
     for path, unit in found.units.items():
-        if path in known and path not in found.changed and not full:
-            hashes[path] = known[path].content_hash
+        before = known.get(path)
+        if before and path not in found.changed and not full:
+            hashes[path] = before.content_hash
             continue
         try:
-            hashes[path] = file_hash(unit.file)
+            as_before = before and before.reader == reader and 0 < before.size < unit.size and path not in failed
+            if kind.appends and before and as_before and not full:
+                earlier, hashes[path] = file_hashes(unit.file, before.size)
+                if earlier == before.content_hash and kind.continues(unit.file, before.size):
+                    grown[path] = before.size
+            else:
+                hashes[path] = file_hash(unit.file)
         except OSError:
             hashes[path] = ""
-    return hashes
+    return hashes, grown
 
 
 def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:
@@ -168,10 +210,24 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
     again = full or unfinished or before is None
     change.touched |= {month for month in both if again or earlier.get(month) != contents.months.get(month)}
     change.replaced.add(path)
-    for month, tables in contents.tables.items():
-        change.tables.setdefault(month, []).extend(tables)
-    months = [contents.months[month] for month in sorted(contents.months)]
-    change.states[path] = UnitState(path, 0, 0, "", "", months)
+    _add(change, path, contents, contents.months)
+
+
+def _extend(change: _Change, before: UnitState, contents: _Contents) -> None:
+    """Notes what one unit holds behind what it held; nothing where that could not be read to its end."""
+    months = {month.month: month for month in before.months}
+    for month, more in contents.months.items():
+        held = months.get(month, UnitMonth(month, 0, ""))
+        months[month] = UnitMonth(month, held.rows + more.rows, _sum([held.hash, more.hash]))
+    change.touched |= contents.months.keys()
+    change.extended.add(before.path)
+    _add(change, before.path, contents, months)
+
+
+def _add(change: _Change, path: str, contents: _Contents, months: dict[str, UnitMonth]) -> None:
+    change.tables.take(contents.tables)
+    change.threaded += contents.threaded
+    change.states[path] = UnitState(path, 0, 0, "", "", [months[month] for month in sorted(months)])
 
 
 def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change) -> None:
@@ -183,8 +239,7 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
         leaving = pc.is_in(stored["unit"], gone)
         before.update(stored["asset_id"].filter(leaving).to_pylist())
         after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
-        for rows in change.tables.get(month, []):
-            after.update(rows["asset_id"].to_pylist())
+        after.update(change.tables.of(month)["asset_id"].to_pylist())
     vanishing = len(before - after)
     total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
@@ -194,13 +249,15 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
         )
 
 
-def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], change: _Change) -> dict[str, int]:
+def _commit(
+    workspace: Workspace, source: Source, known: dict[str, UnitState], change: _Change, index: threads.Index | None
+) -> dict[str, int]:
     """Rewrites the touched months; returns how many records each holds now."""
     home = workspace.home
     if not change.touched:
         return {}
     marked = dict(known)
-    for path in change.replaced:
+    for path in change.replaced | change.extended:
         before, after = known.get(path), change.states.get(path)
         held = {month.month: month for state in (before, after) if state for month in state.months}
         marked[path] = UnitState(path, 0, 0, "", units.UNFINISHED, [held[month] for month in sorted(held)])
@@ -212,7 +269,9 @@ def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], c
         # one that is missing is made of what is read now; what of it was not read now is lost with it
         stored = lake.read(home, "private_records", source.name, month, damaged=True)
         kept = stored.filter(pc.invert(pc.is_in(stored["unit"], gone)))
-        rows = pa.concat_tables([kept, *change.tables.get(month, [])])
+        rows = pa.concat_tables([kept, change.tables.of(month)])
+        if index:
+            rows = index.threaded(month, rows)
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
     entries = lake.write(home, "private_records", source.name, sorted(change.touched), make)
@@ -221,15 +280,20 @@ def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], c
 
 def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -> _Contents:
     """Runs the connector over one unit; its records finished and sorted into months."""
+    kind = KINDS[source.kind]
     contents, pending = _Contents(), dict[str, list[Record]]()
-    hashers: dict[str, hashlib.blake2b] = {}
+    contents.tables.folder = spill_folder(workspace.home, source.name)
+    sums: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
 
     def flush() -> int:
         for month, records in pending.items():
             rows = to_table(records, Record)
             rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
-            contents.tables.setdefault(month, []).append(rows)
+            contents.tables.add(month, rows)
+            if kind.threads:
+                contents.threaded.append(threads.rows(month, unit.path, records))
         pending.clear()
         return 0
 
@@ -237,24 +301,31 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -
 
     for record in _items(workspace, source, unit, contents):
         _finish(record, workspace.keys, source, places)
-        if record.asset_id in month_of.placed:
+        if record.asset_id in month_of.placed and not kind.repeats:
             why = "a second record of the file has the same id and is left out; give each an id of its own"
             contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
             continue
         month = month_of.place(record)
         record.content_hash = _content_hash(record, workspace.keys)
-        digest = hashers.setdefault(month, hashlib.blake2b(digest_size=16))
-        digest.update("\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass"))
+        told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
+        sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
+        counts[month] += 1
         pending.setdefault(month, []).append(record)
-        waiting += 1
+        waiting += 1 + len(record.text) // _FLUSH_TEXT
         if waiting >= _FLUSH_ROWS:
             waiting = flush()
     flush()
-    contents.months = {
-        month: UnitMonth(month, sum(rows.num_rows for rows in contents.tables[month]), digest.hexdigest())
-        for month, digest in hashers.items()
-    }
+    contents.months = {month: UnitMonth(month, counts[month], _hex(sums[month])) for month in sums}
     return contents
+
+
+def _sum(hashes: Iterable[str]) -> str:
+    """Hash of what several hashes are of together; the order of the records does not matter to it."""
+    return _hex(sum(int(one, 16) for one in hashes if one))
+
+
+def _hex(total: int) -> str:
+    return f"{total % 2**128:032x}"
 
 
 def _items(workspace: Workspace, source: Source, unit: Unit, contents: _Contents) -> Iterator[Record]:
@@ -291,7 +362,7 @@ class _Calendar:
     def place(self, record: Record) -> str:
         """The record's month; its date_quality says so when that is not the month of its own time."""
         container = self.placed.get(record.parent_asset_id or "")
-        own = record.timestamp[:7] if record.timestamp else ""
+        own = sys.intern(record.timestamp[:7]) if record.timestamp else ""
         if container and record.index_in_parent is not None:
             month = container
         elif self._first <= own <= self._last:

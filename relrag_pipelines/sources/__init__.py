@@ -78,6 +78,8 @@ class Kind:
     """further paths of its units, as glob patterns: files that have no suffix"""
     threads: bool = False
     """thread_id is not in the items: it follows from what they refer to, all of the source together"""
+    repeats: bool = False
+    """a unit may hold the same item twice: one record with two locations, not a mistake"""
     appends: bool = False
     """units grow at their end; the module's `continues(file, offset)` tells whether an item begins there"""
 
@@ -135,6 +137,7 @@ KINDS = {
             module="mail",
             patterns=("*cur/*", "*new/*", "mbox", "*/mbox"),
             threads=True,
+            repeats=True,
             appends=True,
         ),
         Kind(

@@ -168,7 +168,8 @@ def remove(home: Path, source: str) -> None:
     """Removes everything of a source that is no longer configured, private and redacted."""
     for table in ("private_records", *_DERIVED):
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
-    for kept in ("units", "failures"):
+    shutil.rmtree(home / "private" / "raw" / source, ignore_errors=True)
+    for kept in ("units", "failures", "threads"):
         (home / "private" / kept / f"{source}.parquet").unlink(missing_ok=True)
 
 
@@ -193,6 +194,19 @@ def file_hash(path: Path) -> str:
     """Hash of a file's bytes, hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_hashes(path: Path, size: int) -> tuple[str, str]:
+    """Hash of a file's first `size` bytes, hex, and of all of them."""
+    digest, left = hashlib.sha256(), size
+    with path.open("rb") as file:
+        while left and (block := file.read(min(left, 2**20))):
+            digest.update(block)
+            left -= len(block)
+        before = digest.hexdigest()
+        while block := file.read(2**20):
+            digest.update(block)
+    return before, digest.hexdigest()
 
 
 def _write_month(home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: Stamp) -> Entry:

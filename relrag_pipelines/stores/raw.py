@@ -1,6 +1,7 @@
 """Bytes of items that could not be read to their end, as they were found: private/raw/<source>/.
 
-A file is named by the keyed hashes of the item's unit and place, so its name reveals nothing and equal runs write equal files.
+A file is named by the keyed hashes of the item's unit and place: its name reveals nothing, and equal runs write equal
+files.
 """
 
 from __future__ import annotations
