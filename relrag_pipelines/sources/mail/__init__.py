@@ -1,0 +1,1 @@
+"""Mail: mailboxes, messages, their text, threads and calendar parts."""
