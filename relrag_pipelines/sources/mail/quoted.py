@@ -77,20 +77,32 @@ def split(text: str, subject: str = "") -> Parts:
     """
     lines = list(_lines(text))
     kinds = _history(lines, bool(phrases.FORWARD_SUBJECT.match(subject)))
-    _join_blank(lines, kinds)
+    for kind, begin, end in list(_runs(kinds)):
+        if kind == "fresh" and not _is_gap(lines, kinds, begin, end):
+            _sign_off(lines, kinds, begin, end)
+        elif kind == "fresh":
+            _fill(kinds, begin, end)
+    spans = (Span(kind, lines[begin].start, lines[end - 1].end) for kind, begin, end in _runs(kinds))
+    return Parts(text, tuple(spans))
+
+
+def _runs(kinds: Sequence[Kind]) -> Iterator[tuple[Kind, int, int]]:
+    """Equal kinds in a row: the kind, the first line, the line behind the last."""
     begin = 0
     for kind, group in groupby(kinds):
-        end = begin + sum(1 for _ in group)
-        if kind == "fresh":
-            _sign_off(lines, kinds, begin, end)
+        end = begin + len(list(group))
+        yield kind, begin, end
         begin = end
-    return Parts(text, tuple(_spans(lines, kinds)))
 
 
-def _spans(lines: Sequence[_Line], kinds: Sequence[Kind]) -> Iterator[Span]:
-    for kind, group in groupby(zip(kinds, lines, strict=True), key=lambda pair: pair[0]):
-        covered = [line for _, line in group]
-        yield Span(kind, covered[0].start, covered[-1].end)
+def _is_gap(lines: Sequence[_Line], kinds: Sequence[Kind], begin: int, end: int) -> bool:
+    """Whether these are empty lines between quoted ones."""
+    return (
+        0 < begin
+        and end < len(kinds)
+        and kinds[begin - 1] == kinds[end] == "quoted"
+        and not any(line.bare for line in lines[begin:end])
+    )
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -238,16 +250,6 @@ def _introduces(said: str, quoted: bool, size: int) -> bool:
     if not begins or not _TIME.search(said):
         return False
     return addressed or (wrote and bool(_YEAR.search(said)))
-
-
-def _join_blank(lines: Sequence[_Line], kinds: list[Kind]) -> None:
-    """Empty lines between two quoted ones are quoted."""
-    at = 0
-    while at < len(lines):
-        following = _next_text(lines, at) if kinds[at] == "fresh" else at
-        if at and following < len(lines) and kinds[at - 1] == kinds[following] == "quoted":
-            _fill(kinds, at, following)
-        at = max(following, at + 1)
 
 
 def _sign_off(lines: Sequence[_Line], kinds: list[Kind], begin: int, end: int) -> None:

@@ -224,7 +224,7 @@ def test_the_footer_of_a_mailing_list() -> None:
 
 
 def test_html_keeps_what_tells_the_parts() -> None:
-    gmail = """<div dir="rtl">ביום שישי.</div><br><div class="gmail_quote"><div dir="rtl" class="gmail_attr">\u202bבתאריך
+    gmail = """<div>ביום שישי.</div><br><div class="gmail_quote"><div dir="rtl" class="gmail_attr">\u202bבתאריך
     יום ב׳, 15 בינו׳ 2024 ב-10:15 מאת <span>&lt;<a href="mailto:d@example.org">d@example.org</a>&gt;</span>:<br></div>
     <blockquote class="gmail_quote">מתי?</blockquote></div>"""
     assert [kind for kind, _ in parts(to_text(gmail))] == ["fresh", "quoted"]
