@@ -98,7 +98,7 @@ def _runs(kinds: Sequence[Kind]) -> Iterator[tuple[Kind, int, int]]:
 def _is_gap(lines: Sequence[_Line], kinds: Sequence[Kind], begin: int, end: int) -> bool:
     """Whether these are empty lines between quoted ones."""
     return (
-        0 < begin
+        begin > 0
         and end < len(kinds)
         and kinds[begin - 1] == kinds[end] == "quoted"
         and not any(line.bare for line in lines[begin:end])
