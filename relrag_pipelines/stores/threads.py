@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources.mail.threads import thread
+from relrag_pipelines.sources.mail.threads import Mail, thread
 from relrag_pipelines.stores.atomic import replacing
 
 _SCHEMA = pa.schema(
@@ -81,8 +81,9 @@ class Index:
 
 def _threads(table: pa.Table) -> pa.Array:
     """The thread of every row; equal mails of several units count once."""
-    references = table["references"].to_pylist()
-    return pa.array(thread(table["asset_id"].to_pylist(), references, table["gmail_thread"].to_pylist()), pa.string())
+    columns = (table[name].to_pylist() for name in ("asset_id", "references", "gmail_thread"))
+    mails = (Mail(own, above, None, gmail) for own, above, gmail in zip(*columns, strict=True))
+    return pa.array([found.thread_id for found in thread(mails)], pa.string())
 
 
 def _differ(before: pa.ChunkedArray, after: pa.Array) -> pa.ChunkedArray:

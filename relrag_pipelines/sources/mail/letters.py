@@ -6,7 +6,7 @@
 | `references` | asset ids of the mails that its headers name, the oldest first |
 | `gmail_thread` | Gmail's own name of the thread, keyed |
 | `labels` | Gmail's labels; those that Gmail itself gives, in English |
-| `apart` | what stands beside the text its author wrote: quoted, forwarded, signature, disclaimer |
+| `apart` | what stands beside the text its author wrote, by the kinds of `quoted` |
 | `bulk` | why it counts as sent to many |
 | `signed`, `ornaments`, `defects` | signed; pictures left out; what is wrong with its form |
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from relrag_pipelines import numbers
@@ -27,6 +27,8 @@ from relrag_pipelines.sources.mail.body import Body, body_of
 from relrag_pipelines.sources.mail.mime import Part
 
 KIND = "gmail"
+APART: tuple[quoted.Kind, ...] = ("forward_headers", "forwarded", "quoted", "signature", "disclaimer")
+"""what of a mail's text its author did not write for this mail; the names are those of `quoted`"""
 
 _LOSSY = {"too_deep", "too_many_parts", "head_too_long", "damaged_base64", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
@@ -104,8 +106,9 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
     """All of the record that the mail itself says, but its id."""
     senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
-    parts = quoted.split(body.text)
-    apart = {name: text for name, text in asdict(parts).items() if text and name != "fresh"}
+    subject = mail.get("subject")
+    parts = quoted.split(body.text, subject)
+    apart = {kind: text for kind in APART if (text := parts.only(kind))}
     answered, named = _references(mail)
     extra: dict[str, Any] = {
         "cc": list(map(str, cc)),
@@ -119,11 +122,11 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
         extra["gmail_thread"] = reading.hash(gmail_thread)
     return Record(
         source_id="",
-        text=parts.fresh,
+        text=parts.only("fresh"),
         rag_source_type="email",
         from_=", ".join(map(str, senders)) or None,
         to=[str(one) for one in dict.fromkeys([*to, *cc, *bcc])],
-        subject=mail.get("subject") or None,
+        subject=subject or None,
         ts=headers.date(mail.raw("date"), reading.timezone),
         thread_id=None,
         parent_asset_id=f"{KIND}:{answered}" if answered else None,
