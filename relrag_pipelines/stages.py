@@ -127,7 +127,7 @@ STAGES = (
         "chunks",
         "chunks",
         ("records",),
-        1,
+        2,
         "Passages that are indexed and cited, with page, position and thread.",
         _chunks,
         lambda workspace, source: [workspace.settings.chunk_tokens, workspace.settings.chunk_overlap_sentences],
@@ -145,8 +145,8 @@ STAGES = (
         "edges",
         "asset_asset_edges",
         ("records", "chunks"),
-        1,
-        "Claims of relations: thread_member, attachment_of, chunk_of.",
+        2,
+        "Claims of relations: thread_member, attachment_of, reply_to, references, chunk_of.",
         _edges,
     ),
 )
@@ -206,6 +206,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
         rows = lake.read(workspace.home, "records", source.name, month).slice(0, most - looked)
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
+            row["extra"] = redact.without_refs(row["extra"])
             texts = _strings([value for name, value in row.items() if name not in _IDS])
             found += sum(bool(workspace.redactor.detect(text, channel)) for text in texts)
         looked += rows.num_rows

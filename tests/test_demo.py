@@ -15,6 +15,13 @@ from tests.conftest import ROOT
 
 ANSWERS = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))
 QUESTIONS = {one["name"]: one for one in ANSWERS["questions"]}
+MAILS = (ROOT / "examples" / "originals" / "mail.jsonl").read_text(encoding="utf-8").splitlines()
+NATIVE = {
+    item["id"]: f"{item['parent_asset_id']}:{item['index_in_parent']}"
+    for item in map(json.loads, MAILS)
+    if "parent_asset_id" in item
+}
+"""id of an attachment in the original of the mails -> its id in the archive"""
 ANSWERED = ("pump", "contract", "invoice")
 """what words alone answer; people, relations and meaning answer the others later"""
 
@@ -37,7 +44,7 @@ def is_of(source: Source, wanted: dict[str, Any]) -> bool:
     if chunk.source != wanted["source"]:
         return False
     if "id" in wanted:
-        return chunk.source_id == wanted["id"]
+        return chunk.source_id == NATIVE.get(wanted["id"], wanted["id"])
     return any(wanted["file"] in place for place in [*source.locations, chunk.source_uri or ""])
 
 

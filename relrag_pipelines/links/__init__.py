@@ -1,4 +1,4 @@
-"""Relations between records, one module per way to find them.
+"""Relations between records, as the records themselves name them.
 
 `edges()` gives the claims of one source and month. An edge points from the part to the whole: from a message to its
 thread, an attachment to its mail, a chunk to its record.
@@ -6,6 +6,7 @@ thread, an attachment to its mail, a chunk to its record.
 
 from __future__ import annotations
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,11 +17,12 @@ THREAD = "thread:"
 
 
 def edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
-    """Claims of one month: thread_member, attachment_of and chunk_of, each once, ordered by its key.
+    """Claims of one month: thread_member, attachment_of, reply_to, references and chunk_of, each once, by its key.
 
     records are redacted Record rows, chunks are Chunk rows of the same source and month.
     """
-    claims = pa.concat_tables([thread_members(records), attachments(records), chunk_members(chunks)])
+    found = [thread_members(records), attachments(records), replies(records), references(records)]
+    claims = pa.concat_tables([*found, chunk_members(chunks)])
     return claims.sort_by(
         [("src_asset_ref", "ascending"), ("dst_asset_ref", "ascending"), ("relation_type", "ascending")]
     )
@@ -37,6 +39,28 @@ def attachments(records: pa.Table) -> pa.Table:
     contained = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_valid(records["index_in_parent"]))
     rows = records.filter(contained)
     return _claims(rows["asset_id"], rows["parent_asset_id"], "attachment_of", "parent_asset_id")
+
+
+def replies(records: pa.Table) -> pa.Table:
+    """Each record that answers another one to that one; the claim waits where the other is not in the archive."""
+    answers = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_null(records["index_in_parent"]))
+    rows = records.filter(answers)
+    return _claims(rows["asset_id"], rows["parent_asset_id"], "reply_to", "parent_asset_id")
+
+
+def references(records: pa.Table) -> pa.Table:
+    """Each record to the others that it names (`extra.references`), the one that it answers left out."""
+    naming = records.filter(pc.match_substring(records["extra"], '"references"'))
+    src: list[str] = []
+    dst: list[str] = []
+    columns = (naming[name].to_pylist() for name in ("asset_id", "parent_asset_id", "extra"))
+    for asset_id, parent, extra in zip(*columns, strict=True):
+        named = orjson.loads(extra).get("references", [])
+        others = [ref for ref in dict.fromkeys(named) if isinstance(ref, str) and ref not in (asset_id, parent)]
+        src += [asset_id] * len(others)
+        dst += others
+    strings = (pa.chunked_array([pa.array(refs, pa.string())]) for refs in (src, dst))
+    return _claims(*strings, "references", "references")
 
 
 def chunk_members(chunks: pa.Table) -> pa.Table:

@@ -109,7 +109,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, parts: Parts, at: datetime, pre
     if _count(connection, "SELECT count(*) FROM lost"):
         connection.execute(sql.LOST_CHUNKS)
         connection.execute(sql.LOST_TWINS)
-    for statement in (sql.RECORDS, sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS, sql.REFS, sql.CLAIMS):
+    for statement in (sql.LOST_APART, sql.RECORDS, sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS, sql.REFS, sql.CLAIMS):
         connection.execute(statement)
     connection.execute(sql.EDGES, {"at": at.astimezone(UTC).replace(tzinfo=None)})
     _count_terms(connection)

@@ -34,6 +34,19 @@ INSERT INTO lost
 """
 """Two windows may begin and end alike, and one source have a message between that the other lacks."""
 
+LOST_APART = """
+INSERT INTO lost
+    WITH apart AS (
+        SELECT chunk_id, part, text_hash, ts FROM lake_chunks
+        WHERE section IS NOT NULL AND NOT (section = 'quoted'
+            AND parent_asset_id IS NOT NULL AND parent_asset_id IN (SELECT asset_id FROM lake_records))),
+    kept AS (SELECT chunk_id FROM apart
+             QUALIFY row_number() OVER (PARTITION BY text_hash ORDER BY ts, chunk_id, part) = 1)
+    SELECT 'chunk:' || chunk_id, part FROM lake_chunks ANTI JOIN kept USING (chunk_id) WHERE section IS NOT NULL
+"""
+"""What stands beside a mail's text is a passage once: a signature in the first mail that has it; the history below an
+answer in none where the mail that is answered is in the archive itself."""
+
 RECORDS = """
 INSERT INTO records BY NAME
     WITH several AS (SELECT DISTINCT ref AS asset_id FROM lost),

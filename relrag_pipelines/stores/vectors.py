@@ -31,6 +31,7 @@ from qdrant_edge import (
     QueryRequest,
     RangeFloat,
     ScrollRequest,
+    SparseVector,
     UpdateOperation,
 )
 
@@ -41,6 +42,9 @@ KEYWORDS = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "sourc
 INTEGERS = ("person_ids", "mentioned_person_ids", "ts")
 UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
+
+APART = 0.5
+"""What stands beside a mail's own text counts this much of what that text counts."""
 
 _VECTOR = "text"
 _BATCH = 2_000
@@ -177,16 +181,21 @@ def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch]) -> None:
 
 
 def _points(batch: pa.RecordBatch, encoder: SparseEncoder) -> Iterator[Point]:
-    ids, texts = batch.column("chunk_id").to_pylist(), _index_texts(batch)
+    ids, sections = batch.column("chunk_id").to_pylist(), batch.column("section").to_pylist()
     payloads = zip(*(batch.column(name).to_pylist() for name in (*KEYWORDS, *INTEGERS)), strict=True)
-    for chunk_id, text, values in zip(ids, texts, payloads, strict=True):
+    for chunk_id, section, text, values in zip(ids, sections, _index_texts(batch), payloads, strict=True):
         # Absent fields are left out: an empty list costs as much as a value.
         payload = {
             name: value
             for name, value in zip((*KEYWORDS, *INTEGERS), values, strict=True)
             if value is not None and value != []
         }
-        yield Point(chunk_id, {_VECTOR: encoder.document(text)}, payload)
+        vector = encoder.document(text)
+        yield Point(chunk_id, {_VECTOR: vector if section is None else _weaker(vector)}, payload)
+
+
+def _weaker(vector: SparseVector) -> SparseVector:
+    return SparseVector(indices=vector.indices, values=[APART * value for value in vector.values])
 
 
 def _index_texts(batch: pa.RecordBatch) -> Iterator[str]:

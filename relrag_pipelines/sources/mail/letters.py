@@ -109,7 +109,7 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
     subject = mail.get("subject")
     parts = quoted.split(body.text, subject)
     apart = {kind: text for kind in APART if (text := parts.only(kind))}
-    answered, named = _references(mail)
+    named = _references(mail)
     extra: dict[str, Any] = {
         "cc": list(map(str, cc)),
         "bcc": list(map(str, bcc)),
@@ -129,7 +129,7 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
         subject=subject or None,
         ts=headers.date(mail.raw("date"), reading.timezone),
         thread_id=None,
-        parent_asset_id=f"{KIND}:{answered}" if answered else None,
+        parent_asset_id=f"{KIND}:{named[-1]}" if named else None,
         total_siblings=0,
         content_type=body.content_type,
         numbers=numbers.find(body.text),
@@ -137,14 +137,12 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
     )
 
 
-def _references(mail: Part) -> tuple[str, list[str]]:
-    """The id of the mail that is answered, and all ids that the headers name, the oldest first."""
+def _references(mail: Part) -> list[str]:
+    """The ids of the mails that the headers name, the oldest first; the one that is answered is the last."""
     answered = headers.message_ids(mail.fields.get("in-reply-to", ()))[:1]
     named = headers.message_ids(mail.fields.get("references", ()))[-_MOST_IDS:]
     own = headers.message_ids([mail.raw("message-id")])
-    named = [one for one in dict.fromkeys([*named, *answered]) if one not in own]
-    direct = [one for one in answered if one not in own] or named[-1:]
-    return (direct[0] if direct else ""), named
+    return [one for one in [*(one for one in named if one not in answered), *answered] if one not in own]
 
 
 def _asset_id(message_id: str, reading: Reading) -> str:
