@@ -67,13 +67,15 @@ def thread(mails: Iterable[Mail]) -> list[Threaded]:
         if mail.gmail_thread:
             gmail.add(number, mail.gmail_thread)
     names = list(numbers)
-    thread_of = _threads(chains, gmail.of, names)
-    parents = _parents(chains, own, names)
+    above = _above_each(chains, names)
+    _cut_circles(above, names)
+    thread_of = _threads(chains, above, gmail.of, names)
+    parents = _nearest_present(above, own)
     return [Threaded(thread_of[number], names[parent] if (parent := parents[number]) >= 0 else None) for number in own]
 
 
 def _above(mail: Mail) -> list[str]:
-    """The mails that a mail names, oldest first, the one it answers last; of one named twice the later mention counts."""
+    """The mails that a mail names, oldest first, the one it answers last; each where it is named last."""
     references = mail.references
     if len(references) > MAX_REFERENCES:
         references = [*references[: MAX_REFERENCES // 2], *references[-MAX_REFERENCES // 2 :]]
@@ -134,24 +136,22 @@ def _age(gmail_thread: str) -> tuple[int, str]:
     return len(gmail_thread), gmail_thread
 
 
-def _threads(chains: _Chains, gmail: dict[int, str], names: Sequence[str]) -> list[str]:
+def _threads(chains: _Chains, above: array[int], gmail: dict[int, str], names: Sequence[str]) -> list[str]:
     """The name of the thread of each mail, present or not."""
     joined = array("q", range(len(names)))
-    preceded = bytearray(len(names))
     beside: list[tuple[int, int]] = []
     for chain in chains:
-        for above, below in pairwise(chain):
-            preceded[below] = 1
-            in_gmail = (above in gmail) + (below in gmail) if gmail else 0
+        for one, other in pairwise(chain):
+            in_gmail = (one in gmail) + (other in gmail) if gmail else 0
             if in_gmail == 0:
-                _join(joined, above, below)
+                _join(joined, one, other)
             elif in_gmail == 1:
-                beside.append((above, below) if above in gmail else (below, above))
+                beside.append((one, other) if one in gmail else (other, one))
     adopted: dict[int, str] = {}
     for inside, outside in beside:
         root = _root(joined, outside)
         adopted[root] = min(adopted.get(root, gmail[inside]), gmail[inside], key=_age)
-    first = _first(joined, preceded, names)
+    first = _first(joined, above, names)
     found = []
     for number in range(len(names)):
         root = _root(joined, number)
@@ -160,13 +160,13 @@ def _threads(chains: _Chains, gmail: dict[int, str], names: Sequence[str]) -> li
     return found
 
 
-def _first(joined: array[int], preceded: bytearray, names: Sequence[str]) -> array[int]:
-    """For the root of each set its first mail: the lowest id of those that nothing precedes, in a circle of all."""
+def _first(joined: array[int], above: array[int], names: Sequence[str]) -> array[int]:
+    """For the root of each set its first mail: the lowest id of those that nothing is above."""
     first = array("q", [-1]) * len(names)
     for number, name in enumerate(names):
         root = _root(joined, number)
         before = first[root]
-        if before < 0 or (preceded[number], name) < (preceded[before], names[before]):
+        if before < 0 or (above[number] >= 0, name) < (above[before] >= 0, names[before]):
             first[root] = number
     return first
 
@@ -184,27 +184,8 @@ def _join(joined: array[int], one: int, other: int) -> None:
         joined[max(one, other)] = min(one, other)
 
 
-def _parents(chains: _Chains, own: array[int], names: Sequence[str]) -> array[int]:
-    """For each number the nearest present mail above it, or -1; no mail is above itself, however far one goes up."""
-    present = bytearray(len(names))
-    for number in own:
-        present[number] = 1
-    above = _direct(chains, names, present)
-    _cut_circles(above, names)
-    nearest = array("q", above)
-    for number in own:
-        path = []
-        at = above[number]
-        while at >= 0 and not present[at]:
-            path.append(at)
-            at = nearest[at]
-        for passed in [number, *path]:
-            nearest[passed] = at
-    return nearest
-
-
-def _direct(chains: _Chains, names: Sequence[str], present: bytearray) -> array[int]:
-    """The mail right above each, present or not: what a mail says itself, else what those below it say.
+def _above_each(chains: _Chains, names: Sequence[str]) -> array[int]:
+    """The mail right above each, present or not, or -1: what a mail says itself, else what those below it say.
 
     Where several say something else (copies of one mail, shortened references), the one with more mails above it
     is believed, then the one with the lowest id.
@@ -239,3 +220,20 @@ def _cut_circles(above: array[int], names: Sequence[str]) -> None:
             while (following := above[circle[-1]]) != at:
                 circle.append(following)
             above[min(circle, key=names.__getitem__)] = -1
+
+
+def _nearest_present(above: array[int], own: array[int]) -> array[int]:
+    """For each mail the nearest present one above it, or -1."""
+    present = bytearray(len(above))
+    for number in own:
+        present[number] = 1
+    nearest = array("q", above)
+    for number in own:
+        path = [number]
+        at = above[number]
+        while at >= 0 and not present[at]:
+            path.append(at)
+            at = nearest[at]
+        for passed in path:
+            nearest[passed] = at
+    return nearest
