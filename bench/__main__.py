@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench import documents, mail, peers, redaction, report, search, unchanged, whatsapp_parse
+from bench import documents, mail, peers, redaction, report, search, threads, unchanged, whatsapp_parse
 from bench.figures import HEADER, Figure, aligned
 from bench.peers import Peer
 
@@ -56,12 +56,12 @@ def _whatsapp() -> list[Figure]:
 def _mail() -> list[Figure]:
     row, unit, against = mail.measure(), "mails/s", "email, policy.default"
     found, records, floor = (row[f"{name}_mails_per_s"] for name in ("parsed", "read", "floor"))
-    threaded = mail.threading()
+    threaded = threads.measure()
     return [
         Figure(f"parsing mails of {row['bytes_per_mail'] / 1000:.0f} KB", found, unit, floor, against, at_least=8.0),
         Figure("the same as whole records", records, unit, floor, against),
-        Figure(f"threading {mail.THREADED:,} mails", threaded["threading_s"], at_most=30.0),
-        Figure("the same, memory of the process", threaded["peak_mib"], "MiB", at_most=2048.0),
+        Figure(f"threading {threaded['mails']:,} mails", threaded["seconds"], at_most=30.0),
+        Figure("the same, memory of the process", threaded["peak_gib"], "GiB", at_most=2.0),
     ]
 
 

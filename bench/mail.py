@@ -2,7 +2,7 @@
 
 The floor is `email` with `policy.default`, which finds headers decoded, addresses, date, ids, the preferred body and
 the bytes of what is attached. `parsed` finds the same with this project's parser; `read` makes whole records of it:
-quoted history apart, keyed ids, hashes, numbers. `python -m bench.mail` prints the figures, and how threading does.
+quoted history apart, keyed ids, hashes, numbers. `python -m bench.mail` prints the figures.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import collections
 import email
 import email.policy
 import random
-import resource
 import tempfile
 import time
 from collections.abc import Iterator
@@ -28,11 +27,9 @@ from relrag_pipelines.keys import Keys
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.mail import containers, headers, mime, read
 from relrag_pipelines.sources.mail.body import body_of, name_of
-from relrag_pipelines.sources.mail.threads import Mail, thread
 
 MAILS = 400
 RUNS = 3
-THREADED = 1_000_000
 
 
 def write_mailbox(file: Path, count: int = MAILS) -> None:
@@ -133,20 +130,6 @@ def measure(count: int = MAILS) -> dict[str, float]:
     return {"bytes_per_mail": round(unit.size / count)} | rates
 
 
-def threading(count: int = THREADED) -> dict[str, float]:
-    """Seconds to thread so many mails, and the memory that the process took at most, MiB."""
-    rng = random.Random(7)
-    mails = (
-        Mail(f"m{number}", [f"m{one}" for one in range(max(0, number - rng.randrange(6)), number)])
-        for number in range(count)
-    )
-    begun = time.perf_counter()
-    found = thread(mails)
-    seconds = time.perf_counter() - begun
-    assert len(found) == count
-    return {"threading_s": round(seconds, 2), "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
-
-
 def _seconds(items: Iterator[object]) -> float:
     begun = time.perf_counter()
     collections.deque(items, maxlen=0)
@@ -154,5 +137,5 @@ def _seconds(items: Iterator[object]) -> float:
 
 
 if __name__ == "__main__":
-    for name, value in (measure() | threading()).items():
+    for name, value in (measure()).items():
         print(f"{name:24} {value:,.2f}")

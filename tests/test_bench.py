@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as bench
-from bench import corpus, documents, floor, mail, redaction, report, search, whatsapp_parse
+from bench import corpus, documents, floor, mail, redaction, report, search, threads, whatsapp_parse
 from bench.clock import medians
 from bench.figures import Figure, from_json, to_json
 from bench.peers import Peer
@@ -109,11 +109,11 @@ def test_reading_whatsapp_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_reading_mail_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mail, "threading", functools.partial(mail.threading, 1_000))
+    monkeypatch.setattr(threads, "mails", functools.partial(threads.mails, 1_000))
     monkeypatch.setattr(mail, "measure", functools.partial(mail.measure, 20))
     figures, _ = bench.MEASURES["mail"]()
     assert [(figure.at_least, figure.at_most) for figure in figures] == [
-        (8.0, None), (None, None), (None, 30.0), (None, 2048.0),
+        (8.0, None), (None, None), (None, 30.0), (None, 2.0),
     ]  # fmt: skip
     assert all(figure.ours > 0 for figure in figures)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import PurePosixPath
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading, document
+from relrag_pipelines.sources.mail import calendar
 from relrag_pipelines.sources.mail.body import Body, name_of, text_of
 from relrag_pipelines.sources.mail.mime import Part
 
@@ -66,6 +68,9 @@ def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
         yield Failure("", "encrypted", "the part is encrypted (S/MIME); save the mail decrypted to have its text")
     data = part.content()
     record.extra = {"size": len(data), "bytes_hash": reading.hash(hashlib.sha256(data).hexdigest())}
+    if part.type == "text/calendar" or (record.file_name or "").lower().endswith((".ics", ".vcs")):
+        yield from _fill_from_calendar(record, part, reading)
+        return
     name = _readable_name(record.file_name or "", part.type)
     if not name:
         if part.type.startswith(("text/", "message/")):
@@ -76,6 +81,46 @@ def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
     record.text, record.pages, record.numbers = found.text, found.pages, found.numbers
     if found.page_count is not None:
         record.extra["page_count"] = found.page_count
+
+
+def _fill_from_calendar(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
+    """Adds the events of a calendar: as text, and in `extra.events`."""
+    text = text_of(part).strip()
+    record.content_type, record.text = "text/calendar", text
+    try:
+        found = calendar.events(text, reading.timezone)
+    except calendar.CalendarError as error:
+        yield Failure("", error.fault, f"{error}; its text is kept as it stands")
+        return
+    record.text = "\n\n".join(map(_said, found)) or text
+    record.extra["events"] = [
+        {
+            "uid": reading.hash(event.uid) if event.uid else "",
+            "start": _written(event.start, event.all_day),
+            "end": _written(event.end, event.all_day),
+            "attendees": [one for one in dict.fromkeys((event.organiser, *event.attendees)) if one],
+            "method": event.method,
+            "status": event.status,
+            "rule": event.rule,
+        }
+        for event in found
+    ]
+
+
+def _said(event: calendar.Event) -> str:
+    """An event in words: what, when, where, with whom."""
+    when = " - ".join(
+        time for time in (_written(event.start, event.all_day), _written(event.end, event.all_day)) if time
+    )
+    people = ", ".join(one for one in dict.fromkeys((event.organiser, *event.attendees)) if one)
+    lines = (event.summary, when, event.location, people, event.description)
+    return "\n".join(line.strip() for line in lines if line.strip())
+
+
+def _written(moment: datetime | None, all_day: bool) -> str:
+    if moment is None:
+        return ""
+    return f"{moment:%Y-%m-%d}" if all_day else f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _readable_name(name: str, content_type: str) -> str:

@@ -7,7 +7,7 @@
 | `gmail_thread` | Gmail's own name of the thread, keyed |
 | `labels` | Gmail's labels; those that Gmail itself gives, in English |
 | `apart` | what stands beside the text its author wrote, by the kinds of `quoted` |
-| `bulk` | why it counts as sent to many |
+| `bulk` | why it counts as sent to many, or by a program: the words of `bulk` |
 | `signed`, `ornaments`, `defects` | signed; pictures left out; what is wrong with its form |
 """
 
@@ -24,6 +24,7 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading
 from relrag_pipelines.sources.mail import attachments, headers, labels, mime, quoted
 from relrag_pipelines.sources.mail.body import Body, body_of
+from relrag_pipelines.sources.mail.bulk import bulk
 from relrag_pipelines.sources.mail.mime import Part
 
 KIND = "gmail"
@@ -116,6 +117,7 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
         "references": [_asset_id(one, reading) for one in named],
         "labels": labels.of(mail.fields.get("x-gmail-labels", ())),
         "apart": apart,
+        "bulk": bulk((name, values[0].decode("latin-1")) for name, values in mail.fields.items()),
     }
     gmail_thread = mail.raw("x-gm-thrid").strip().decode("ascii", "replace")
     if gmail_thread:
