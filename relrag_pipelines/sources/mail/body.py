@@ -10,8 +10,8 @@ from relrag_pipelines.sources.mail import charsets, headers
 from relrag_pipelines.sources.mail.html import to_text
 from relrag_pipelines.sources.mail.mime import Part
 
-MAX_TEXT = 16 * 2**20
-"""Longest text of one part that is read, bytes."""
+MAX_TEXT = 4 * 2**20
+"""Longest text of one part that is read, bytes; no person wrote a longer one."""
 MAX_LOGO = 64 * 2**10
 """A picture that the text itself shows is one of its ornaments up to this size, bytes."""
 
@@ -44,7 +44,12 @@ def body_of(mail: Part) -> Body:
     texts: list[tuple[Part, ...]] = []
     others: list[Part] = []
     _sort(mail, texts, others, found)
-    said = [_best(alternatives, found) for alternatives in texts]
+    said: list[tuple[str, str]] = []
+    for alternatives in texts:
+        if sum(len(text) for text, _ in said) > MAX_TEXT:
+            found.defects.add("text_too_long")
+            break
+        said.append(_best(alternatives))
     found.text = "\n\n".join(text for text, _ in said if text)
     found.content_type = next((kind for text, kind in said if text), found.content_type)
     shown = _shown(texts) if any(part.type.startswith("image/") for part in others) else set()
@@ -67,7 +72,10 @@ def name_of(part: Part) -> str:
 
 def text_of(part: Part) -> str:
     """A part of text, decoded."""
-    text, defect = charsets.read(part.content()[:MAX_TEXT], part.parameters.get("charset"))
+    content = part.content()
+    if len(content) > MAX_TEXT:
+        part.defects.append("text_too_long")
+    text, defect = charsets.read(content[:MAX_TEXT], part.parameters.get("charset"))
     if defect:
         part.defects.append(defect)
     if part.parameters.get("format", "").lower() == "flowed":
@@ -105,7 +113,7 @@ def _is_text(part: Part) -> bool:
     return disposition != b"attachment" and not name_of(part)
 
 
-def _best(alternatives: tuple[Part, ...], found: Body) -> tuple[str, str]:
+def _best(alternatives: tuple[Part, ...]) -> tuple[str, str]:
     """The text of the alternative that says most, and its type: the plain one, unless it is only a stub."""
     plain = "\n\n".join(text for part in alternatives if part.type != "text/html" and (text := text_of(part).strip()))
     pages = [part for part in alternatives if part.type == "text/html"]

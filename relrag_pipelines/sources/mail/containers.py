@@ -22,7 +22,8 @@ _FROM_LINE = re.compile(
     rb"From (?=.{0,400}\b\d{1,2}:\d\d)(?=.{0,400}\b(?:19|20)\d\d\b)"
     rb"(?=.{0,400}(?:\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b|\d{4}-\d\d-\d\d)).*\n"
 )
-_HEADER = re.compile(rb">?[!-9;-~]{1,100}[ \t]*:|>?From ")
+_HEADER = re.compile(rb">?[!-9;-~]{1,100}[ \t]*:|>?From |[!-9;-~]{0,100}\Z")
+"""what follows a From line: a header, another From line, or the torn end of the file"""
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -190,10 +191,10 @@ def _skip(window: _Window) -> int:
         found = _next_mail(window, window.place)
         if found is not None:
             return size + len(window.take(found))
-        kept = 0 if window.ended else 2 * _LONGEST_LINE
-        size += len(window.take(max(window.place, len(window.buffer) - kept)))
-        if window.ended or not window.more():
+        if window.ended:
             return size + len(window.take(len(window.buffer)))
+        size += len(window.take(max(window.place, len(window.buffer) - 2 * _LONGEST_LINE)))
+        window.more()
 
 
 def _restored(data: bytes) -> bytes:

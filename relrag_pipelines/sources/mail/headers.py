@@ -30,9 +30,10 @@ _CONTINUED = re.compile(r"([^*]+)\*(?:(\d{1,3})(\*)?)?")
 _QUOTED = re.compile(r"\\(.)", re.DOTALL)
 _TYPE = re.compile(r"\s*([\w.+-]+)\s*/\s*([\w.+-]+)")
 _ADDRESS_TOKEN = re.compile(
-    r'"(?:[^"\\]|\\.){0,2000}"|\((?:[^()\\]|\\.){0,2000}\)|<[^<>]*>|[,;:]|[^",;:<(]+|.', re.DOTALL
+    r'"(?:[^"\\]|\\.){0,300}"|\((?:[^()\\]|\\.){0,300}\)|<[^<>]*>|[,;:]|[^",;:<(]+|.', re.DOTALL
 )
 _PLAIN_ADDRESS = re.compile(r'\s*(?:"?([^"<>,;:()@=?\\]*?)"?\s*<)?([^\s<>,;:()@"]+@[^\s<>,;:()@"]+)>?\s*')
+_BARE_ADDRESS = re.compile(r"[^\s<>,;@]{1,256}@[^\s<>,;]{1,256}")
 _ID = re.compile(r"<([^<>]+)>")
 _COMMENT = re.compile(r"\((?:[^()\\]|\\.){0,200}\)")
 _AROUND_COLON = re.compile(r"\s*:\s*")
@@ -212,7 +213,7 @@ def _address(words: list[str], angle: str | None, comment: str) -> Iterator[Addr
     said = " ".join("".join(_unquoted(word) if word[0] == '"' else word for word in words).split())
     if angle is None and "@" in said and " " not in said:
         name, address = comment, said
-    elif angle is None and (found := re.search(r"[^\s<>,;]+@[^\s<>,;]+", said)):
+    elif angle is None and (found := _BARE_ADDRESS.search(said)):
         name, address = said.replace(found[0], " "), found[0]
     else:
         name, address = said or comment, angle or ""

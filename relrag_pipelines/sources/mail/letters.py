@@ -23,7 +23,7 @@ from relrag_pipelines.keys import safe_id
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading
 from relrag_pipelines.sources.mail import attachments, headers, labels, mime, quoted
-from relrag_pipelines.sources.mail.body import Body, body_of
+from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of
 from relrag_pipelines.sources.mail.bulk import bulk
 from relrag_pipelines.sources.mail.mime import Part
 
@@ -31,7 +31,16 @@ KIND = "gmail"
 APART: tuple[quoted.Kind, ...] = ("forward_headers", "forwarded", "quoted", "signature", "disclaimer")
 """what of a mail's text its author did not write for this mail; the names are those of `quoted`"""
 
-_LOSSY = {"too_deep", "too_many_parts", "head_too_long", "damaged_base64", "damaged_uuencode", "damaged_text"}
+MAX_SPLIT = 256 * 2**10
+"""A longer text, characters, is a log or a list and has no history to be told apart."""
+
+_TOO_LARGE = {
+    "too_deep": f"parts more than {mime.MAX_DEPTH} deep within each other are not read",
+    "too_many_parts": f"of its parts the first {mime.MAX_PARTS:,} are read",
+    "head_too_long": f"of a head the first {mime.MAX_HEADERS:,} bytes are read",
+    "text_too_long": f"of a text the first {MAX_TEXT:,} bytes are read",
+}
+_LOSSY = {*_TOO_LARGE, "damaged_base64", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
 _MOST_IDS = 200
 
@@ -83,6 +92,8 @@ def _records(letter: Letter, reading: Reading, seen: dict[str, str]) -> Iterator
     record.extra |= _noted(body)
     if body.defects & _LOSSY:
         reading.keep(letter.unit, letter.place, letter.data)
+    for defect in sorted(body.defects & _TOO_LARGE.keys()):
+        yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
     if body.encrypted:
         yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP/MIME); save it decrypted to have its text")
     yield record
@@ -108,7 +119,7 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
     senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
     subject = mail.get("subject")
-    parts = quoted.split(body.text, subject)
+    parts = quoted.split(body.text, subject) if len(body.text) <= MAX_SPLIT else _unsplit(body.text)
     apart = {kind: text for kind in APART if (text := parts.only(kind))}
     named = _references(mail)
     extra: dict[str, Any] = {
@@ -139,6 +150,10 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
     )
 
 
+def _unsplit(text: str) -> quoted.Parts:
+    return quoted.Parts(text, (quoted.Span("fresh", 0, len(text)),))
+
+
 def _references(mail: Part) -> list[str]:
     """The ids of the mails that the headers name, the oldest first; the one that is answered is the last."""
     answered = headers.message_ids(mail.fields.get("in-reply-to", ()))[:1]
@@ -155,7 +170,7 @@ def _own_id(record: Record, mail: Part, reading: Reading, seen: dict[str, str]) 
     """The Message-ID, else a hash of what tells a mail from others, the same wherever it lies."""
     own = headers.message_ids([mail.raw("message-id")])[:1]
     written = mail.source[mail.start : mail.end].replace(b"\r", b"").strip()
-    known = [mail.raw("date"), repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass")]
+    known = [mail.raw("date").strip(), repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass")]
     digest = reading.hash(hashlib.sha256(b"\0".join([*known, written])).hexdigest())
     native = own[0] if own else digest
     if seen.setdefault(native, digest) != digest:
