@@ -169,3 +169,17 @@ def test_estimates_grow_with_text_and_not_with_pictures() -> None:
     assert text.seconds > 5 * pages.seconds
     assert text.bytes > 10_000_000
     assert estimate("jsonl", 0, {}).bytes == 0
+
+
+def test_mail_is_recognised_without_a_suffix(tmp_path: Path) -> None:
+    mail = b"From: a@b.example\nSubject: hello\nDate: Mon, 6 Jan 2025 08:40:00 GMT\n\nhello\n"
+    for name, data in {
+        "post/Inbox": b"From - Mon Jan  6 08:40:00 2025\n" + mail,
+        "post/Maildir/cur/1.M1P1.host:2,S": mail,
+        "post/saved/one.eml": mail,
+        "notes/today.txt": b"Bought bread.\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    found = {one.kind: (one.name, one.path, one.files) for one in discover(tmp_path).sources}
+    assert found == {"gmail": ("post", "post", 3), "document": ("notes", "notes", 1)}

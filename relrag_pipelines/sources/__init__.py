@@ -135,7 +135,11 @@ KINDS = {
             "email",
             "gmail",
             module="mail",
-            patterns=("*cur/*", "*new/*", "mbox", "*/mbox"),
+            patterns=tuple(
+                prefix + name
+                for prefix in ("", "*/")
+                for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
+            ),
             threads=True,
             repeats=True,
             appends=True,

@@ -99,13 +99,20 @@ def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
     except PermissionError:
         raise SourceMissing(f"{root} cannot be read; give this user permission to list it") from None
     for folder, folders, files in os.walk(root, onerror=_refuse):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") or _is_maildir(Path(folder, name), kind)
+        )
         for name in sorted(files):
             path = _relative(Path(folder, name), root)
             if name.startswith((".", "~$")) or not kind.holds(path):
                 continue
             if not any(fnmatch.fnmatch(path, pattern) for pattern in exclude):
                 yield _unit(Path(folder, name), root)
+
+
+def _is_maildir(folder: Path, kind: Kind) -> bool:
+    """A Maildir keeps its folders in hidden ones."""
+    return kind.holds("cur/mail") and (folder / "cur").is_dir()
 
 
 def _relative(file: Path, root: Path) -> str:

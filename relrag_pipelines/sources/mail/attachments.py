@@ -26,10 +26,11 @@ def read(
 ) -> Iterator[Record | Failure]:
     """The records of what is attached to a mail, each behind its failures; counts them in the parent."""
     found = [part for part in body.attached if part.type != "multipart/encrypted"]
-    parent.total_siblings = len(found)
+    if parent.index_in_parent is None:  # a message that is attached itself counts with those beside it
+        parent.total_siblings = len(found)
     for index, part in enumerate(found):
         place = f"{at}, attachment {index + 1}" if at else f"attachment {index + 1}"
-        record = _record(part, parent, index)
+        record = _record(part, parent, index, len(found))
         if part.parts and part.type.startswith("message/"):
             inside = list(nested(part, record, reading, place))
             yield record
@@ -43,7 +44,7 @@ def read(
         body.defects.update(part.defects)
 
 
-def _record(part: Part, parent: Record, index: int) -> Record:
+def _record(part: Part, parent: Record, index: int, total: int) -> Record:
     return Record(
         source_id=f"{parent.source_id}:{index}",
         rag_source_type="email_attachment",
@@ -55,7 +56,7 @@ def _record(part: Part, parent: Record, index: int) -> Record:
         parent_asset_id=f"gmail:{parent.source_id}",
         parent_ref=parent.source_id,
         index_in_parent=index,
-        total_siblings=parent.total_siblings,
+        total_siblings=total,
         content_type=part.type,
         file_name=name_of(part) or None,
         locations=list(parent.locations),

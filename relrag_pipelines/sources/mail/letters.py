@@ -107,7 +107,7 @@ def _nested(message: Part, record: Record, reading: Reading, at: str) -> Iterato
     said = _record(mail, body, reading)
     own_id = headers.message_ids([mail.raw("message-id")])
     references = [*said.extra.get("references", ()), *(_asset_id(one, reading) for one in own_id)]
-    for name in ("from_", "to", "subject", "ts", "text", "total_siblings", "numbers"):
+    for name in ("from_", "to", "subject", "ts", "text", "numbers"):
         setattr(record, name, getattr(said, name))
     record.extra |= said.extra | ({"references": references} if references else {})
     yield from attachments.read(mail, body, record, reading, at, _nested)
