@@ -149,6 +149,7 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
     samples = {
         "whatsapp": put(tmp_path, "chat.txt", CHAT),
         "document": put(tmp_path, "note.md", "# A"),
+        "gmail": put(tmp_path, "mail.eml", "From: a@b.example\nSubject: hello\n\nhello\n"),
         "jsonl": put(tmp_path, "x.jsonl", LINE),
     }
     assert [name for name, file in samples.items() if KINDS[kind].recognise(file)] == (
@@ -160,7 +161,7 @@ def test_the_demo_archive_is_recognised() -> None:
     root = Path(__file__).parent.parent / "examples" / "archive"
     found = discover(root)
     assert [(one.kind, one.path) for one in found.sources if one.kind == "whatsapp"] == [("whatsapp", "whatsapp")]
-    assert {one.kind for one in found.sources} == {"whatsapp", "document", "jsonl"}
+    assert {one.kind for one in found.sources} == {"whatsapp", "document", "gmail", "jsonl"}
     assert found.unrecognised == []
 
 

@@ -65,8 +65,9 @@ def _record(part: Part, parent: Record, index: int, total: int) -> Record:
 
 def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
     """Adds the text of an attachment and what is known of its bytes."""
-    if part.type in _SEALED and part.parameters.get("smime-type", "").lower() != "signed-data":
-        yield Failure("", "encrypted", "the part is encrypted (S/MIME); save the mail decrypted to have its text")
+    if part.type in _SEALED:
+        sealed = "signed in a form that hides it" if _is_signed(part) else "encrypted"
+        yield Failure("", "encrypted", f"the part is {sealed} (S/MIME); save the mail opened to have its text")
     data = part.content()
     record.extra = {"size": len(data), "bytes_hash": reading.hash(hashlib.sha256(data).hexdigest())}
     if part.type == "text/calendar" or (record.file_name or "").lower().endswith((".ics", ".vcs")):
@@ -122,6 +123,10 @@ def _written(moment: datetime | None, all_day: bool) -> str:
     if moment is None:
         return ""
     return f"{moment:%Y-%m-%d}" if all_day else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _is_signed(part: Part) -> bool:
+    return part.parameters.get("smime-type", "").lower() == "signed-data"
 
 
 def _readable_name(name: str, content_type: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
 from dataclasses import dataclass, field
 
 from relrag_pipelines.sources.document.content import clean
-from relrag_pipelines.sources.mail import charsets, headers
+from relrag_pipelines.sources.mail import charsets, headers, tnef
 from relrag_pipelines.sources.mail.html import to_text
 from relrag_pipelines.sources.mail.mime import Part
 
@@ -18,6 +19,7 @@ MAX_LOGO = 64 * 2**10
 _STUB = 0.3
 """A plain text this much shorter than the HTML beside it only says that there is more."""
 _SIGNATURES = {"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"}
+_TNEF = {"application/ms-tnef", "application/vnd.ms-tnef"}
 _CID = re.compile(rb"cid:([^\"'\s>)]{1,256})", re.IGNORECASE)
 _SOFT_BREAK = re.compile(r"(?<!\n--) \n(?![> \n]|-- )")
 
@@ -53,7 +55,7 @@ def body_of(mail: Part) -> Body:
     found.text = "\n\n".join(text for text, _ in said if text)
     found.content_type = next((kind for text, kind in said if text), found.content_type)
     shown = _shown(texts) if any(part.type.startswith("image/") for part in others) else set()
-    for part in others:
+    for part in [one for other in others for one in _opened(other, found)]:
         if _is_ornament(part, shown):
             found.ornaments += 1
         else:
@@ -104,6 +106,23 @@ def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: 
         texts.append((part,))
     else:
         others.append(part)
+
+
+def _opened(part: Part, found: Body) -> list[Part]:
+    """The part, or of a winmail.dat what it holds; the text of that is the mail's where the mail has none."""
+    if part.type not in _TNEF and name_of(part).lower() != "winmail.dat":
+        return [part]
+    try:
+        packed = tnef.unpack(part.content())
+    except tnef.TnefError:
+        part.defects.append("damaged_tnef")
+        return [part]
+    found.text = found.text or clean(packed.text).strip()
+    files = []
+    for name, data in packed.files:
+        guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        files.append(Part(data, 0, len(data), type=guessed, parameters={"name": name}))
+    return files
 
 
 def _is_text(part: Part) -> bool:

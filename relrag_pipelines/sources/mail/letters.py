@@ -40,7 +40,7 @@ _TOO_LARGE = {
     "head_too_long": f"of a head the first {mime.MAX_HEADERS:,} bytes are read",
     "text_too_long": f"of a text the first {MAX_TEXT:,} bytes are read",
 }
-_LOSSY = {*_TOO_LARGE, "damaged_base64", "damaged_uuencode", "damaged_text"}
+_LOSSY = {*_TOO_LARGE, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
 _MOST_IDS = 200
 
@@ -94,8 +94,8 @@ def _records(letter: Letter, reading: Reading, seen: dict[str, str]) -> Iterator
         reading.keep(letter.unit, letter.place, letter.data)
     for defect in sorted(body.defects & _TOO_LARGE.keys()):
         yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
-    if body.encrypted:
-        yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP/MIME); save it decrypted to have its text")
+    if body.encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:
+        yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP); save it decrypted to have its text")
     yield record
     yield from inside
 
