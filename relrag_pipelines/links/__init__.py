@@ -59,8 +59,7 @@ def references(records: pa.Table) -> pa.Table:
         others = [ref for ref in dict.fromkeys(named) if isinstance(ref, str) and ref not in (asset_id, parent)]
         src += [asset_id] * len(others)
         dst += others
-    strings = (pa.chunked_array([pa.array(refs, pa.string())]) for refs in (src, dst))
-    return _claims(*strings, "references", "references")
+    return _claims(_strings(src), _strings(dst), "references", "references")
 
 
 def chunk_members(chunks: pa.Table) -> pa.Table:
@@ -75,6 +74,10 @@ def chunk_members(chunks: pa.Table) -> pa.Table:
             _claims(_prefixed(CHUNK, passages["chunk_id"]), passages["asset_id"], "chunk_of", "chunk"),
         ]
     )
+
+
+def _strings(values: list[str]) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(values, pa.string())])
 
 
 def _prefixed(prefix: str, values: pa.ChunkedArray) -> pa.ChunkedArray:

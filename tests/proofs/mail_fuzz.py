@@ -83,9 +83,9 @@ def fuzz(samples: Sequence[bytes], count: int, seed: int = 0) -> Counter[str]:
             data = mutated(rng.choice(samples), rng, samples)
             file = Path(folder, "mail.eml" if number % 4 else "mail.mbox")
             file.write_bytes(data)
-            begun = time.perf_counter()
+            begun = time.process_time()  # a busy machine is no fault of the reader
             found = list(read(Unit(file.name, file, len(data), 0), reading))
-            assert time.perf_counter() - begun < SECONDS, f"mutation {number} of seed {seed} takes too long"
+            assert time.process_time() - begun < SECONDS, f"mutation {number} of seed {seed} takes too long"
             faults = [one.fault for one in found if isinstance(one, Failure)]
             mails = sum(isinstance(one, Record) and one.rag_source_type == "email" for one in found)
             assert "unreadable" not in faults, f"mutation {number} of seed {seed}: {found}"
