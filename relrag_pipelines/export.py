@@ -214,7 +214,7 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
 
 
 def _extend(change: _Change, before: UnitState, contents: _Contents) -> None:
-    """Notes what one unit holds behind what it held; nothing where that could not be read to its end."""
+    """Notes what one unit holds behind what it held."""
     months = {month.month: month for month in before.months}
     for month, more in contents.months.items():
         held = months.get(month, UnitMonth(month, 0, ""))

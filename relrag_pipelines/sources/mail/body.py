@@ -20,6 +20,7 @@ _STUB = 0.3
 """A plain text this much shorter than the HTML beside it only says that there is more."""
 _SIGNATURES = {"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"}
 _TNEF = {"application/ms-tnef", "application/vnd.ms-tnef"}
+_FILE_PLACE = re.compile(r"[^:?#/\\]{1,200}\.\w{1,5}")
 _CID = re.compile(rb"cid:([^\"'\s>)]{1,256})", re.IGNORECASE)
 _SOFT_BREAK = re.compile(r"(?<!\n--) \n(?![> \n]|-- )")
 
@@ -32,9 +33,10 @@ class Body:
     content_type: str = "text/plain"
     attached: list[Part] = field(default_factory=list)
     """in their order, ornaments and signatures left out"""
-    ornaments: int = 0
+    ornaments: list[Part] = field(default_factory=list)
     """pictures that the text itself shows: logos, icons, pixels that count readers"""
-    signed: bool = False
+    signatures: list[Part] = field(default_factory=list)
+    """that prove who signed the mail"""
     encrypted: bool = False
     """the mail as a whole: there is no text but what stands around"""
     defects: set[str] = field(default_factory=set)
@@ -57,7 +59,7 @@ def body_of(mail: Part) -> Body:
     shown = _shown(texts) if any(part.type.startswith("image/") for part in others) else set()
     for part in [one for other in others for one in _opened(other, found)]:
         if _is_ornament(part, shown):
-            found.ornaments += 1
+            found.ornaments.append(part)
         else:
             found.attached.append(part)
     for part in mail.walk():
@@ -66,9 +68,12 @@ def body_of(mail: Part) -> Body:
 
 
 def name_of(part: Part) -> str:
-    """The file name that a part gives itself; empty where it gives none."""
+    """The file name that a part gives itself, a file's by its place where it has no other; empty without one."""
     disposition = headers.decode_plain(part.raw("content-disposition"))
     name = headers.parameters(disposition).get("filename") or part.parameters.get("name") or ""
+    if not name and part.type not in ("text/plain", "text/html"):
+        place = part.get("content-location")
+        name = place if _FILE_PLACE.fullmatch(place) else ""
     return " ".join(clean(name).replace("\\", "/").rpartition("/")[2].split())
 
 
@@ -101,7 +106,7 @@ def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: 
         for child in part.parts:
             _sort(child, texts, others, found)
     elif part.type in _SIGNATURES:
-        found.signed = True
+        found.signatures.append(part)
     elif _is_text(part):
         texts.append((part,))
     else:

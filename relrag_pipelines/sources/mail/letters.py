@@ -8,7 +8,9 @@
 | `labels` | Gmail's labels; those that Gmail itself gives, in English |
 | `apart` | what stands beside the text its author wrote, by the kinds of `quoted` |
 | `bulk` | why it counts as sent to many, or by a program: the words of `bulk` |
-| `signed`, `ornaments`, `defects` | signed; pictures left out; what is wrong with its form |
+| `signed`, `ornaments` | it is; how many pictures that only adorn its text are left out |
+| `left_out` | file name, type and encoded size of those and of signatures |
+| `defects` | what is wrong with its form |
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from relrag_pipelines.keys import safe_id
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading
 from relrag_pipelines.sources.mail import attachments, headers, labels, mime, quoted
-from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of
+from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of, name_of
 from relrag_pipelines.sources.mail.bulk import bulk
 from relrag_pipelines.sources.mail.mime import Part
 
@@ -179,5 +181,14 @@ def _own_id(record: Record, mail: Part, reading: Reading, seen: dict[str, str]) 
 
 
 def _noted(body: Body) -> dict[str, Any]:
-    noted = {"signed": body.signed, "ornaments": body.ornaments, "defects": sorted(body.defects)}
+    left_out = [
+        {"file_name": name_of(part), "content_type": part.type, "size": part.end - part.start}
+        for part in (*body.ornaments, *body.signatures)
+    ]
+    noted = {
+        "signed": bool(body.signatures),
+        "ornaments": len(body.ornaments),
+        "left_out": left_out,
+        "defects": sorted(body.defects),
+    }
     return {name: value for name, value in noted.items() if value}
