@@ -240,3 +240,26 @@ def test_bytes_that_were_not_read_are_kept_until_the_file_is_read_again(archive:
     file.write_bytes(mail("one", 1))
     archive.export()
     assert not kept.exists()
+
+
+def test_a_kill_while_a_grown_mailbox_is_written_loses_and_doubles_nothing(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = archive.mails / "in.mbox"
+    box.write_bytes(boxed(mail("one", 1), mail("two", 2)))
+    archive.export()
+    with box.open("ab") as file:
+        file.write(boxed(mail("three", 1), mail("four", 3)))
+    write = lake.write
+
+    def killed(*given: Any) -> Any:
+        write(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lake, "write", killed)
+    with pytest.raises(KeyboardInterrupt):
+        archive.export()
+    monkeypatch.setattr(lake, "write", write)
+    archive.export()
+    assert sorted(row["text"] for row in archive.rows()) == ["four", "one", "three", "two"]
+    assert archive.export() == {}
