@@ -33,6 +33,7 @@ def read(
         record = _record(part, parent, index, len(found))
         if part.parts and part.type.startswith("message/"):
             inside = list(nested(part, record, reading, place))
+            body.defects.update(record.extra.get("defects", ()))
             yield record
             yield from inside
             continue
