@@ -8,6 +8,7 @@ private/spill until its month is written.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import sys
 from collections import Counter
@@ -61,7 +62,8 @@ class _Contents:
 
     tables: Tables = field(default_factory=Tables)
     """private records"""
-    months: dict[str, UnitMonth] = field(default_factory=dict)
+    months: list[UnitMonth] = field(default_factory=list)
+    """what it contributes to each month, in order"""
     failures: list[Failure] = field(default_factory=list)
     complete: bool = True
     threaded: list[pa.Table] = field(default_factory=list)
@@ -110,17 +112,20 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     change.tables.clear()  # a kill may have left some there
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
     raw.drop(home, source.name, workspace.keys, [path for path in (*stale, *found.gone) if path not in grown])
+    leading = [path for path in stale if copies.get(path, [path])[0] == path]
+    read = workspace.each(
+        functools.partial(_read, workspace, source),
+        [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading],
+    )
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
-        places = copies.get(path, [path])
-        unit = replace(found.units[path], start=grown.get(path, 0))
-        contents = _read(workspace, source, unit, places) if places[0] == path else _Contents()
-        if unit.start:
+        contents = next(read) if copies.get(path, [path])[0] == path else _Contents()
+        if path in grown:
             _extend(change, known[path], contents)
         else:
             _replace(change, path, known.get(path), contents, full)
         report.failures += contents.failures
-        report.bytes_read += unit.size - unit.start
+        report.bytes_read += found.units[path].size - grown.get(path, 0)
     for path, unit in found.units.items():
         if path not in change.interrupted:
             months = change.states[path].months
@@ -206,20 +211,20 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
             change.interrupted.add(path)
         return
     earlier = {month.month: month for month in before.months} if before else {}
-    both = earlier.keys() | contents.months.keys()
+    later = {month.month: month for month in contents.months}
     again = full or unfinished or before is None
-    change.touched |= {month for month in both if again or earlier.get(month) != contents.months.get(month)}
+    change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
-    _add(change, path, contents, contents.months)
+    _add(change, path, contents, later)
 
 
 def _extend(change: _Change, before: UnitState, contents: _Contents) -> None:
     """Notes what one unit holds behind what it held."""
     months = {month.month: month for month in before.months}
-    for month, more in contents.months.items():
-        held = months.get(month, UnitMonth(month, 0, ""))
-        months[month] = UnitMonth(month, held.rows + more.rows, _sum([held.hash, more.hash]))
-    change.touched |= contents.months.keys()
+    for more in contents.months:
+        held = months.get(more.month, UnitMonth(more.month, 0, ""))
+        months[more.month] = UnitMonth(more.month, held.rows + more.rows, _sum([held.hash, more.hash]))
+    change.touched |= {month.month for month in contents.months}
     change.extended.add(before.path)
     _add(change, before.path, contents, months)
 
@@ -274,27 +279,31 @@ def _commit(
             rows = index.threaded(month, rows)
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
-    entries = lake.write(home, "private_records", source.name, sorted(change.touched), make)
-    return {month: entries[month].rows if month in entries else 0 for month in sorted(change.touched)}
+    months = sorted(change.touched)
+    entries = lake.write(home, "private_records", source.name, months, map(make, months))
+    return {month: entries[month].rows if month in entries else 0 for month in months}
 
 
-def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -> _Contents:
-    """Runs the connector over one unit; its records finished and sorted into months."""
+def _read(workspace: Workspace, source: Source, one: tuple[Unit, list[str]]) -> _Contents:
+    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months."""
+    unit, places = one
     kind = KINDS[source.kind]
-    contents, pending = _Contents(), dict[str, list[Record]]()
+    contents = _Contents()
     contents.tables.folder = spill_folder(workspace.home, source.name)
+    pending: list[Record] = []
+    months: list[str] = []
     sums: dict[str, int] = {}
     counts: Counter[str] = Counter()
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
 
     def flush() -> int:
-        for month, records in pending.items():
-            rows = to_table(records, Record)
-            rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
-            contents.tables.add(month, rows)
-            if kind.threads:
-                contents.threaded.append(threads.rows(month, unit.path, records))
+        rows = to_table(pending, Record)
+        rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
+        contents.tables.add(rows, months)
+        if kind.threads:
+            contents.threaded.append(threads.rows(months, unit.path, pending))
         pending.clear()
+        months.clear()
         return 0
 
     waiting = 0
@@ -310,12 +319,13 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -
         told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
         sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
         counts[month] += 1
-        pending.setdefault(month, []).append(record)
+        pending.append(record)
+        months.append(month)
         waiting += 1 + len(record.text) // _FLUSH_TEXT
         if waiting >= _FLUSH_ROWS:
             waiting = flush()
     flush()
-    contents.months = {month: UnitMonth(month, counts[month], _hex(sums[month])) for month in sums}
+    contents.months = [UnitMonth(month, counts[month], _hex(sums[month])) for month in sorted(sums)]
     return contents
 
 

@@ -34,20 +34,25 @@ def known(home: Path, source: str) -> bool:
     return _path(home, source).exists()
 
 
-def rows(month: str, unit: str, records: Iterable[Record]) -> pa.Table:
-    """What the index holds of records of one month and unit: of mails, and of messages attached to them."""
-    mails = [one for one in records if one.index_in_parent is None or "references" in one.extra]
+def rows(months: Sequence[str], unit: str, records: Sequence[Record]) -> pa.Table:
+    """What the index holds of records of a unit, each of its month: of mails, and of messages attached to them."""
+    both = [one for one in zip(months, records, strict=True) if one[1].index_in_parent is None or _refers(one[1])]
+    mails = [record for _, record in both]
     return pa.table(
         {
             "asset_id": [one.asset_id for one in mails],
             "unit": [unit] * len(mails),
-            "month": [month] * len(mails),
+            "month": [month for month, _ in both],
             "references": [one.extra.get("references", []) for one in mails],
             "gmail_thread": [one.extra.get("gmail_thread") for one in mails],
             "thread_id": [None] * len(mails),
         },
         schema=_SCHEMA,
     )
+
+
+def _refers(record: Record) -> bool:
+    return "references" in record.extra
 
 
 class Index:
