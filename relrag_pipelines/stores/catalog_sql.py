@@ -93,7 +93,8 @@ CREATE TEMP TABLE claims AS
         FROM lake_asset_asset_edges AS found ANTI JOIN lost ON lost.ref = src_asset_ref AND lost.part = found.part
         GROUP BY src_asset_ref, dst_asset_ref, relation_type),
     sourced AS (SELECT * FROM claimed SEMI JOIN refs ON ref = src_asset_ref),
-    ends AS (SELECT ref FROM refs UNION SELECT dst_asset_ref FROM sourced WHERE relation_type = 'thread_member')
+    ends AS (SELECT ref FROM refs UNION SELECT dst_asset_ref FROM sourced
+             WHERE relation_type IN ('thread_member', 'transcript_of'))
     SELECT claimed.*, source.ref IS NOT NULL AND target.ref IS NOT NULL AS holds
     FROM claimed LEFT JOIN refs AS source ON source.ref = src_asset_ref
     LEFT JOIN ends AS target ON target.ref = dst_asset_ref
@@ -132,7 +133,8 @@ DANGLING = {
     "edges_without_end": """
         WITH ends AS (SELECT asset_id AS ref FROM records UNION SELECT asset_id FROM chunks
             UNION SELECT 'chunk:' || chunk_id FROM chunks
-            UNION SELECT dst_asset_ref FROM asset_asset_edges WHERE relation_type = 'thread_member')
+            UNION SELECT dst_asset_ref FROM asset_asset_edges
+            WHERE relation_type IN ('thread_member', 'transcript_of'))
         SELECT count(*) FROM asset_asset_edges
         WHERE src_asset_ref NOT IN (FROM ends) OR dst_asset_ref NOT IN (FROM ends)""",
     "chunks_without_record": """
