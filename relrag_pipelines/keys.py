@@ -102,9 +102,9 @@ _OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
 def safe_native_id(native_id: str, keys: Keys) -> str:
     """The id with every part that could hold an address or a phone number replaced by its keyed hash.
 
-    Parts are separated by colons; one that holds `@` or seven digits is replaced, unless it is a hash or a time; the digits of a day do not count. Ids
-    stand in every table and must mean one record under any policy, so they are never redacted, only replaced by
-    part. The rule is wider than a phone number on purpose.
+    Parts are separated by colons; one that holds `@` or seven digits is replaced, unless it is a hash or a time; the
+    digits of a day do not count. Ids stand in every table and must mean one record under any policy, so they are never
+    redacted, only replaced by part. The rule is wider than a phone number on purpose.
     """
     if not _REVEALING.search(native_id):
         return native_id

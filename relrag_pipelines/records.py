@@ -333,7 +333,7 @@ def to_table(rows: list[Any], row: type) -> pa.Table:
         if column.json:
             values = [orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode() for value in values]
         elif values and pa.types.is_list(column.type) and pa.types.is_struct(column.type.value_type):
-            values = [[dataclasses.asdict(part) for part in value] for value in values]
+            values = [value and [dataclasses.asdict(part) for part in value] for value in values]
         arrays.append(pa.array(values, column.type))
     return pa.Table.from_arrays(arrays, schema=arrow_schema(row))
 

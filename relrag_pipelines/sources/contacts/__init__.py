@@ -110,7 +110,7 @@ def _text(found: Person) -> str:
     """Names, notes, and a line for each fact, so that a question about it finds it."""
     lines = [f"{found.name} ({', '.join(found.aliases)})" if found.aliases else found.name, *found.notes]
     lines += [f"{predicate.replace('_', ' ')}: {value}" for predicate, value in found.facts]
-    lines += [f"address: {one}" for one in found.addresses]
+    lines += [f"address: {one}" for one in found.addresses if ("lives_in", one) not in found.facts]
     lines += [f"phone: {one}" for one in found.phones] + [f"email: {one}" for one in found.emails]
     return "\n".join(lines)
 

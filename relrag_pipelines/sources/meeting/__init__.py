@@ -14,7 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import numbers
-from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.records import Failure, Pinned, Record
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.charset import CharsetError, decode
 from relrag_pipelines.sources.meeting.invitation import Invitation, InvitationError
@@ -108,25 +108,27 @@ def _record(
         source_id=reading.hash(unit.path),
         text=text,
         from_=", ".join(participants) or None,
-        participants=list(dict.fromkeys([*participants, *(name for name in said if not _among(name, participants))])),
+        participants=_each_once([*participants, *said]),
         subject=(invited and invited.title) or minutes.title or _title(path),
         ts=ts,
         date_quality=quality,
         parent_ref=f"meeting-{path.name.replace(':', '_')}",
         content_type=CONTENT_TYPE,
         file_name=path.name,
-        source_uri=unit.path,
         locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
         language=transcript.language,
+        people=[Pinned("participant", one) for one in (invited.addresses if invited else []) if "@" in one],
         numbers=numbers.find(text),
         extra=extra,
         spoken=spoken or None,
     )
 
 
-def _among(name: str, participants: list[str]) -> bool:
-    """Whether a speaker is one of those who were invited, by the name before the address."""
-    return any(one.partition(" <")[0].casefold() == name.casefold() for one in participants)
+def _each_once(names: list[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(name.casefold(), name)
+    return list(found.values())
 
 
 def _when(unit: Unit, reading: Reading, minutes: Minutes, invited: Invitation | None) -> tuple[int, str]:

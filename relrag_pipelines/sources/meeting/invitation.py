@@ -21,7 +21,9 @@ class Invitation:
     uid: str | None
     title: str | None
     participants: list[str] = field(default_factory=list)
-    """organiser first; `Name <address>`"""
+    """organiser first; names, or addresses of those without one"""
+    addresses: list[str] = field(default_factory=list)
+    """the same as `Name <address>`"""
     ts: int | None = None
     has_time: bool = True
 
@@ -38,8 +40,9 @@ def parse(data: bytes, timezone: str) -> Invitation:
     begins = event.get("DTSTART")
     ts, has_time = _when(getattr(begins, "dt", None), timezone)
     people = [_person(one) for name in ("ORGANIZER", "ATTENDEE") for one in _several(event.get(name))]
-    participants = list(dict.fromkeys(one for one in people if one))
-    return Invitation(_text(event.get("UID")), _text(event.get("SUMMARY")), participants, ts, has_time)
+    addresses = list(dict.fromkeys(one for one in people if one))
+    names = list(dict.fromkeys(one.partition(" <")[0] for one in addresses))
+    return Invitation(_text(event.get("UID")), _text(event.get("SUMMARY")), names, addresses, ts, has_time)
 
 
 def _several(value: Any) -> list[Any]:
