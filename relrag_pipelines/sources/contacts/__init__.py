@@ -75,8 +75,8 @@ def _faults(card: Card, found: Person) -> Iterator[Failure]:
     if card.bad_lines:
         why = f"{card.bad_lines} lines of the card are no properties (NAME:value); the others were read"
         yield Failure(place, "bad_line", why)
-    if card.damaged:
-        why = f"{card.damaged} values of the card are in no charset that is known; save the file as UTF-8"
+    if card.guessed:
+        why = f"{card.guessed} values of the card are not in UTF-8 and were read by a guess; save the file as UTF-8"
         yield Failure(place, "charset", why)
     if found.bad:
         why = f"{', '.join(dict.fromkeys(found.bad))} is no whole number of its range and is left out"

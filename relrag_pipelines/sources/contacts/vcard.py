@@ -67,8 +67,8 @@ class Card:
     """where it begins, from 1"""
     properties: list[Property] = field(default_factory=list)
     bad_lines: int = 0
-    damaged: int = 0
-    """values that are in no known charset"""
+    guessed: int = 0
+    """values that are neither in the charset that they name nor in UTF-8"""
     ended: bool = True
 
 
@@ -152,8 +152,8 @@ def _add(card: Card, line: bytes) -> None:
         card.bad_lines += 1
         return
     parameters = _parameters(head.decode("utf-8", "replace"))
-    value, whole = _decoded(raw, parameters)
-    card.damaged += not whole
+    value, certain = _decoded(raw, parameters)
+    card.guessed += not certain
     card.properties.append(Property(name.decode().upper(), value, group.decode("ascii", "replace").lower(), parameters))
 
 
@@ -179,7 +179,7 @@ def _parameters(head: str) -> dict[str, str]:
 
 
 def _decoded(raw: bytes, parameters: dict[str, str]) -> tuple[str, bool]:
-    """The value as text, and whether all of it could be read."""
+    """The value as text, and whether that is certain."""
     encoding = parameters.get("ENCODING", "").upper()
     if encoding == "QUOTED-PRINTABLE":
         raw = quopri.decodestring(raw)
@@ -195,7 +195,6 @@ def _decoded(raw: bytes, parameters: dict[str, str]) -> tuple[str, bool]:
         except (UnicodeDecodeError, LookupError):
             continue
     try:
-        found = decode(raw)
+        return decode(raw).text, False
     except CharsetError:
         return raw.decode("utf-8", "replace"), False
-    return found.text, not found.replaced

@@ -83,17 +83,17 @@ def written(cues: Sequence[Cue]) -> tuple[str, list[Spoken]]:
     for start, end, speaker, text in cues:
         if not text:
             continue
-        if not speaker:
-            lead = "\n" if place else ""
+        if speaker is None:
+            lead = "\n"
         elif speaker == before:
             lead = " "
         else:
-            lead = f"\n{speaker}: " if place else f"{speaker}: "
+            lead = f"\n{speaker}: "
         before = speaker
-        parts.append(lead)
-        parts.append(text)
+        lead = lead if place else lead[1:]
         begin = place + (lead[:1] == "\n")
         place += len(lead) + len(text)
+        parts += (lead, text)
         if start is not None:
-            spoken.append(Spoken(start, start if end is None else max(start, end), begin, place))
+            spoken.append(Spoken(start, start if end is None or end < start else end, begin, place))
     return "".join(parts), spoken

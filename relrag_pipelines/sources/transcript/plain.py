@@ -31,13 +31,13 @@ def read(text: str) -> Transcript:
     timed = [_timed(line.strip()) for line in lines]
     if sum(match is not None for match in timed) < _FEWEST:
         timed = [None] * len(lines)
-    named = split_names([line.strip() for line in lines])
-    if not any(timed) and not any(name for name, _ in named):
+    names, texts = split_names([line.strip() for line in lines])
+    if not any(timed) and not any(names):
         return Transcript([Cue(None, None, None, text.strip())])
     cues: list[Cue] = []
     clock: float | None = None
     holder: str | None = None
-    for (name, said), match in zip(named, timed, strict=True):
+    for name, said, match in zip(names, texts, timed, strict=True):
         if match:
             clock, holder = _seconds(match["time"]), match["name"] and " ".join(match["name"].split())
             name, said = holder, match["text"]

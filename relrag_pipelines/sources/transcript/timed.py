@@ -22,6 +22,8 @@ _TIME = r"(?:\d+:)?[0-5]?\d:[0-5]\d[.,]\d{3}"
 _ARROW = re.compile(rf"^[ \t]*({_TIME})[ \t]*-->[ \t]*({_TIME})(?:[ \t][^\n]*)?$\n?", re.MULTILINE)
 _COMMA = re.compile(r"^(\d+:[0-5]\d:[0-5]\d\.\d{3}),(\d+:[0-5]\d:[0-5]\d\.\d{3})[ \t]*$\n?", re.MULTILINE)
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>\n]+)>")
+_ONE_VOICE = re.compile(r"<v ([^\s>]+(?: [^\s>]+)*)>([^<>&\n]*[^<>&\s])(?:</v>)?\s*").fullmatch
+"""the plain case, which is nearly all there is in long transcripts"""
 _TAG = re.compile(r"</?(?:c|i|b|u|v|ruby|rt|lang|font)(?:[.\s][^<>]*)?>|<(?:\d+:)?\d\d:\d\d\.\d{3}>|\{\\an?\d\}", re.I)
 _BLANKS = re.compile(r"\n[ \t]*\n[\n \t]*")
 _BLOCKS = ("NOTE", "STYLE", "REGION")
@@ -119,17 +121,23 @@ def _lost(between: str, behind: bool, arrow: str) -> int:
 
 def _voiced(starts: Sequence[str], ends: Sequence[str], texts: list[str]) -> list[Cue]:
     """Cues with their speakers: by voice tags, else by names that recur before a colon."""
-    times = list(zip(_seconds(starts), _seconds(ends), strict=True))
+    begins, finishes = _seconds(starts), _seconds(ends)
     tagged = any("<" in text for text in texts)
     if tagged and any("<v" in text for text in texts):
-        cues = [cue for (start, end), text in zip(times, texts, strict=True) for cue in _voices(start, end, text)]
-        return [cue for cue in cues if cue.text or not cue.speaker]
+        cues: list[Cue] = []
+        for start, end, text in zip(begins, finishes, texts, strict=True):
+            if match := _ONE_VOICE(text):
+                cues.append(Cue(start, end, match[1], match[2]))
+            else:
+                cues += _voices(start, end, text)
+        return cues
     if tagged:
         texts = [_TAG.sub("", text) for text in texts]
     if any("&" in text for text in texts):
         texts = [html.unescape(text) for text in texts]
     lines = [_line(text) if "\n" in text else text.strip() for text in _rolled(texts)]
-    return [Cue(*time, *said) for time, said in zip(times, split_names(lines), strict=True)]
+    names, said = split_names(lines)
+    return list(map(Cue, begins, finishes, names, said))
 
 
 def _voices(start: float, end: float, text: str) -> list[Cue]:
@@ -137,6 +145,7 @@ def _voices(start: float, end: float, text: str) -> list[Cue]:
     parts = _VOICE.split(text)
     said = [_plain(part) for part in parts[::2]]
     cues = [Cue(start, end, " ".join(name.split()), part) for name, part in zip(parts[1::2], said[1:], strict=True)]
+    cues = [cue for cue in cues if cue.text]
     if said[0] or not cues:
         cues.insert(0, Cue(start, end, None, said[0]))
     return cues
