@@ -117,12 +117,11 @@ def _record(
     by_name = called(path.stem, reading.file_names, reading.timezone)
     cues = transcript.cues if transcript else []
     cues = swapped(cues) if said.swapped else cues
-    names = speakers(cues)
-    others = [name for name in names if name.casefold() != reading.owner.casefold()]
+    said_by = speakers(cues)
+    others = [name for name in said_by if name.casefold() != reading.owner.casefold()]
     other = others[0] if len(others) == 1 else by_name.name or by_name.phone
     told = by_name.name or by_name.phone
-    if told and not others:
-        names.append(told)
+    participants = [*said_by, told] if told and not others else said_by
     if cues and not extra.get("seconds"):
         extra["seconds"] = max((cue.end or cue.start or 0.0 for cue in cues), default=None)
     text, spoken = written(cues) if said.approved or not reading.approval_required else ("", [])
@@ -130,7 +129,7 @@ def _record(
         source_id=native,
         text=text,
         from_=other,
-        participants=names,
+        participants=participants,
         subject=f"Call with {other}" if other else path.stem,
         ts=by_name.ts if by_name.ts is not None else unit.file.stat().st_mtime_ns // 10**9,
         date_quality=by_name.date_quality if by_name.ts is not None else "modified",
@@ -140,9 +139,9 @@ def _record(
         source_uri=unit.path,
         locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
         language=transcript.language if transcript else None,
-        people=_people(by_name, names),
+        people=_people(by_name, participants),
         numbers=numbers.find(text),
-        extra=extra | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": names} if cues else {}),
+        extra=extra | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {}),
         spoken=spoken or None,
     )
 

@@ -40,9 +40,11 @@ def _missing(opened: BinaryIO, suffix: str) -> int:
         head = opened.read(8)
         return max(0, struct.unpack("<I", head[4:])[0] + 8 - size) if head[:4] == b"RIFF" and len(head) == 8 else 0
     place = 0
-    while suffix in _ISO_MEDIA and place + 8 <= size:
+    while suffix in _ISO_MEDIA and place < size:
         opened.seek(place)
         head = opened.read(16)
+        if len(head) < 8:
+            return 8 - len(head)
         length = struct.unpack(">I", head[:4])[0]
         if length == 1 and len(head) == 16:
             length = struct.unpack(">Q", head[8:])[0]

@@ -66,11 +66,13 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file holds captions, or minutes that name their participants."""
+    """Whether a file holds captions, or minutes that name their participants or have an invitation beside them."""
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
     if file.suffix.lower() in (".vtt", ".srt", ".sbv"):
         return head.lstrip(b"\xef\xbb\xbf").startswith(b"WEBVTT") or b"-->" in head or file.suffix.lower() == ".sbv"
+    if file.with_suffix(".ics").is_file():
+        return bool(head.strip())
     try:
         return _KNOWN_BY.search(decode(head[: head.rfind(b"\n") + 1] or head).text) is not None
     except CharsetError:

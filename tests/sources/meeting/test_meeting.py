@@ -60,7 +60,7 @@ def test_minutes_fill_the_universal_fields(tmp_path: Path) -> None:
     [
         ("Porada\nÚčastníci: Jan, Petr\nDatum: 8. 1. 2025\n\nHotovo.", "Porada", ["Jan", "Petr"], "Hotovo."),
         ("ישיבת צוות\nמשתתפים: שירן, יונה\n\nסיכמנו.", "ישיבת צוות", ["שירן", "יונה"], "סיכמנו."),
-        ("# Weekly\n\n**Participants:** Jan; Petr\n\n## Decisions\nNone.", "Weekly", ["Jan", "Petr"], "## Decisions\nNone."),
+        ("# Weekly\n\n**Participants:** Jan; Petr\n\n## Result\nNone.", "Weekly", ["Jan", "Petr"], "## Result\nNone."),
         ("# Weekly\n\nParticipants:\n- Jan\n- Petr\n\n- a point", "Weekly", ["Jan", "Petr"], "- a point"),
         ("Review (2025-01-08)\nAttendees\nJan Novák, Petr Svoboda\nTranscript\nAll said.", "Review (2025-01-08)",
          ["Jan Novák", "Petr Svoboda"], "Transcript\nAll said."),
@@ -171,9 +171,10 @@ def test_an_edit_keeps_the_id_and_another_folder_has_another(tmp_path: Path) -> 
 
 def test_what_is_recognised(tmp_path: Path) -> None:
     samples = {"a.vtt": CAPTIONS, "b.txt": "Porada\nÚčastníci: Jan\n", "c.txt": "A note.", "d.md": "# Title\n"}
+    samples |= {"e.txt": "We talked.", "e.ics": INVITATION}
     for name, text in samples.items():
         (tmp_path / name).write_text(text)
-    assert [name for name in samples if recognise(tmp_path / name)] == ["a.vtt", "b.txt"]
+    assert [name for name in samples if name != "e.ics" and recognise(tmp_path / name)] == ["a.vtt", "b.txt", "e.txt"]
 
 
 @pytest.mark.requirement("S3-17")
