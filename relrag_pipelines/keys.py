@@ -109,6 +109,6 @@ def safe_native_id(native_id: str, keys: Keys) -> str:
     if not _REVEALING.search(native_id):
         return native_id
     return ":".join(
-        f"h{keys.id_hash(part)}" if _REVEALING.search(_DATE.sub("d", part)) and not _OUR_OWN.fullmatch(part) else part
+        f"h{keys.id_hash(part)}" if _REVEALING.search(_DATE.sub("-", part)) and not _OUR_OWN.fullmatch(part) else part
         for part in native_id.split(":")
     )
