@@ -50,8 +50,9 @@ def stand_in(patch: pytest.MonkeyPatch, says: list[tuple[float, float, str]], la
         def __init__(self, model: WhisperModel) -> None:
             self.model = model
 
-        def transcribe(self, audio: str, *, batch_size: int) -> tuple[Any, Any]:
+        def transcribe(self, audio: str, *, batch_size: int, without_timestamps: bool) -> tuple[Any, Any]:
             assert batch_size > 1
+            assert not without_timestamps, "else a cue is half a minute long"
             asked.append(audio)
             segments = (SimpleNamespace(start=start, end=end, text=text) for start, end, text in says)
             return segments, SimpleNamespace(language=language)

@@ -25,7 +25,10 @@ def transcribed(audio: Path, kept: Path, model: str) -> Transcript:
     """
     if not kept.exists():
         write_text(kept, vtt(*_made(audio, model)))
-    return read(kept.read_bytes(), ".vtt")
+    made = kept.read_bytes()
+    if b"-->" not in made:
+        raise TranscriptError("no_speech", "the model heard nobody speak in it; put a transcript beside it if it errs")
+    return read(made, ".vtt")
 
 
 def vtt(cues: list[Cue], language: str | None) -> str:
@@ -36,7 +39,7 @@ def vtt(cues: list[Cue], language: str | None) -> str:
 
 def _made(audio: Path, model: str) -> tuple[list[Cue], str | None]:
     try:
-        segments, about = _pipeline(model).transcribe(str(audio), batch_size=BATCH)
+        segments, about = _pipeline(model).transcribe(str(audio), batch_size=BATCH, without_timestamps=False)
         cues = [Cue(one.start, one.end, None, " ".join(one.text.replace("-->", "→").split())) for one in segments]
     except (OSError, RuntimeError, ValueError) as error:
         why = f"the recording could not be transcribed ({type(error).__name__}); play it to see whether it is whole"

@@ -258,3 +258,28 @@ def test_a_real_library_refuses_a_model_that_is_none(tmp_path: Path, model: Path
     (record,), (failure,) = calls(tmp_path, transcription_model=str(model), transcripts=tmp_path / "kept")
     assert (record.extra["state"], failure.fault) == ("error", "no_model")
     assert "could not be loaded" in failure.message
+
+
+def test_a_real_model_is_loaded_fed_and_read(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the real library, a model of random weights and a hummed voice; silence is told as such."""
+    pytest.importorskip("faster_whisper", reason="faster-whisper is an extra (transcribe)")
+    from tests import tiny_whisper
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    transcribe._pipeline.cache_clear()
+    folder = tmp_path_factory.mktemp("tiny")
+    tiny_whisper.write(folder)
+    put(tmp_path, wav=tiny_whisper.voice(4))
+    options = {"transcription_model": str(folder), "transcripts": tmp_path_factory.mktemp("kept")}
+    (record,), failures = calls(tmp_path, **options)
+    assert failures == []
+    assert set(record.text) == {tiny_whisper.LETTER}
+    assert record.language in ("en", "he")
+    assert record.extra["state"] == "transcribed"
+    assert record.spoken is not None
+    assert 0 <= record.spoken[0].start_second < record.spoken[-1].end_second <= 5
+    put(tmp_path, wav=wav(4))
+    (record,), (failure,) = calls(tmp_path, **options)
+    assert (record.extra["state"], failure.fault) == ("error", "no_speech")
