@@ -159,6 +159,14 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
     )
 
 
+def test_films_music_and_json_of_programs_are_no_calls_and_no_noise(tmp_path: Path) -> None:
+    put(tmp_path, "films/VID_20240101_120000.mp4", b"\0\0\0\x18ftypisom")
+    put(tmp_path, "app/package.json", "{}")
+    put(tmp_path, "notes/a.md", "# A")
+    found = discover(tmp_path)
+    assert ([one.kind for one in found.sources], found.unrecognised, found.unread) == (["document"], [], [])
+
+
 def test_the_demo_archive_is_recognised() -> None:
     root = Path(__file__).parent.parent / "examples" / "archive"
     found = discover(root)

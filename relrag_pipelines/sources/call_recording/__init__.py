@@ -20,7 +20,7 @@ from relrag_pipelines.links import AUDIO as AUDIO_REF
 from relrag_pipelines.records import Failure, Pinned, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, Approval, Reading, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
-from relrag_pipelines.sources.call_recording.names import Called, called
+from relrag_pipelines.sources.call_recording.names import Called, called, says_call
 from relrag_pipelines.sources.call_recording.transcribe import transcribed
 from relrag_pipelines.sources.transcript import Transcript, TranscriptError, speakers, swapped, words, written
 from relrag_pipelines.sources.transcript import read as read_transcript
@@ -36,28 +36,20 @@ _HEADS = re.compile(
 
 def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     """The record of a call, and failures for what of it could not be read."""
-    audio = unit.file if unit.file.suffix.lower() in AUDIO and unit.file.stat().st_size else None
-    if audio:
-        with audio.open("rb") as file:
-            native = reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
-    else:
-        native = reading.hash(str(PurePosixPath(unit.path).with_suffix("")))
+    is_audio = unit.file.suffix.lower() in AUDIO
+    audio = unit.file if is_audio and unit.file.stat().st_size else None
+    native = _native(audio, unit, reading)
     extra: dict[str, Any] = {}
     if audio:
         try:
             extra |= {"seconds": length} if (length := seconds(audio)) is not None else {}
         except AudioError as error:
             yield Failure("audio", "damaged_audio", str(error))
-    elif unit.file.suffix.lower() in AUDIO:
+    elif is_audio:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
-    beside = [file for file in unit.beside if file.exists()] if unit.file.suffix.lower() in AUDIO else [unit.file]
-    transcript, name, failures = _transcript(beside, reading)
-    if transcript is None and audio and not failures and reading.transcription_model and reading.transcripts:
-        kept = reading.transcripts / reading.source / f"{native}.vtt"
-        try:
-            transcript, name = transcribed(audio, kept, reading.transcription_model), "transcription_model"
-        except TranscriptError as error:
-            failures = [Failure("audio", error.fault, str(error))]
+    transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading)
+    if audio and not transcript and not failures and reading.transcription_model:
+        transcript, name, failures = _made(audio, native, reading)
     yield from failures
     said = reading.approvals().get(f"call_recording:{native}", Approval())
     extra["state"] = _state(transcript, said, failed=bool(failures))
@@ -68,12 +60,35 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file is a recording, or a transcript with its recording beside it."""
+    """Whether a file is a recording with its transcript, or called a call, or a transcript with its recording.
+
+    Sound alone is none: music, voice notes and films have the same suffixes.
+    """
     suffix = file.suffix.lower()
     if suffix in AUDIO:
         with file.open("rb") as opened:
-            return _HEADS.match(opened.read(16)) is not None
+            sound = _HEADS.match(opened.read(16)) is not None
+        return sound and (says_call(file.stem) or any(file.with_suffix(one).is_file() for one in TRANSCRIPTS))
     return suffix in TRANSCRIPTS and any(file.with_suffix(one).is_file() for one in AUDIO)
+
+
+def _native(audio: Path | None, unit: Unit, reading: Reading) -> str:
+    """The keyed hash of the audio; where there is none, of the path without its suffix."""
+    if audio is None:
+        return reading.hash(str(PurePosixPath(unit.path).with_suffix("")))
+    with audio.open("rb") as file:
+        return reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _made(audio: Path, native: str, reading: Reading) -> tuple[Transcript | None, str | None, list[Failure]]:
+    """A transcript by the model, and what stands for the name of its file."""
+    if reading.transcripts is None:
+        return None, None, []
+    kept = reading.transcripts / reading.source / f"{native}.vtt"
+    try:
+        return transcribed(audio, kept, reading.transcription_model), "transcription_model", []
+    except TranscriptError as error:
+        return None, None, [Failure("audio", error.fault, str(error))]
 
 
 def _transcript(files: list[Path], reading: Reading) -> tuple[Transcript | None, str | None, list[Failure]]:

@@ -43,6 +43,14 @@ _CALL = re.compile(
 _DATES = re.compile(r"(?:GMT)?\d[\d\-_.:hT ]{5,}")
 
 
+_SAYS_CALL = re.compile(r"(?<![^\W_])(?:calls?|recording|rec|שיחה|שיחת|הקלטה|הקלטת|hovor|nahrávka)(?![^\W_])", re.I)
+
+
+def says_call(stem: str) -> bool:
+    """Whether a name says of itself that it is a call or a recording."""
+    return _SAYS_CALL.search(stem) is not None
+
+
 class Called(NamedTuple):
     """What the name of a recording says."""
 

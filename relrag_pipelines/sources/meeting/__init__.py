@@ -17,7 +17,7 @@ from relrag_pipelines import numbers
 from relrag_pipelines.records import Failure, Pinned, Record
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.charset import CharsetError, decode
-from relrag_pipelines.sources.meeting.invitation import Invitation, InvitationError
+from relrag_pipelines.sources.meeting.invitation import MAX_BYTES, Invitation, InvitationError
 from relrag_pipelines.sources.meeting.invitation import parse as parse_invitation
 from relrag_pipelines.sources.meeting.minutes import Minutes
 from relrag_pipelines.sources.meeting.minutes import parse as parse_minutes
@@ -47,7 +47,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     invited: Invitation | None = None
     for file in unit.beside[:1]:
         try:
-            invited = parse_invitation(file.read_bytes(), reading.timezone)
+            invited = parse_invitation(file.read_bytes()[: MAX_BYTES + 1], reading.timezone)
         except InvitationError as error:
             yield Failure(file.name, "no_event", str(error))
     try:

@@ -9,6 +9,9 @@ from zoneinfo import ZoneInfo
 
 from icalendar import Calendar
 
+MAX_BYTES = 1_000_000
+"""A larger file is no invitation; one has some 2,000 bytes."""
+
 
 class InvitationError(Exception):
     """A file that holds no event."""
@@ -30,6 +33,8 @@ class Invitation:
 
 def parse(data: bytes, timezone: str) -> Invitation:
     """The first event in a calendar; local times are in that zone. Raises InvitationError where there is none."""
+    if len(data) > MAX_BYTES:
+        raise InvitationError(f"larger than {MAX_BYTES} bytes, so it is a whole calendar; export the one invitation")
     try:
         events = [event for calendar in Calendar.from_ical(data, multiple=True) for event in calendar.walk("VEVENT")]
     except (ValueError, IndexError, KeyError, AttributeError, TypeError):

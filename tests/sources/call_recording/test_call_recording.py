@@ -189,6 +189,8 @@ def test_what_is_recognised(tmp_path: Path) -> None:
     put(tmp_path, m4a=m4a(9), vtt=VTT, pdf=b"%PDF-")
     (tmp_path / "alone.vtt").write_text(VTT)
     (tmp_path / "no.m4a").write_bytes(b"text, not sound")
+    for name in ("VID_20240101_120000.mp4", "PTT-20240101-WA0001.m4a", "Callas sings.m4a"):
+        (tmp_path / name).write_bytes(m4a(9))
     assert [file.name for file in sorted(tmp_path.iterdir()) if recognise(file)] == [f"{NAME}.m4a", f"{NAME}.vtt"]
 
 

@@ -133,7 +133,11 @@ def test_the_invitation_beside_it_names_title_participants_time_and_uid(tmp_path
     assert record.locations == ["review.vtt", "review.ics"]
 
 
-@pytest.mark.parametrize("data", ["BEGIN:VCALENDAR\nEND:VCALENDAR\n", "nonsense", "BEGIN:VEVENT\nDTSTART:x\n", ""])
+@pytest.mark.parametrize(
+    "data",
+    ["BEGIN:VCALENDAR\nEND:VCALENDAR\n", "nonsense", "BEGIN:VEVENT\nDTSTART:x\n", "", INVITATION * 9_000],
+    ids=["no event", "no calendar", "cut", "empty", "too large"],
+)
 def test_an_invitation_without_an_event_is_told_and_the_meeting_kept(tmp_path: Path, data: str) -> None:
     (record,), failures = meetings(tmp_path, review_vtt=CAPTIONS, review_ics=data)
     assert (record.subject, [failure.fault for failure in failures]) == ("review", ["no_event"])
