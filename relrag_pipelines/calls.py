@@ -82,8 +82,7 @@ def swap_speakers(workspace: Workspace, names: Sequence[str]) -> list[Call]:
     chosen = list(_named(calls(workspace.settings), names))
     for call in chosen:
         if len(call.speakers) != 2:
-            many = ", ".join(call.speakers) or "none"
-            raise CallsError(f"{call.asset_id} has {len(call.speakers)} speakers ({many}); only two can be swapped")
+            raise CallsError(f"{call.asset_id} has {len(call.speakers)} speakers; only two can be swapped")
     _say(workspace, chosen, "swap-speakers")
     return chosen
 

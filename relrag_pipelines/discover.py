@@ -161,7 +161,8 @@ def _source(
 ) -> Found | None:
     certain = [file for file in files if recognised.get(file.path) == kind]
     # without one that was recognised, those for which there was no time
-    certain = certain or [file for file in files if owners[file.path] == kind and file.path not in recognised]
+    if not certain and kind not in _TELLS_LITTLE:
+        certain = [file for file in files if owners[file.path] == kind and file.path not in recognised]
     if not certain:
         return None
     root = os.path.commonpath([file.folder for file in certain]) or "."

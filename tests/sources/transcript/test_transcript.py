@@ -298,3 +298,42 @@ def test_two_speakers_can_be_swapped_and_three_not() -> None:
 
 def test_words_are_compared_without_times_and_speakers() -> None:
     assert words([Cue(0, 1, "A", "one  two")]) == words([Cue(None, None, None, "one"), Cue(None, None, None, "two")])
+
+
+PIECES = [
+    "WEBVTT",
+    "NOTE x",
+    "1",
+    "00:01.000 --> 00:02.000",
+    "00:00:01,000 --> 00:00:02,000",
+    "0:00:01.000,0:00:02.000",
+    "<v Ann>hi",
+    "<v>",
+    "</v>",
+    "Ann: hi",
+    "a --> b",
+    "-->",
+    "",
+    "",
+    " ",
+    "[0:05] Ann: x",
+    "[0:99]",
+    "Ann  0:05",
+    "\x00",
+    "{",
+    '{"segments": [1, {"text": "a"}]}',
+    "&amp;",
+    "99:99:99.999 --> 1:00:00.000",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES)), st.sampled_from([".vtt", ".srt", ".sbv", ".json", ".txt", ".md"]))
+def test_any_text_gives_cues_or_is_refused(lines: list[str], suffix: str) -> None:
+    try:
+        found = read("\n".join(lines).encode(), suffix)
+    except TranscriptError as refused:
+        assert refused.fault in ("empty", "no_cues", "not_json", "binary", "charset")
+    else:
+        text, spoken = written(found.cues)
+        assert text.strip()
+        assert all(0 <= one.start < one.end <= len(text) for one in spoken)
