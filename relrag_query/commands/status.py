@@ -190,8 +190,8 @@ def _print(found: Status, settings: Settings) -> None:
     else:
         print("Nothing is published yet.")
     for what, count in found.waiting.items():
-        advice = "; put one beside the recording" if what == "transcript" else "; `relrag calls list` shows them"
-        print(f"{number(count, 'call waits', 'calls wait')} for {what}{advice}.")
+        told = "a transcript; put it beside the recording" if what == "transcript" else "approval"
+        print(f"{number(count, 'call waits', 'calls wait')} for {told}; `relrag calls list` shows them.")
     for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
         print(f"problem: {safe(problem)}")
     if found.sync:

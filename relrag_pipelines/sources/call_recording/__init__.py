@@ -1,8 +1,8 @@
 """Recorded calls: an audio file with its transcript beside it, `call.m4a` with `call.vtt`.
 
 A call is known by the keyed hash of its audio, wherever it lies and whatever it is called. Its state stands in
-`extra.state`: `pending` (no transcript), `transcribed`, `approved` (by the owner), `error` (a transcript that cannot be
-read). The text of one that waits for approval is not read into the archive. A transcript without its audio is a call
+`extra.state`: `pending` (no transcript), `transcribed`, `approved` (by the owner), `error` (no transcript, and what is
+there is damaged). The text of one that waits for approval is not read into the archive. A transcript without its audio is a call
 too, known by its path.
 """
 
@@ -40,10 +40,12 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     audio = unit.file if is_audio and unit.file.stat().st_size else None
     native = _native(audio, unit, reading)
     extra: dict[str, Any] = {}
+    damaged = False
     if audio:
         try:
             extra |= {"seconds": length} if (length := seconds(audio)) is not None else {}
         except AudioError as error:
+            damaged = True
             yield Failure("audio", "damaged_audio", str(error))
     elif is_audio:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
@@ -52,7 +54,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
         transcript, name, failures = _made(audio, native, reading)
     yield from failures
     said = reading.approvals().get(f"call_recording:{native}", Approval())
-    extra["state"] = _state(transcript, said, failed=bool(failures))
+    extra["state"] = _state(transcript, said, failed=damaged or bool(failures))
     if name:
         extra["transcript"] = name
     if audio or transcript:

@@ -161,6 +161,12 @@ def test_truncated_audio_is_told_and_its_transcript_kept(
     assert record.extra["seconds"] == (seconds or 5.0), "without a length of its own that of the transcript"
 
 
+def test_truncated_audio_without_a_transcript_is_an_error_not_a_wait(tmp_path: Path) -> None:
+    put(tmp_path, m4a=m4a(431)[:100])
+    (record,), failures = calls(tmp_path)
+    assert (record.extra, faults(failures)) == ({"state": "error"}, [("audio", "damaged_audio")])
+
+
 def test_invalid_utf8_in_a_transcript_is_told(tmp_path: Path) -> None:
     put(tmp_path, m4a=m4a(9), txt=("Žluťoučký kůň úpěl ďábelské ódy. " * 5).encode() + b"\xff")
     (record,), failures = calls(tmp_path)
