@@ -2,8 +2,8 @@
 
 A call is known by the keyed hash of its audio, wherever it lies and whatever it is called. Its state stands in
 `extra.state`: `pending` (no transcript), `transcribed`, `approved` (by the owner), `error` (no transcript, and what is
-there is damaged). The text of one that waits for approval is not read into the archive. A transcript without its audio is a call
-too, known by its path.
+there is damaged). The text of one that waits for approval is not read into the archive. A transcript without its audio
+is a call too, known by its path.
 """
 
 from __future__ import annotations
