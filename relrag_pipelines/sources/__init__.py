@@ -46,7 +46,22 @@ class Reading:
     unit_max_bytes: int = 2 * 2**30
 
 
-Reader = Callable[[Unit, Reading], Iterator[Record | Failure]]
+@dataclass(frozen=True)
+class Coverage:
+    """What a unit speaks of, where that is less than all: what it held before of another time is not deleted.
+
+    A connector yields one for a thread of which the unit may hold only a part, or one without a thread for the unit
+    as a whole. Undated records, and threads that no coverage names, are covered.
+    """
+
+    thread_id: str | None = None
+    since: int | None = None
+    """first second that is covered, UTC; None: from the beginning"""
+    until: int | None = None
+    """second behind the last one, UTC; None: to the end"""
+
+
+Reader = Callable[[Unit, Reading], Iterator[Record | Failure | Coverage]]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -139,9 +139,14 @@ def drop_damaged(home: Path, source: str) -> None:
 
 def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
+    drop(home, source, {month for table in _DERIVED for month in manifest(home, table, source) if month < first})
+
+
+def drop(home: Path, source: str, months: Collection[str]) -> None:
+    """Removes these months of everything that is made from the private records."""
     for table in _DERIVED:
-        if outside := [month for month in manifest(home, table, source) if month < first]:
-            write(home, table, source, outside, lambda month: (pa.table({}), None))
+        if there := sorted(set(months) & manifest(home, table, source).keys()):
+            write(home, table, source, there, lambda month: (pa.table({}), None))
 
 
 def sources(home: Path) -> set[str]:

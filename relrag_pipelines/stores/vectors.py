@@ -144,6 +144,20 @@ def open(path: Path) -> VectorStore:
     return _EdgeStore(EdgeShard.load(str(path)))
 
 
+def payloads(path: Path) -> Iterator[dict[str, Any]]:
+    """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
+    shard = EdgeShard.load(str(path))
+    try:
+        following = None
+        while True:
+            points, following = shard.scroll(ScrollRequest(offset=following, limit=_BATCH, with_payload=True))
+            yield from (point.payload or {} for point in points)
+            if following is None:
+                return
+    finally:
+        shard.close()
+
+
 class _EdgeStore:
     def __init__(self, shard: EdgeShard) -> None:
         self._shard = shard
