@@ -32,6 +32,8 @@ _FLUSH_ROWS = 32_768
 _RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
+_DAY = 86_400
+"""a file's time can be that of another zone"""
 _PRIVATE = arrow_schema(PrivateRecord)
 
 
@@ -290,11 +292,14 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str], m
 
     gone: set[str] = set()
     places_gone: set[str] = set()
+    spans: dict[str, tuple[int, int]] = {}
 
     def flush() -> int:
         for month, records in pending.items():
             rows = to_table(records, Record)
             rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
+            if KINDS[source.kind].newest_only:
+                _extend(spans, rows)
             forgotten = matcher.rows(rows, gone)
             if forgotten.any():
                 contents.forgotten = True
@@ -327,12 +332,23 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str], m
         for month, digest in hashers.items()
         if month in contents.tables
     }
+    written = unit.mtime_ns // 10**9 + _DAY
+    contents.coverage += [Coverage(thread, first, max(last + 1, written)) for thread, (first, last) in spans.items()]
     contents.failures = [
         one
         for one in contents.failures
         if one.location not in places_gone and not matcher.names(f"{one.location} {one.message}")
     ]
     return contents
+
+
+def _extend(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
+    """Notes from when to when a thread's records reach. Notices count for nothing: some are dated by other events."""
+    said = rows.filter(pc.is_valid(rows["from"])).group_by("thread_id").aggregate([("ts", "min"), ("ts", "max")])
+    for thread, first, last in zip(*(said[name].to_pylist() for name in said.schema.names), strict=True):
+        if thread and first is not None:
+            known = spans.get(thread, (first, last))
+            spans[thread] = min(first, known[0]), max(last, known[1])
 
 
 def _items(workspace: Workspace, source: Source, unit: Unit, contents: _Contents) -> Iterator[Record]:

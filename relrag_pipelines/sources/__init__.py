@@ -81,6 +81,8 @@ class Kind:
     """settings of a source that change what is read"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
+    newest_only: bool = False
+    """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
 
     @property
     def read(self) -> Reader:
@@ -104,6 +106,7 @@ KINDS = {
             "whatsapp",
             "whatsapp",
             ("timezone", "date_order"),
+            newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),
         Kind(
             "document",
