@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -37,9 +37,6 @@ class Chosen:
     """those of them that no rule names, but which are part of one that goes"""
     months: dict[str, dict[str, int]] = field(default_factory=dict)
     """source -> month -> how many rows of it go"""
-    first: int | None = None
-    """time of the earliest and the latest of them; seconds, UTC"""
-    last: int | None = None
 
     def count(self, source: str) -> int:
         """How many rows of that source go."""
@@ -126,13 +123,17 @@ def undo(workspace: Workspace, number: int) -> Rule:
     return taken
 
 
-def private(workspace: Workspace) -> Iterator[tuple[str, str, pa.Table]]:
-    """Every month of private records that is stored: source, month, rows.
+def private(
+    workspace: Workspace, only: Mapping[str, Collection[str]] | None = None
+) -> Iterator[tuple[str, str, pa.Table]]:
+    """Every month of private records that is stored, or `only` some by source: source, month, rows.
 
     Raises ForgettingError where one cannot be read.
     """
     for source in sorted(lake.sources(workspace.home)):
         for path in sorted(lake.folder(workspace.home, "private_records", source).glob("*.parquet")):
+            if only is not None and path.stem not in only.get(source, ()):
+                continue
             try:
                 yield source, path.stem, lake.read(workspace.home, "private_records", source, path.stem)
             except (pa.ArrowException, OSError):
@@ -142,9 +143,8 @@ def private(workspace: Workspace) -> Iterator[tuple[str, str, pa.Table]]:
 
 def leaving(workspace: Workspace, chosen: Chosen) -> Iterator[pa.Table]:
     """The chosen records themselves, month by month."""
-    for source, month, table in private(workspace):
-        if month in chosen.months.get(source, {}):
-            yield table.filter(chosen.rows(source, table))
+    for source, _, table in private(workspace, chosen.months):
+        yield table.filter(chosen.rows(source, table))
 
 
 def _count(workspace: Workspace, chosen: Chosen) -> None:
@@ -152,9 +152,6 @@ def _count(workspace: Workspace, chosen: Chosen) -> None:
         going = table.filter(chosen.rows(source, table))
         if going.num_rows:
             chosen.months.setdefault(source, {})[month] = going.num_rows
-            times = pc.min_max(going["ts"]).as_py()
-            chosen.first = min((ts for ts in (chosen.first, times["min"]) if ts is not None), default=None)
-            chosen.last = max((ts for ts in (chosen.last, times["max"]) if ts is not None), default=None)
 
 
 def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Matcher) -> None:

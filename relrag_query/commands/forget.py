@@ -151,6 +151,8 @@ def _preview(workspace: Workspace, rule: Rule, chosen: Chosen) -> None:
             what = ", ".join(part for part in (row["from"], row["subject"]) if part)
             print(safe(f"  {time_of(row['ts'], zone)}  {what}  {row['asset_id']}"))
             shown += 1
+        if shown == _EXAMPLES:
+            break
     if total > shown > 0:
         print(f"  and {total - shown:,} more")
     if not total:
@@ -196,7 +198,7 @@ def _report(found: Proof) -> int:
     files, searched = number(found.searched.files, "file"), number(found.values, "value")
     sample = f" (of {found.of:,})" if found.of > found.values else ""
     if found.shared:
-        print(f"{number(found.shared, 'phrase')} of it also stand in what stays, so they were not searched for.")
+        print(f"Not searched for, because it stands in what stays as well: {number(found.shared, 'phrase')}.")
     for value in found.still_named:
         print(safe(f'"{value}" still stands in what stays; `relrag search` finds where.'))
     for path, count in found.searched.holding.items():
