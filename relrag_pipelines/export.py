@@ -299,7 +299,7 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str], m
             rows = to_table(records, Record)
             rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
             if KINDS[source.kind].newest_only:
-                _extend(spans, rows)
+                _note_spans(spans, rows)
             forgotten = matcher.rows(rows, gone)
             if forgotten.any():
                 contents.forgotten = True
@@ -342,7 +342,7 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str], m
     return contents
 
 
-def _extend(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
+def _note_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
     """Notes from when to when a thread's records reach. Notices count for nothing: some are dated by other events."""
     said = rows.filter(pc.is_valid(rows["from"])).group_by("thread_id").aggregate([("ts", "min"), ("ts", "max")])
     for thread, first, last in zip(*(said[name].to_pylist() for name in said.schema.names), strict=True):

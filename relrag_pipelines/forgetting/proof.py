@@ -23,7 +23,7 @@ from relrag_pipelines.identity.identifiers import parse
 from relrag_pipelines.workspace import Workspace
 
 MOST = 20_000
-"""values that are searched for at most; of more, these are a fair sample"""
+"""values that are searched for at most"""
 _RUN = 4
 _LONGEST = 200
 _LINES = re.compile(r"[^\r\n\f\v\x85\u2028\u2029]+")
@@ -37,8 +37,8 @@ class Proof:
     searched: Searched
     values: int = 0
     """how many were searched for"""
-    of: int = 0
-    """how many there are that only forgotten records held"""
+    sampled: bool = False
+    """there are more; these are a fair sample"""
     shared: int = 0
     """how many stand in records that stay as well"""
     still_named: list[str] = field(default_factory=list)
@@ -50,12 +50,22 @@ class Proof:
         return not (self.searched.holding or self.searched.unread or self.still_named)
 
 
-def values_of(tables: Iterable[pa.Table]) -> set[str]:
-    """What private records say that can be told from anything else: ids, names, addresses, runs of words."""
-    return {value for table in tables for column, texts, _ in rules.strings(table) for value in _told(column, texts)}
+def values_of(tables: Iterable[pa.Table]) -> tuple[set[str], bool]:
+    """What private records say that can be told from anything else: ids, names, addresses, runs of words.
+
+    At most MOST of them, those with the lowest hashes, and whether there are more.
+    """
+    values: set[str] = set()
+    sampled = False
+    for table in tables:
+        for column, texts, _ in rules.strings(table):
+            values.update(_told(column, texts))
+            if len(values) > MOST:
+                values, sampled = set(sorted(values, key=_by_chance)[:MOST]), True
+    return values, sampled
 
 
-def prove(workspace: Workspace, values: set[str], named: Iterable[str] = ()) -> Proof:
+def prove(workspace: Workspace, values: set[str], named: Iterable[str] = (), *, sampled: bool = False) -> Proof:
     """Searches the archive, from which the records are gone, for their values and for what named a person."""
     wanted = {said for who in named for said in _ways(who)}
     needles = Needles(sorted(values | wanted))
@@ -63,15 +73,15 @@ def prove(workspace: Workspace, values: set[str], named: Iterable[str] = ()) -> 
     standing: set[str] = set()
     for text in _staying(workspace):
         within |= needles.found(text)
-        standing |= needles.whole(text) & wanted if wanted else set()
-    own = {value for value in wanted for place in _places(workspace) if value in place}
+        standing |= needles.whole(text) & wanted
+    own = {value for text in _own(workspace) for value in needles.found(text)}
     words = sorted(wanted - standing - own)
     # one that is part of a longer word that stays can be told from it only where words are read, not in packed bytes
     names = [value for value in words if value not in within and len(value.encode()) >= LEAST_BYTES]
-    alone = sorted(values - within - own - wanted, key=_by_chance)
-    searched = traces.search(workspace.home, [*names, *alone[:MOST]], words)
-    count = len(words) + min(len(alone), MOST)
-    return Proof(searched, count, len(words) + len(alone), len(values & within), sorted(standing - own))
+    alone = sorted(values - within - own - wanted)
+    searched = traces.search(workspace.home, [*names, *alone], words)
+    shared = len((values & within | (values | wanted) & own) - standing)
+    return Proof(searched, len(words) + len(alone), sampled, shared, sorted(standing - own))
 
 
 def _ways(who: str) -> set[str]:
@@ -99,6 +109,8 @@ def _runs(text: str) -> Iterator[str]:
             value = line[run[0][0] : run[-1][1]][:_LONGEST]
             if _telling(value, least_words=3):
                 yield value
+            else:
+                yield from (word for word in value.split() if _telling(word, least_words=3))
 
 
 def _telling(value: str, least_words: int) -> bool:
@@ -106,24 +118,29 @@ def _telling(value: str, least_words: int) -> bool:
     size = len(value.encode("utf-8", "surrogatepass"))
     if size < LEAST_BYTES or _TIME.fullmatch(value):
         return sum(map(str.isdecimal, value)) > 8 and not value.startswith(("19", "20"))
+    if not value.isascii():
+        return True
     if len(value.split()) >= least_words:
-        return size >= 2 * LEAST_BYTES or not value.isascii()
-    return len(value.split()) == 1 and (not value.isascii() or "@" in value or any(map(str.isdecimal, value)))
+        return size >= 2 * LEAST_BYTES
+    return len(value.split()) == 1 and ("@" in value or any(map(str.isdecimal, value)))
 
 
 def _staying(workspace: Workspace) -> Iterator[bytes]:
-    """All strings of the records that stay, and the words of this program and its tables."""
+    """All strings of the records that stay."""
     for _, _, table in purge.private(workspace):
         for _, texts, _ in rules.strings(table):
             yield from traces.joined(texts)
+
+
+def _own(workspace: Workspace) -> Iterator[bytes]:
+    """This program's own words, which name its tables and assets, and where it and the archive lie: Dagster notes that,
+    and the path of a home folder names its owner.
+    """
+    settings = workspace.settings
+    places = [str(settings.folder), str(settings.home_path), sys.prefix, *(source.name for source in settings.sources)]
+    yield "\0".join(places).encode("utf-8", "surrogateescape")
     for module in Path(__file__).parents[1].rglob("*.py"):
         yield module.read_bytes()
-
-
-def _places(workspace: Workspace) -> list[str]:
-    """Where this program and the archive lie: Dagster notes it, and a home folder names its owner."""
-    settings = workspace.settings
-    return [str(settings.folder), str(settings.home_path), sys.prefix, *(source.name for source in settings.sources)]
 
 
 def _by_chance(value: str) -> bytes:

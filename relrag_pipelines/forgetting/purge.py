@@ -1,8 +1,8 @@
-"""Removes what the rules name: from the private records, the units and failures, and what is left of killed writers.
+"""Removes what the rules name: from the private records, the units and failures, what else private/ keeps about
+records, and what is left of killed writers.
 
-The lake and the published generation follow from the private records, as after any deletion. A store that keeps
-anything else about records (a journal, a vault, a cache) has to be told here; the search of every file that ends a
-`relrag forget` names one that was not.
+The lake and the published generation follow from the private records, as after any deletion. A store that this does
+not reach is named by the search of every file that ends a `relrag forget`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.forgetting import beside
 from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
 from relrag_pipelines.records import UnitMonth
@@ -37,6 +38,10 @@ class Chosen:
     """those of them that no rule names, but which are part of one that goes"""
     months: dict[str, dict[str, int]] = field(default_factory=dict)
     """source -> month -> how many rows of it go"""
+    nowhere: set[str] = field(default_factory=set)
+    """asset_ids of which no row is left"""
+    source_ids: set[str] = field(default_factory=set)
+    """their native ids"""
 
     def count(self, source: str) -> int:
         """How many rows of that source go."""
@@ -74,7 +79,8 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
     """The rule with the ids of all that it does not tell by itself, so that none of it comes back."""
     keys, ids = workspace.keys, set(rule.ids)
     ids |= {stored_rules.keyed_id(one, keys) for one in chosen.parts}
-    if rule.what == "records":
+    if rule.what in ("records", "person"):
+        # another file may hold the same record without what told it here, such as a folder's name
         ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids}
         for table in leaving(workspace, chosen):
             ids |= {hashed for extra in table["extra"].to_pylist() if (hashed := stored_rules.keyed_bytes(extra, keys))}
@@ -83,6 +89,7 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
 
 def remove(workspace: Workspace, rules: Rules, chosen: Chosen) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
+    beside.remove(workspace.home, chosen.nowhere, chosen.source_ids)
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)
@@ -148,37 +155,42 @@ def leaving(workspace: Workspace, chosen: Chosen) -> Iterator[pa.Table]:
 
 
 def _count(workspace: Workspace, chosen: Chosen) -> None:
+    held: set[str] = set()
     for source, month, table in private(workspace):
-        going = table.filter(chosen.rows(source, table))
+        rows = chosen.rows(source, table)
+        going = table.filter(rows)
+        if chosen.sources:
+            held.update(table["asset_id"].filter(pc.invert(rows)).to_pylist())
         if going.num_rows:
             chosen.months.setdefault(source, {})[month] = going.num_rows
+            chosen.nowhere.update(going["asset_id"].to_pylist())
+            chosen.source_ids.update(going["source_id"].to_pylist())
+    chosen.nowhere -= held
 
 
 def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Matcher) -> None:
-    home = workspace.home
-    touched = chosen.months.get(source, {})
-    known = lake.manifest(home, "private_records", source)
-    # a kill between two months leaves some without an entry: they get it back
-    there = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
-    months = sorted(touched.keys() | (there - known.keys()))
+    """The months themselves go last: after a kill, what they still hold tells what else has to go."""
+    home, touched = workspace.home, chosen.months.get(source, {})
     places: set[str] = set()
     left: dict[str, Counter[str]] = {}
+    for _, month, table in private(workspace, {source: touched}):
+        going = chosen.rows(source, table)
+        places.update(pc.list_flatten(table["locations"].filter(going)).to_pylist())
+        left[month] = Counter(table["unit"].filter(pc.invert(going)).to_pylist())
+    _forget_units(workspace, source, places, left, matcher)
+    if any(state.reader == units.UNFINISHED for state in units.load(home, source).values()):
+        # their months wait for a sync; until then nothing of what goes may stand in the lake
+        lake.drop(home, source, touched)
 
     def make(month: str) -> tuple[pa.Table, Stamp | None]:
         table = lake.read(home, "private_records", source, month)
-        going = chosen.rows(source, table)
-        places.update(pc.list_flatten(table["locations"].filter(going)).to_pylist())
-        rows = table.filter(pc.invert(going))
-        left[month] = Counter(rows["unit"].to_pylist())
+        rows = table.filter(pc.invert(chosen.rows(source, table)))
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
-    if months:
+    # a kill between two months leaves some without an entry: they get it back
+    there = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
+    if months := sorted(touched.keys() | (there - lake.manifest(home, "private_records", source).keys())):
         lake.write(home, "private_records", source, months, make)
-    states = units.load(home, source)
-    if any(state.reader == units.UNFINISHED for state in states.values()):
-        # their months wait for a sync; until then nothing of what goes may stand in the lake
-        lake.drop(home, source, months)
-    _forget_units(workspace, source, places, left, matcher)
 
 
 def _forget_units(

@@ -52,12 +52,12 @@ def forget(wanted: Wanted, config: Path | None = None, *, yes: bool = False, wai
         workspace = Workspace(workspace.settings, show)
         purge.resume(workspace)
         chosen = purge.choose(workspace, [rule])  # again: a sync may have come between
-        values = proof.values_of(purge.leaving(workspace, chosen))
+        values, sampled = proof.values_of(purge.leaving(workspace, chosen))
         kept = rules.added(rules.load(workspace.home, workspace.keys), purge.with_parts(rule, chosen, workspace))
         rules.save(workspace.home, kept, workspace.keys)
         purge.remove(workspace, kept, chosen)
         errors = _publish(workspace)
-        found = proof.prove(workspace, values, [wanted.person] if wanted.person else [])
+        found = proof.prove(workspace, values, [wanted.person] if wanted.person else [], sampled=sampled)
     for error in errors:
         print(f"error: {error}")
     gone = number(kept.rules[-1].records, "record")
@@ -196,7 +196,7 @@ def _publish(workspace: Workspace) -> list[str]:
 
 def _report(found: Proof) -> int:
     files, searched = number(found.searched.files, "file"), number(found.values, "value")
-    sample = f" (of {found.of:,})" if found.of > found.values else ""
+    sample = " (a sample)" if found.sampled else ""
     if found.shared:
         print(f"Not searched for, because it stands in what stays as well: {number(found.shared, 'phrase')}.")
     for value in found.still_named:
