@@ -126,7 +126,7 @@ def backfill(
 @app.command()
 def forget(
     refs: Annotated[
-        list[str] | None, typer.Argument(metavar="[REF]...", help="Ids of records, passages or threads (thread:...).")
+        list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
     ] = None,
     source: Annotated[str | None, typer.Option("--source", help="All of this source, which is read no more.")] = None,
     person: Annotated[
