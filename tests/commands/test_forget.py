@@ -253,7 +253,7 @@ def test_an_open_reader_is_waited_for_and_then_named(
     assert holding(config, "The plumber quoted") == []
 
 
-@pytest.mark.parametrize("write", range(1, 12))
+@pytest.mark.parametrize("write", range(1, 11))
 def test_a_kill_between_any_two_writes_is_made_good_by_the_next_sync(
     unpublished: Path, monkeypatch: pytest.MonkeyPatch, write: int
 ) -> None:
