@@ -7,8 +7,10 @@ Before the first month is written the touched units are marked unfinished, so th
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -58,9 +60,10 @@ class Exported:
 class _Contents:
     """What one unit holds."""
 
-    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
-    """month -> private records"""
-    months: dict[str, UnitMonth] = field(default_factory=dict)
+    rows: pa.Table = field(default_factory=_PRIVATE.empty_table)
+    """private records, month by month"""
+    months: list[UnitMonth] = field(default_factory=list)
+    """how many of them each month has, in order"""
     failures: list[Failure] = field(default_factory=list)
     coverage: list[Coverage] = field(default_factory=list)
     complete: bool = True
@@ -109,10 +112,14 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
 
     change = _gone(source, known, found.gone)
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
+    leading = [path for path in stale if copies.get(path, [path])[0] == path]
+    read = workspace.each(
+        functools.partial(_read, workspace, source, matcher),
+        [(found.units[path], copies.get(path, [path])) for path in leading],
+    )
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
-        places = copies.get(path, [path])
-        contents = _read(workspace, source, found.units[path], places, matcher) if places[0] == path else _Contents()
+        contents = next(read) if copies.get(path, [path])[0] == path else _Contents()
         _replace(change, path, known.get(path), contents, full)
         if contents.forgotten:
             hidden = hidden | {path}
@@ -185,16 +192,17 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
             change.interrupted.add(path)
         return
     earlier = {month.month: month for month in before.months} if before else {}
-    both = earlier.keys() | contents.months.keys()
+    later = {month.month: month for month in contents.months}
     again = full or unfinished or before is None
-    change.touched |= {month for month in both if again or earlier.get(month) != contents.months.get(month)}
+    change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
     if contents.coverage:
         change.coverage[path] = contents.coverage
-    for month, tables in contents.tables.items():
-        change.tables.setdefault(month, []).extend(tables)
-    months = [contents.months[month] for month in sorted(contents.months)]
-    change.states[path] = UnitState(path, 0, 0, "", "", months)
+    start = 0
+    for month in contents.months:
+        change.tables.setdefault(month.month, []).append(contents.rows.slice(start, month.rows))
+        start += month.rows
+    change.states[path] = UnitState(path, 0, 0, "", "", contents.months)
 
 
 def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change) -> None:
@@ -238,8 +246,9 @@ def _commit(workspace: Workspace, source: Source, stored: dict[str, UnitState], 
         rows = pa.concat_tables([kept, *change.tables.get(month, [])])
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
-    entries = lake.write(home, "private_records", source.name, sorted(change.touched), make)
-    return {month: entries[month].rows if month in entries else 0 for month in sorted(change.touched)}
+    months = sorted(change.touched)
+    entries = lake.write(home, "private_records", source.name, months, map(make, months))
+    return {month: entries[month].rows if month in entries else 0 for month in months}
 
 
 def _leaving(earlier: pa.Table, change: _Change) -> Rows:
@@ -281,36 +290,38 @@ def _keep_months(change: _Change, stored: dict[str, UnitState], month: str, kept
             state.months = sorted([*state.months, *added], key=lambda known: known.month)
 
 
-def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str], matcher: Matcher) -> _Contents:
-    """Runs the connector over one unit; its records finished and sorted into months, without what was forgotten."""
-    contents, pending = _Contents(), dict[str, list[Record]]()
+def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit, list[str]]) -> _Contents:
+    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months.
+
+    What was forgotten is left out.
+    """
+    unit, places = one
+    contents, tables = _Contents(), [_PRIVATE.empty_table()]
     if matcher.names(unit.path):
         contents.forgotten = True
         return contents
+    pending: list[Record] = []
+    months: list[str] = []
     hashers: dict[str, hashlib.blake2b] = {}
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
-
     gone: set[str] = set()
     places_gone: set[str] = set()
     spans: dict[str, tuple[int, int]] = {}
 
-    def flush() -> int:
-        for month, records in pending.items():
-            rows = to_table(records, Record)
-            rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
-            if KINDS[source.kind].newest_only:
-                _note_spans(spans, rows)
-            forgotten = matcher.rows(rows, gone)
-            if forgotten.any():
-                contents.forgotten = True
-                places_gone.update(pc.list_flatten(rows["locations"].filter(pa.array(forgotten))).to_pylist())
-                rows = rows.filter(pa.array(~forgotten))
-            if rows.num_rows:
-                contents.tables.setdefault(month, []).append(rows)
+    def flush() -> None:
+        rows = to_table(pending, Record)
+        rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
+        if KINDS[source.kind].newest_only:
+            _note_spans(spans, rows)
+        forgotten = matcher.rows(rows, gone)
+        if forgotten.any():
+            contents.forgotten = True
+            places_gone.update(pc.list_flatten(rows["locations"].filter(pa.array(forgotten))).to_pylist())
+            start = len(months) - len(pending)
+            months[start:] = [month for month, left_out in zip(months[start:], forgotten, strict=True) if not left_out]
+            rows = rows.filter(pa.array(~forgotten))
+        tables.append(rows)
         pending.clear()
-        return 0
-
-    waiting = 0
 
     for record in _items(workspace, source, unit, contents):
         _finish(record, workspace.keys, source, places)
@@ -322,16 +333,14 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str], m
         record.content_hash = _content_hash(record, workspace.keys)
         digest = hashers.setdefault(month, hashlib.blake2b(digest_size=16))
         digest.update("\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass"))
-        pending.setdefault(month, []).append(record)
-        waiting += 1
-        if waiting >= _FLUSH_ROWS:
-            waiting = flush()
+        pending.append(record)
+        months.append(month)
+        if len(pending) >= _FLUSH_ROWS:
+            flush()
     flush()
-    contents.months = {
-        month: UnitMonth(month, sum(rows.num_rows for rows in contents.tables[month]), digest.hexdigest())
-        for month, digest in hashers.items()
-        if month in contents.tables
-    }
+    contents.rows = pa.concat_tables(tables).take(pc.sort_indices(pa.array(months, pa.string())))
+    count = Counter(months)
+    contents.months = [UnitMonth(month, count[month], hashers[month].hexdigest()) for month in sorted(count)]
     written = unit.mtime_ns // 10**9 + _DAY
     contents.coverage += [Coverage(thread, first, max(last + 1, written)) for thread, (first, last) in spans.items()]
     contents.failures = [

@@ -190,7 +190,7 @@ def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Mat
     # a kill between two months leaves some without an entry: they get it back
     there = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
     if months := sorted(touched.keys() | (there - lake.manifest(home, "private_records", source).keys())):
-        lake.write(home, "private_records", source, months, make)
+        lake.write(home, "private_records", source, months, map(make, months))
 
 
 def _forget_units(

@@ -21,7 +21,7 @@ def store(workspace: Workspace, **fields: object) -> None:
     """Makes one record stay."""
     record = PrivateRecord("1", asset_id="jsonl:notes:1", unit="notes.jsonl", **fields)  # type: ignore[arg-type]
     rows = to_table([record], PrivateRecord)
-    lake.write(workspace.home, "private_records", "notes", ["2024-01"], lambda month: (rows, Stamp("", 0, "")))
+    lake.write(workspace.home, "private_records", "notes", ["2024-01"], [(rows, Stamp("", 0, ""))])
 
 
 def values(**fields: object) -> set[str]:
