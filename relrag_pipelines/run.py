@@ -103,6 +103,13 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcom
         return _follow_up(workspace, session)
 
 
+def follow_up(workspace: Workspace) -> Outcome:
+    """Makes the months that are stale and publishes, without reading any source."""
+    with lock.writing(workspace.home, "relrag"), instance(workspace.home) as shared:
+        _fail_orphans(shared)
+        return _follow_up(workspace, _Session(workspace, shared))
+
+
 def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
     for first, last, stages in plans.current(workspace).runs():
         session.materialize([dg.AssetKey([*stage]) for stage in stages], tags=partition_range(first, last))

@@ -128,6 +128,33 @@ def backfill(
 
 
 @app.command()
+def forget(
+    refs: Annotated[
+        list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", help="All of this source, which is read no more.")] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", help="Whatever names them: a name, an address or a phone number.")
+    ] = None,
+    before: Annotated[str | None, typer.Option("--before", help="Older than 2024, 2024-03 or 2024-03-15.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    list_rules: Annotated[bool, typer.Option("--list", help="Say what was forgotten so far.")] = False,
+    undo: Annotated[
+        int | None, typer.Option("--undo", metavar="RULE", help="Take back the rule of that number.")
+    ] = None,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Remove records everywhere, keep them out for good, and show that nothing is left."""
+    if list_rules:
+        _run("forget", "listed", config)
+    if undo is not None:
+        _run("forget", "undo", undo, config, wait=wait)
+    wanted = _load("forget").Wanted(refs or (), source, person, before)
+    _run("forget", "forget", wanted, config, yes=yes, wait=wait)
+
+
+@app.command()
 def status(
     as_json: Json = False,
     failures: Annotated[bool, typer.Option("--failures", help="List what could not be read.")] = False,

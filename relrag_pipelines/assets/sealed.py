@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 
 from relrag_pipelines.export import ManyDeletions
+from relrag_pipelines.forgetting.rules import ForgettingError
 from relrag_pipelines.keys import KeysError
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.settings import SettingsError
@@ -18,6 +19,7 @@ from relrag_pipelines.stores.units import SourceMissing
 
 _OURS = (
     Busy,
+    ForgettingError,
     GenerationError,
     KeysError,
     LakeError,

@@ -68,7 +68,22 @@ class Reading:
     unit_max_bytes: int = 2 * 2**30
 
 
-Reader = Callable[[Unit, Reading], Iterator[Record | Failure]]
+@dataclass(frozen=True)
+class Coverage:
+    """What a unit speaks of, where that is less than all: what it held before of another time is not deleted.
+
+    A connector yields one for a thread of which the unit may hold only a part, or one without a thread for the unit
+    as a whole. Undated records, and threads that no coverage names, are covered.
+    """
+
+    thread_id: str | None = None
+    since: int | None = None
+    """first second that is covered, UTC; None: from the beginning"""
+    until: int | None = None
+    """second behind the last one, UTC; None: to the end"""
+
+
+Reader = Callable[[Unit, Reading], Iterator[Record | Failure | Coverage]]
 
 
 @dataclass(frozen=True)
@@ -90,6 +105,8 @@ class Kind:
     """lower-case suffixes of files that belong to the unit that their name begins with"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
+    newest_only: bool = False
+    """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
 
     @property
     def read(self) -> Reader:
@@ -117,6 +134,7 @@ KINDS = {
             "whatsapp",
             "whatsapp",
             ("timezone", "date_order"),
+            newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),
         Kind(
             "call_recording",

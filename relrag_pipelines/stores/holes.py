@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 _PIECE = 2**22
@@ -18,6 +19,23 @@ def copy_with_holes(source: Path, target: Path) -> None:
         else:
             copy.parent.mkdir(parents=True, exist_ok=True)
             _copy_file(path, copy)
+
+
+def pieces(path: Path, overlap: int) -> Iterator[bytes]:
+    """What was written in a file, in pieces; each begins with the last `overlap` bytes of the one before it."""
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        end = 0
+        while (start := _next_data(file.fileno(), end)) is not None:
+            end = min(os.lseek(file.fileno(), start, os.SEEK_HOLE), size)
+            kept = b""
+            while start < end:
+                data = os.pread(file.fileno(), min(_PIECE, end - start), start)
+                if not data:
+                    return
+                yield kept + data
+                kept = data[len(data) - overlap :] if overlap else b""
+                start += len(data)
 
 
 def _copy_file(source: Path, target: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -138,9 +138,14 @@ def drop_damaged(home: Path, source: str) -> None:
 
 def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
+    drop(home, source, {month for table in _DERIVED for month in manifest(home, table, source) if month < first})
+
+
+def drop(home: Path, source: str, months: Collection[str]) -> None:
+    """Removes these months of everything that is made from the private records."""
     for table in _DERIVED:
-        if outside := [month for month in manifest(home, table, source) if month < first]:
-            write(home, table, source, outside, [(pa.table({}), None)] * len(outside))
+        if there := sorted(set(months) & manifest(home, table, source).keys()):
+            write(home, table, source, there, [(pa.table({}), None)] * len(there))
 
 
 def sources(home: Path) -> set[str]:

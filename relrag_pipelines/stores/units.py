@@ -5,8 +5,8 @@ from __future__ import annotations
 import fnmatch
 import os
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +19,9 @@ from relrag_pipelines.stores.atomic import replacing
 
 UNFINISHED = "unfinished"
 """`reader` of a unit whose records are being replaced: a kill there makes it be read again"""
+
+HIDDEN = "forgotten:"
+"""how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
 
 
 class SourceMissing(Exception):
@@ -35,16 +38,37 @@ class Scan:
     """new ones and those whose size, time or reader differ"""
     gone: tuple[str, ...]
     """read before and no longer there; where the source retains them, only those left unfinished"""
+    known: dict[str, UnitState] = field(default_factory=dict)
+    """what was read before, by path; forgotten units that are still there under their own paths again"""
 
 
-def scan(root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str) -> Scan:
-    """Looks at every file of a source, without opening any; SourceMissing when its path is not there."""
+def hidden(path: str, hash: Callable[[str], str]) -> str:
+    """What stands for the path of a forgotten unit; `hash` is keyed."""
+    return path if path.startswith(HIDDEN) else HIDDEN + hash(f"unit\0{path}")
+
+
+def hide(state: UnitState, hash: Callable[[str], str]) -> UnitState:
+    """A forgotten unit as it is stored: nothing of its name, and its bytes can be told only with the key."""
+    content = state.content_hash and hidden(state.content_hash, hash)
+    return replace(state, path=hidden(state.path, hash), content_hash=content, months=[])
+
+
+def scan(
+    root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str, hash: Callable[[str], str] = str
+) -> Scan:
+    """Looks at every file of a source, without opening any; SourceMissing when its path is not there.
+
+    `hash` is the keyed one that hid the paths of forgotten units.
+    """
     units = {unit.path: unit for unit in _walk(root, kind, source.exclude)}
+    if any(path.startswith(HIDDEN) for path in known):
+        paths = {hidden(path, hash): path for path in units}
+        known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
     changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader))
     missing = sorted(known.keys() - units.keys())
     # one that vanished while its records were being replaced has months to be settled, retained or not
     gone = tuple(path for path in missing if not source.retain or known[path].reader == UNFINISHED)
-    return Scan(units, changed, gone)
+    return Scan(units, changed, gone, known)
 
 
 def load(home: Path, source: str) -> dict[str, UnitState]:
@@ -60,7 +84,8 @@ def load(home: Path, source: str) -> dict[str, UnitState]:
 
 def save(home: Path, source: str, units: dict[str, UnitState]) -> None:
     """Stores the units of a source."""
-    _save(home / "private" / "units" / f"{source}.parquet", [units[path] for path in sorted(units)], UnitState)
+    rows = sorted(units.values(), key=lambda unit: unit.path)
+    _save(home / "private" / "units" / f"{source}.parquet", rows, UnitState)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:

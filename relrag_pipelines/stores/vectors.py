@@ -44,6 +44,7 @@ UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
 
 _VECTOR = "text"
+_SCROLLED = 2_000
 _SAID = ["text", "subject", "from", "file_name", "timestamp"]
 """columns of a passage that are searched, in the order in which index_text takes them"""
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -148,6 +149,20 @@ def open(path: Path) -> VectorStore:
     if not (path / UNHASHED[0]).is_file():
         raise FileNotFoundError(f"{path} holds no vectors; `relrag sync` builds them")
     return _EdgeStore(EdgeShard.load(str(path)))
+
+
+def payloads(path: Path) -> Iterator[dict[str, Any]]:
+    """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
+    shard = EdgeShard.load(str(path))
+    try:
+        following = None
+        while True:
+            points, following = shard.scroll(ScrollRequest(offset=following, limit=_SCROLLED, with_payload=True))
+            yield from (point.payload or {} for point in points)
+            if following is None:
+                return
+    finally:
+        shard.close()
 
 
 class _EdgeStore:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines import workers
+from relrag_pipelines.forgetting import purge
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import generations, lake, lock, units
@@ -37,6 +38,7 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     _need_sources(workspace)
     started = time.monotonic()
     with lock.writing(workspace.home, "relrag sync", wait):
+        purge.resume(workspace)
         generations.sweep(workspace.home, workspace.settings.keep_generations)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.current(workspace)
