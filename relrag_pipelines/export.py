@@ -29,7 +29,7 @@ from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Coverage, Unit
 from relrag_pipelines.stores import lake, units
 from relrag_pipelines.stores.lake import Stamp, file_hash
-from relrag_pipelines.workspace import Workspace
+from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768
 _RETAINED = "retained"
