@@ -14,6 +14,7 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines.records import Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.workspace import Workspace
 
@@ -40,6 +41,7 @@ def build_catalog(workspace: Workspace) -> dict[str, int]:
     counts = catalog.build(place / CATALOG, _parts(workspace, place), at=now(), previous=_published(workspace))
     for left in place.glob("failures-*.parquet"):
         left.unlink()
+    failpoint("publish.inputs", place / _INPUTS)
     (place / _INPUTS).write_text(plans.wanted_inputs(workspace, surveys))
     return counts
 
@@ -65,6 +67,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     deleted = catalog.removed(place / CATALOG, _published(workspace))
     policy = plans.policy_hash(workspace)
     redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
+    failpoint("publish.seal", place)
     (place / _INPUTS).unlink()
     about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
     # neither what was deleted nor what another policy let through may stay readable in an older generation
@@ -114,6 +117,7 @@ def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[
             found.append((source.name, files))
         failed = redacted_failures(workspace, source)
         path = place / f"failures-{source.name}.parquet"
+        failpoint("publish.failures", path)
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
         parts["failures"][-1][1].append(path)
     return parts

@@ -21,6 +21,7 @@ from relrag_pipelines.plan import Plan
 from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import generations, lake, lock
 from relrag_pipelines.stores.atomic import write_text
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.workspace import Workspace
 
 _PROCESS = "relrag/process"
@@ -46,6 +47,7 @@ def instance(home: Path) -> Iterator[dg.DagsterInstance]:
     """The archive's own Dagster instance, made when it is new."""
     folder = instance_folder(home)
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _sync_less)
+    sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
         with dg.DagsterInstance.from_config(str(folder)) as opened, ExitStack() as held:
             # Dagster opens its databases anew for every event, and the last one to close writes all out: with
@@ -55,6 +57,7 @@ def instance(home: Path) -> Iterator[dg.DagsterInstance]:
                 connection.execute("SELECT 1 FROM sqlite_master").fetchall()
             yield opened
     finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "commit", _before_commit)
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _sync_less)
 
 
@@ -62,6 +65,10 @@ def _sync_less(connection: Any, _: object) -> None:
     # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
     # them loses no data
     connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _before_commit(connection: Any) -> None:
+    failpoint("dagster.commit", Path(connection.engine.url.database or ""))
 
 
 def instance_folder(home: Path) -> Path:

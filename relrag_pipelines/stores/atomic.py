@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from relrag_pipelines.stores.failpoints import failpoint
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -14,8 +16,10 @@ def replacing(path: Path) -> Iterator[Path]:
     make_private(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        failpoint("file.write", path)
         yield beside
         sync_file(beside)
+        failpoint("file.rename", path)
         beside.replace(path)
         sync_folder(path.parent)
     finally:
@@ -26,6 +30,7 @@ def make_private(folder: Path) -> None:
     """Makes a folder and those above it that are missing, for the owner only."""
     if not folder.is_dir():
         make_private(folder.parent)
+        failpoint("folder.make", folder)
         folder.mkdir(exist_ok=True, mode=0o700)
 
 
@@ -37,12 +42,14 @@ def write_text(path: Path, text: str) -> None:
 
 def sync_file(path: Path) -> None:
     """Waits until the file's bytes are on disk."""
+    failpoint("file.fsync", path)
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(path: Path) -> None:
     """Waits until the folder's entries are on disk, so that a rename survives a power cut."""
+    failpoint("folder.fsync", path)
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

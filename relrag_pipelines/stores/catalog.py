@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from relrag_pipelines.records import TABLES, Term, arrow_schema, ddl, to_table
 from relrag_pipelines.stores import catalog_sql as sql
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.tokens import document_tokens
 
 Parts = Mapping[str, Sequence[tuple[str, Sequence[Path]]]]
@@ -52,8 +53,10 @@ def build(path: Path, parts: Parts, *, at: datetime, previous: Path | None = Non
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)
     try:
+        failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
             rows = _fill(connection, parts, at, previous)
+            failpoint("catalog.commit", path)
             connection.execute("CHECKPOINT")
     except BaseException:
         path.unlink(missing_ok=True)

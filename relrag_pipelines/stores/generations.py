@@ -19,6 +19,7 @@ from typing import Any
 
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.lake import file_hash
 
 _LOCK = "lock"
@@ -51,6 +52,7 @@ def building(home: Path) -> Path:
 def begin(home: Path) -> Path:
     """An empty folder for the next generation; an unfinished one is removed."""
     path = building(home)
+    failpoint("generation.begin", path)
     shutil.rmtree(path, ignore_errors=True)
     make_private(path)
     return path
@@ -75,9 +77,11 @@ def finish(home: Path, about: dict[str, Any], at: datetime, *, forget: bool = Fa
         "files": {name: {"sha256": file_hash(path / name), "bytes": (path / name).stat().st_size} for name in files},
     }
     write_text(path / "MANIFEST.json", json.dumps(manifest, indent=1) + "\n")
+    failpoint("generation.lock", path / _LOCK)
     (path / _LOCK).touch(mode=0o600)
     sync_folder(path)
     place = home / "published" / str(number)
+    failpoint("generation.rename", place)
     path.replace(place)
     sync_folder(place.parent)
     write_text(home / "published" / "current", f"{number}\n")
@@ -147,10 +151,12 @@ def sweep(home: Path, keep: int) -> list[int]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
+            failpoint("generation.retire", path)
             # renamed first, so that no reader finds half a generation
             path.replace(path.with_name(f".{number}.removed"))
         removed.append(number)
     for doomed in (home / "published").glob(".*.removed"):
+        failpoint("generation.remove", doomed)
         shutil.rmtree(doomed, ignore_errors=True)
     return removed
 

@@ -6,6 +6,8 @@ import errno
 import os
 from pathlib import Path
 
+from relrag_pipelines.stores.failpoints import failpoint
+
 _PIECE = 2**22
 
 
@@ -21,6 +23,7 @@ def copy_with_holes(source: Path, target: Path) -> None:
 
 
 def _copy_file(source: Path, target: Path) -> None:
+    failpoint("vectors.copy", target)
     with source.open("rb", buffering=0) as read, target.open("wb", buffering=0) as write:
         size = os.fstat(read.fileno()).st_size
         write.truncate(size)

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema
 from relrag_pipelines.stores.atomic import replacing, write_text
+from relrag_pipelines.stores.failpoints import failpoint
 
 _ROW_GROUP = 50_000
 _DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
@@ -121,6 +122,7 @@ def write(
     for month in months:
         rows, stamp = make(month)
         if stamp is None:
+            failpoint("lake.unlink", month_path(home, table, source, month))
             month_path(home, table, source, month).unlink(missing_ok=True)
         else:
             written[month] = _write_month(home, table, source, month, rows, stamp)
@@ -167,8 +169,10 @@ def verify(home: Path, source: str) -> list[str]:
 def remove(home: Path, source: str) -> None:
     """Removes everything of a source that is no longer configured, private and redacted."""
     for table in ("private_records", *_DERIVED):
+        failpoint("lake.remove", folder(home, table, source))
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
     for kept in ("units", "failures"):
+        failpoint("lake.remove", home / "private" / kept)
         (home / "private" / kept / f"{source}.parquet").unlink(missing_ok=True)
 
 
@@ -199,6 +203,7 @@ def _write_month(home: Path, table: str, source: str, month: str, rows: pa.Table
     declared = TABLES[table]
     path = month_path(home, table, source, month)
     if rows.num_rows == 0:
+        failpoint("lake.unlink", path)
         path.unlink(missing_ok=True)
         return Entry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
     # cast, not validate: only a cast refuses a null in a column that must not be empty

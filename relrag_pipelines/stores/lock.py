@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from relrag_pipelines.stores.failpoints import failpoint
+
 _held: dict[Path, int] = {}
 """depth of nested use by this process; a sync holds the lock around stages that take it themselves"""
 
@@ -34,16 +36,20 @@ def writing(home: Path, purpose: str, wait_seconds: float = 0) -> Iterator[None]
             _held[path] -= 1
         return
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    failpoint("lock.open", path)
     with path.open("a+") as file:
         _acquire(file.fileno(), path, wait_seconds)
+        failpoint("lock.sign", path)
         file.truncate(0)
         json.dump({"pid": os.getpid(), "purpose": purpose, "since": datetime.now(UTC).isoformat("T", "seconds")}, file)
         file.flush()
         _held[path] = 1
+        failpoint("lock.held", path)
         try:
             yield
         finally:
             _held[path] = 0
+            failpoint("lock.release", path)
             file.truncate(0)
 
 

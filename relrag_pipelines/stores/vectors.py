@@ -34,6 +34,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.holes import copy_with_holes
 from relrag_pipelines.tokens import SparseEncoder, index_text
 
@@ -109,11 +110,14 @@ def build(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
         id_tracker_memory=Memory.Cold,
         wal_enabled=False,
     )
+    failpoint("vectors.create", path)
     shard = EdgeShard.create(str(path), config)
-    _upsert(shard, batches)
+    _upsert(shard, batches, path)
+    failpoint("vectors.optimize", path)
     # An index over points that have come to rest costs half of one that is kept up to date while they come.
     shard.optimize()
     for name in KEYWORDS:
+        failpoint("vectors.index", path)
         shard.update(UpdateOperation.create_field_index(name, KeywordIndexParams(memory=Memory.Cold)))
     for name in INTEGERS:
         ranged = name == "ts"
@@ -132,8 +136,9 @@ def extend(previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove
     copy_with_holes(previous, path)
     shard = EdgeShard.load(str(path))
     if remove_ids:
+        failpoint("vectors.delete", path)
         shard.update(UpdateOperation.delete_points(list(remove_ids)))
-    _upsert(shard, batches)
+    _upsert(shard, batches, path)
     return _settle(shard, path)
 
 
@@ -168,11 +173,12 @@ class _EdgeStore:
         self._shard.close()
 
 
-def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch]) -> None:
+def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], path: Path) -> None:
     encoder = SparseEncoder()
     for batch in batches:
         for start in range(0, batch.num_rows, _BATCH):
             points = list(_points(batch.slice(start, _BATCH), encoder))
+            failpoint("vectors.upsert", path)
             shard.update(UpdateOperation.upsert_points(points))
 
 
@@ -196,6 +202,7 @@ def _index_texts(batch: pa.RecordBatch) -> Iterator[str]:
 
 def _settle(shard: EdgeShard, path: Path) -> int:
     """Writes everything out, and opens the store once: a small one puts its last journal away only then."""
+    failpoint("vectors.flush", path)
     shard.flush()
     shard.close()
     shard = EdgeShard.load(str(path))
