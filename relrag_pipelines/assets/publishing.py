@@ -9,7 +9,7 @@ from relrag_pipelines import embedders, publish
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.stages import STAGES
-from relrag_pipelines.stores import catalog, generations
+from relrag_pipelines.stores import catalog, generations, lake
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -34,6 +34,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     def duckdb_catalog() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, "duckdb_catalog", _WAIT_SECONDS):
+            lake.sweep(workspace.home)
             counts = publish.build_catalog(workspace)
         return dg.MaterializeResult(
             metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)}

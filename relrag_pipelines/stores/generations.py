@@ -27,6 +27,10 @@ _REWRITTEN_BY_READERS = frozenset({_LOCK, "edge_config.json"})
 """files that opening a generation may touch; they hold nothing that a query returns"""
 
 
+_WRITTEN_BY_READERS = ".atomicwrite"
+"""how the folders begin in which Qdrant writes a file anew when it opens a store, before it renames it into place"""
+
+
 class NothingPublished(Exception):
     """There is no generation to read; the message says what to do."""
 
@@ -136,13 +140,15 @@ def sweep(home: Path, keep: int) -> list[int]:
     """Removes generations that are no longer to be kept, except those that are being read; returns what was removed.
 
     Kept are the newest `keep`, but none older than the current one's MANIFEST allows: what it deleted must not stay
-    readable in an older one. Every sync sweeps, so that one that was being read, or a kill, is made good.
+    readable in an older one. One that is being built, or was sealed and never became current, goes too. Every sync
+    sweeps, so that one that was being read, or a kill, is made good.
     """
-    current = current_number(home)
-    if current is None:
-        return []
+    current = current_number(home) or 0
     oldest = int(published(home).get("oldest_kept", 0))
-    kept = [number for number in sorted(numbers(home), reverse=True)[:keep] if number >= oldest]
+    kept = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
+    shutil.rmtree(building(home), ignore_errors=True)
+    for left in (home / "published").glob(".*.tmp"):
+        left.unlink()
     removed = []
     for number in sorted(set(numbers(home)) - {current, *kept}):
         path = home / "published" / str(number)
@@ -179,11 +185,14 @@ def verify(home: Path, number: int) -> list[str]:
 
 
 def _files(path: Path) -> list[str]:
-    found = (file for file in sorted(path.rglob("*")) if file.is_file())
+    # os.walk passes over folders that vanish while it looks
+    found = sorted(Path(folder, name).relative_to(path) for folder, _, names in os.walk(path) for name in names)
     return [
-        file.relative_to(path).as_posix()
+        file.as_posix()
         for file in found
-        if file.name not in _REWRITTEN_BY_READERS and file.name != "MANIFEST.json"
+        if file.name not in _REWRITTEN_BY_READERS
+        and file.name != "MANIFEST.json"
+        and not file.parent.name.startswith(_WRITTEN_BY_READERS)
     ]
 
 

@@ -139,6 +139,24 @@ def drop_damaged(home: Path, source: str) -> None:
             _write_manifest(home, table, source, sound)
 
 
+def sweep(home: Path) -> None:
+    """Removes what a killed writer left: files written beside, and derived months without an entry.
+
+    Such a month is made again, or its records are gone and nothing else would ever remove it. A private one stays: its
+    rows are needed until its units have been read again. Only who holds the writer's lock may sweep.
+    """
+    for part in ("private", "lake"):
+        for left in (home / part).rglob(".*.tmp"):
+            left.unlink()
+    for table in _DERIVED:
+        for source in sources(home):
+            known = manifest(home, table, source)
+            for path in folder(home, table, source).glob("*.parquet"):
+                if path.stem not in known:
+                    failpoint("lake.unlink", path)
+                    path.unlink()
+
+
 def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
     for table in _DERIVED:

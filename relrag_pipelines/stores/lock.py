@@ -16,6 +16,7 @@ from pathlib import Path
 
 from relrag_pipelines.stores.failpoints import failpoint
 
+_MOMENT_SECONDS = 0.2
 _held: dict[Path, int] = {}
 """depth of nested use by this process; a sync holds the lock around stages that take it themselves"""
 
@@ -67,14 +68,18 @@ def holder(home: Path) -> str | None:
 
 
 def _acquire(handle: int, path: Path, wait_seconds: float) -> None:
-    until = time.monotonic() + wait_seconds
+    # `holder` takes the lock for a moment to see whether it is free, and who writes signs it a moment after taking it
+    until = time.monotonic() + max(wait_seconds, _MOMENT_SECONDS)
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() >= until:
-                raise Busy(f"{_describe(path)} is writing to this archive; try again when it is done") from None
+                raise Busy(
+                    f"{_describe(path)} is writing to this archive; try again when it is done, "
+                    "or let `relrag sync --wait SECONDS` wait for it"
+                ) from None
             time.sleep(0.05)
 
 

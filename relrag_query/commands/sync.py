@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import sys
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
-from relrag_pipelines.stores import generations, lake, lock, units
+from relrag_pipelines.stores import generations, lake, lock, runs, units
 from relrag_pipelines.workspace import Workspace
 from relrag_query.progress import progress
 
@@ -33,9 +34,11 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     started = time.monotonic()
     with lock.writing(workspace.home, "relrag sync", wait):
         generations.sweep(workspace.home, workspace.settings.keep_generations)
+        lake.sweep(workspace.home)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.current(workspace)
         if todo.empty and not full:
+            _fail_orphans(workspace)
             print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
             return _report_failures(workspace, todo)
         _print_plan(todo)
@@ -49,6 +52,18 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     if _asks_to_delete(outcome):
         return sync(config, full=full, accept_deletions=True, wait=wait)
     return _finish(workspace, todo, outcome, started)
+
+
+def _fail_orphans(workspace: Workspace) -> None:
+    """Lets Dagster show no run as going on that a killed process left behind."""
+    try:
+        left = runs.unfinished(workspace.home)
+    except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
+        return
+    if left:
+        from relrag_pipelines.run import fail_orphans
+
+        fail_orphans(workspace)
 
 
 def _asks_to_delete(outcome: Outcome) -> bool:
