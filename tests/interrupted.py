@@ -150,7 +150,7 @@ def clone(folder: Path, to: Path) -> Path:
         shutil.copystat(source, target)
         return target
 
-    shutil.copytree(folder, to, copy_function=copy)
+    shutil.copytree(folder, to, copy_function=copy, dirs_exist_ok=True)
     return to
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines import embedders, publish
+from relrag_pipelines import embedders, publish, space
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.stages import STAGES
@@ -51,6 +51,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     def qdrant_points() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, "qdrant_points", _WAIT_SECONDS):
+            space.require_for_vectors(workspace.home)
             points = publish.build_vectors(workspace)
         vectors = embedders.describe(workspace.settings.embedder)
         return dg.MaterializeResult(

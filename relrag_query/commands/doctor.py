@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Literal
 
 from relrag_pipelines import keys as key_files
-from relrag_pipelines import machine
+from relrag_pipelines import machine, space
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.estimate import FIXED_BYTES, estimate
+from relrag_pipelines.estimate import FIXED_BYTES
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import generations, lock, runs, units
@@ -186,18 +186,7 @@ def _sources(settings: Settings) -> Iterator[Finding]:
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
-    free, needed = machine.free_bytes(settings.home_path), FIXED_BYTES
-    for source in settings.sources:
-        known = units.load(settings.home_path, source.name)
-        try:
-            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "")
-        except units.SourceMissing:
-            continue
-        new = [unit for path, unit in scan.units.items() if path not in known]
-        sizes: dict[str, int] = {}
-        for unit in new:
-            sizes[unit.file.suffix.lower()] = sizes.get(unit.file.suffix.lower(), 0) + unit.size
-        needed += estimate(source.kind, len(new), sizes).bytes
+    free, needed = machine.free_bytes(settings.home_path), space.needed(settings)
     said = f"{size(free)} free, a sync needs about {size(needed)}"
     if free < FIXED_BYTES:
         yield Finding("problem", "disk", f"{said}; make room, or set `home` elsewhere")
