@@ -21,6 +21,23 @@ _held: dict[Path, int] = {}
 """depth of nested use by this process; a sync holds the lock around stages that take it themselves"""
 
 
+_open: set[int] = set()
+"""files of the locks that are held"""
+
+
+def _let_go() -> None:
+    """In a forked child: a lock is free only when every process that has its file open has ended."""
+    for file in _open:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, file, inheritable=False)  # not closed, so that the number is not given to another file
+        os.close(nothing)
+    _open.clear()
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
 class Busy(Exception):
     """Another process is writing; the message says which, since when, and what it does."""
 
@@ -45,11 +62,13 @@ def writing(home: Path, purpose: str, wait_seconds: float = 0) -> Iterator[None]
         json.dump({"pid": os.getpid(), "purpose": purpose, "since": datetime.now(UTC).isoformat("T", "seconds")}, file)
         file.flush()
         _held[path] = 1
+        _open.add(file.fileno())
         failpoint("lock.held", path)
         try:
             yield
         finally:
             _held[path] = 0
+            _open.discard(file.fileno())
             failpoint("lock.release", path)
             file.truncate(0)
 

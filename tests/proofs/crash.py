@@ -62,24 +62,24 @@ def scenarios(folder: Path) -> list[Scenario]:
     (first / "notes.jsonl").unlink()
     config = first / "relrag.toml"
     config.write_text(config.read_text().split('[[sources]]\nname = "notes"')[0])
-    found.append(_scenario(first, "sync"))
+    found.append(scenario(first, "sync"))
 
     more = after("more")
     with (more / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
         file.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
     (more / "papers" / "annex 2024-03-05.md").write_text("# Annex\n\nThe plumber may enter the cellar.\n")
-    found.append(_scenario(more, "sync"))
+    found.append(scenario(more, "sync"))
 
     less = after("less")
     (less / "chats" / "WhatsApp Chat with Hiking.txt").write_text("".join(archive.CHAT.splitlines(True)[:3]))
     (less / "papers" / "annex 2024-03-05.md").unlink()
     (less / "papers" / "lease 2024-01-05.md").write_text(archive.LEASE.replace("orangery", "conservatory"))
-    found.append(_scenario(less, "sync"))
+    found.append(scenario(less, "sync"))
 
     without = after("without")
     config = without / "relrag.toml"
     config.write_text(config.read_text().split('[[sources]]\nname = "papers"')[0])
-    found.append(_scenario(without, "sync", "--accept-deletions"))
+    found.append(scenario(without, "sync", "--accept-deletions"))
     return found
 
 
@@ -106,7 +106,8 @@ def places(found: list[Scenario], count: int, seed: int) -> list[tuple[Scenario,
     return (ordered + pick.sample(rest, len(rest)))[:count]
 
 
-def _scenario(folder: Path, *words: str) -> Scenario:
+def scenario(folder: Path, *words: str) -> Scenario:
+    """The archive in that folder, and what such a command makes of it."""
     undisturbed = interrupted.clone(folder, folder.with_name(f"{folder.name}-undisturbed"))
     started = time.monotonic()
     ended = interrupted.run(undisturbed, *words)
