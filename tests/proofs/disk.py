@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def _mount_if_allowed(words: list[str]) -> None:
-    """Goes on in a name space of its own: its mounts are seen by this process and its children only, and end with them."""
+    """Goes on in a name space of its own: only its processes see its mounts, which end with them."""
     again = ["unshare", "--user", "--map-root-user", "--mount"]
     allowed = shutil.which("unshare") and subprocess.run(
         [*again, "mount", "-t", "tmpfs", "home", "/mnt"], check=False, capture_output=True
