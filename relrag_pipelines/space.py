@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-from pathlib import Path
 
 import duckdb
 
@@ -12,7 +11,7 @@ from relrag_pipelines import machine
 from relrag_pipelines.estimate import FIXED_BYTES, estimate
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import catalog, generations, units
+from relrag_pipelines.stores import lake, units
 
 FULL = "no space is left on the disk"
 """how the message of a fault begins that came from a full disk"""
@@ -23,7 +22,7 @@ _SAID = ("no space left", "disk is full", "disk full", "disk quota exceeded", "n
 
 _VECTORS_LEAST = 100_000_000
 """bytes of a store of a few points: Qdrant reserves room"""
-_VECTORS_PER_BYTE = 1
+_VECTORS_PER_PASSAGE = 2_000
 
 
 class DiskFull(Exception):
@@ -53,15 +52,16 @@ def _tells(error: BaseException) -> bool:
     return any(words in said for words in _SAID)
 
 
-def require_for_vectors(home: Path) -> None:
-    """Raises DiskFull unless there is room for the vectors of the catalog that was just built.
+def require_for_vectors(settings: Settings) -> None:
+    """Raises DiskFull unless there is room for the vectors of all passages of the lake.
 
     Asked before, because Qdrant writes through memory maps: on a full disk the system kills the process (SIGBUS)
-    before anyone can say why. Measured on a file system without holes: 60 MB for ten passages, 66 MB for 20,000 with
-    a catalog of 18 MB; while they are put in order there are two of them.
+    before anyone can say why. Measured on a file system without holes: 60 MB for ten passages, 66 MB for 20,000 of
+    seventy words; while they are put in order there are two of them.
     """
-    built = generations.building(home) / catalog.NAME
-    wanted = _VECTORS_LEAST + (_VECTORS_PER_BYTE * built.stat().st_size if built.exists() else 0)
+    home = settings.home_path
+    months = [entry for source in settings.sources for entry in lake.manifest(home, "chunks", source.name).values()]
+    wanted = _VECTORS_LEAST + _VECTORS_PER_PASSAGE * sum(month.rows for month in months)
     free = machine.free_bytes(home)
     if free < wanted:
         raise DiskFull(f"{FULL}: the vectors of the new generation may take {wanted / 1e6:,.0f} MB")

@@ -10,7 +10,8 @@ import pytest
 
 from relrag_pipelines import space
 from relrag_pipelines.assets.sealed import sealed
-from relrag_pipelines.stores import generations
+from relrag_pipelines.stores import lake
+from tests import archive
 
 
 @pytest.mark.parametrize(
@@ -49,9 +50,12 @@ def test_an_asset_says_what_the_disk_did_and_no_name(error: OSError, said: str) 
 
 
 def test_vectors_are_not_begun_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (generations.begin(tmp_path) / "catalog.duckdb").write_bytes(b"c" * 1_000_000)
-    monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: 101_000_000)
-    space.require_for_vectors(tmp_path)
-    monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: 100_999_999)
-    with pytest.raises(space.DiskFull, match="the vectors of the new generation may take 101 MB"):
-        space.require_for_vectors(tmp_path)
+    settings = archive.workspace(archive.make(tmp_path)).settings
+    entries = {"2024-01": lake.Entry("", 1, "", "", rows=500, bytes=0)}
+    monkeypatch.setattr("relrag_pipelines.stores.lake.manifest", lambda home, table, source: entries)
+    free = 100_000_000 + 3 * 500 * 2_000
+    monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: free)
+    space.require_for_vectors(settings)
+    monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: free - 1)
+    with pytest.raises(space.DiskFull, match="the vectors of the new generation may take 103 MB"):
+        space.require_for_vectors(settings)
