@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import duckdb
 from qdrant_edge import EdgeShard, ScrollRequest
 
 from relrag_pipelines import keys
-from relrag_pipelines.stores import failpoints, generations, holes, lock
+from relrag_pipelines.records import TABLES
+from relrag_pipelines.stores import catalog, failpoints, generations, holes, lock
 from relrag_query import cli
 
 How = Literal["kill", "tear", "full", "fault"]
@@ -60,7 +60,22 @@ processes.set_forkserver_preload(
     ]
 )
 
-_WRITES = ("write", "fsync", "make", "create", "commit", "upsert", "optimize", "index", "flush", "copy", "inputs")
+_WRITES = (
+    "write",
+    "fsync",
+    "make",
+    "create",
+    "commit",
+    "upsert",
+    "optimize",
+    "index",
+    "flush",
+    "copy",
+    "link",
+    "inputs",
+    "about",
+    "failures",
+)
 """last parts of the names of places that need room on the disk"""
 
 
@@ -170,10 +185,10 @@ def state(home: Path) -> dict[str, Any]:
     return found
 
 
-def rows(catalog: Path) -> dict[str, list[Any]]:
-    """All rows of all tables, in an order of their own."""
-    with duckdb.connect(str(catalog), read_only=True) as connection:
-        tables = [name for (name,) in connection.execute("SHOW TABLES").fetchall()]
+def rows(path: Path) -> dict[str, list[Any]]:
+    """All rows of all tables of a catalog, in an order of their own."""
+    with catalog.open(path) as connection:
+        tables = [name for (name,) in connection.execute("SHOW TABLES").fetchall() if name in TABLES]
         return {table: sorted(map(repr, connection.table(table).fetchall())) for table in tables}
 
 

@@ -116,13 +116,17 @@ def _reads(config: Path, reads: int, begin: Event, queue: object) -> None:
 
 
 def main() -> None:
-    """Prints what readers saw and how long it took them; exits with 1 if that was not as it should be."""
+    """Prints what readers saw and how long it took them; exits with 1 if that was not as it should be.
+
+    The number of reads may be given.
+    """
+    each = int(sys.argv[1] if len(sys.argv) > 1 else READS) // READERS
     folder = Path(tempfile.mkdtemp())
     config = folder / "relrag.toml"
     config.write_text('archive = "test"\nkeys_file = "test.keys"\n')
     home, built = folder / ".relrag", editions(folder)
     swap(home, built)
-    quiet = while_reading(config, READERS, READS // READERS, lambda: time.sleep(0.05))
+    quiet = while_reading(config, READERS, each, lambda: time.sleep(0.05))
     prepared = [prepare(folder / f"prepared-{number}", home, built, number) for number in range(1, 201)]
     swaps = 0
 
@@ -133,7 +137,7 @@ def main() -> None:
             swaps += 1
         time.sleep(0.05)
 
-    swapped = while_reading(config, READERS, READS // READERS, swapping)
+    swapped = while_reading(config, READERS, each, swapping)
     wrong = [one.wrong for one in (*quiet, *swapped) if one.wrong]
     print(
         f"{len(swapped)} reads from {READERS} processes during {swaps} swaps: {len(wrong)} wrong",
