@@ -152,7 +152,14 @@ def main() -> None:
             p99 = statistics.quantiles(times, n=100)[98]
             print(f"{what}, {how}: p50 {statistics.median(times) * 1e3:.1f} ms, p99 {p99 * 1e3:.1f} ms")
     limit = 2 * statistics.median(one.busy for one in quiet)
-    slow = statistics.quantiles([one.busy for one in swapped], n=100)[98] > limit
+    slowest = {
+        name: statistics.quantiles([one.busy for one in reads], n=100)[98]
+        for name, reads in (("quiet", quiet), ("swapped", swapped))
+    }
+    slow = slowest["swapped"] > limit
+    if slow and slowest["quiet"] > limit:
+        print("this machine is too busy to tell: without swaps too, p99 is more than twice the median")
+        slow = False
     shutil.rmtree(folder)
     sys.exit(bool(wrong or slow or not swaps))
 
