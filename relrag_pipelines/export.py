@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -117,8 +118,22 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     units.save_failures(home, source.name, [one for one in failed if one.unit not in stale] + report.failures)
     units.save(home, source.name, change.states)
     lake.drop_outside(home, source.name, workspace.settings.first_month)
+    _drop_transcripts(workspace, source)
     workspace.report(f"{source.name}: export", len(stale), len(stale))
     return report
+
+
+def _drop_transcripts(workspace: Workspace, source: Source) -> None:
+    """Transcripts that were made here go with the recordings that they are of."""
+    made = workspace.home / "private" / "transcripts" / source.name
+    if not made.is_dir():
+        return
+    held: set[str] = set()
+    for month in lake.manifest(workspace.home, "private_records", source.name):
+        held.update(lake.read(workspace.home, "private_records", source.name, month)["source_id"].to_pylist())
+    for file in made.glob("*.vtt"):
+        if file.stem not in held:
+            file.unlink()
 
 
 def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> _Change:
@@ -140,10 +155,15 @@ def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) 
             hashes[path] = known[path].content_hash
             continue
         try:
-            hashes[path] = file_hash(unit.file)
+            hashes[path] = _content_hash_of(unit)
         except OSError:
             hashes[path] = ""
     return hashes
+
+
+def _content_hash_of(unit: Unit) -> str:
+    hashes = [file_hash(file) for file in (unit.file, *unit.beside)]
+    return stamp_hash([hashes, [os.fsencode(file.name).hex() for file in unit.beside]]) if unit.beside else hashes[0]
 
 
 def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from relrag_pipelines.stores import generations, lake, units
 from relrag_pipelines.stores.lake import Manifest
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
-PUBLISH_VERSION = 1
+PUBLISH_VERSION = 2
 """Raised when equal lake tables are published differently."""
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200

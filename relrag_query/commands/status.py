@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from relrag_pipelines import calls
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.keys import KeysError
@@ -65,6 +66,8 @@ class Status:
     sync: str = ""
     """what a sync would do; empty when it would do nothing"""
     problems: list[str] = field(default_factory=list)
+    waiting: dict[str, int] = field(default_factory=dict)
+    """what calls wait for (transcript, approval) -> how many"""
     writing: str | None = None
     """who is writing now"""
 
@@ -93,6 +96,10 @@ def collect(settings: Settings) -> Status:
     except NothingPublished:
         pass
     except GenerationError as error:
+        found.problems.append(str(error))
+    try:
+        found.waiting = calls.waiting(settings)
+    except LakeError as error:
         found.problems.append(str(error))
     found.sync, problems = _pending(settings)
     found.problems += problems
@@ -182,6 +189,9 @@ def _print(found: Status, settings: Settings) -> None:
         print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
     else:
         print("Nothing is published yet.")
+    for what, count in found.waiting.items():
+        told = "a transcript; put it beside the recording" if what == "transcript" else "approval"
+        print(f"{number(count, 'call waits', 'calls wait')} for {told}; `relrag calls list` shows them.")
     for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
         print(f"problem: {safe(problem)}")
     if found.sync:
