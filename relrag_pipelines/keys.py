@@ -13,8 +13,12 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from relrag_pipelines.stores.atomic import sync_folder
+from relrag_pipelines.stores.failpoints import failpoint
 
 
 class KeysError(Exception):
@@ -75,14 +79,22 @@ def load(path: Path) -> Keys:
 
 
 def create(path: Path) -> Keys:
-    """New keys in a new owner-only file; the file must not exist yet."""
+    """New keys in a new owner-only file, whole or absent; where another process made it first, its keys."""
     keys = Keys(secrets.token_bytes(32), secrets.token_bytes(32), "k1")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     body = json.dumps({"version": keys.version, "ids": keys.ids.hex(), "pseudonyms": keys.pseudonyms.hex()})
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    failpoint("keys.write", path)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:
         file.write(body + "\n")
         file.flush()
+        failpoint("keys.fsync", path)
         os.fsync(file.fileno())
+        failpoint("keys.link", path)
+        try:
+            os.link(file.name, path)  # unlike a rename it never takes the place of a file
+        except FileExistsError:
+            return load(path)
+    sync_folder(path.parent)
     return keys
 
 
