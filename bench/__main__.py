@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench import documents, mail, peers, redaction, report, search, threads, unchanged, whatsapp_parse
+from bench import documents, mail, peers, redaction, report, search, threads, transcripts, unchanged, whatsapp_parse
 from bench.figures import HEADER, Figure, aligned
 from bench.peers import Peer
 
@@ -65,11 +65,21 @@ def _mail() -> list[Figure]:
     ]
 
 
+def _transcripts() -> list[Figure]:
+    row = transcripts.measure()
+    return [
+        Figure(f"reading captions, {name}", speed, "MB/s", at_least=transcripts.GATE)
+        for name, speed in row.items()
+        if not name.endswith("floor")
+    ]
+
+
 MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (unchanged.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
     "whatsapp": lambda: (_whatsapp(), {}),
     "mail": lambda: (_mail(), {}),
+    "transcripts": lambda: (_transcripts(), {}),
     "documents": lambda: documents.measure(others=_others()),
     "search": lambda: (search.measure(others=_others()), {}),
 }

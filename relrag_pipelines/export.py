@@ -1,6 +1,7 @@
 """Reads the units of a source that changed and rewrites the private records of the months that they touch.
 
-A unit's earlier records are replaced by what it holds now; a unit that was not read to its end keeps its earlier ones.
+A unit's earlier records are replaced by what it holds now, as far as it says to speak of them (its coverage); a unit
+that was not read to its end keeps its earlier ones. What the owner had forgotten is left out as soon as it is read.
 Before the first month is written the touched units are marked unfinished, so that after a kill they are read again.
 A unit that only grew at its end is read from where it ended before. What is read and does not fit into memory waits in
 private/spill until its month is written.
@@ -10,6 +11,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
+import math
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,10 +25,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.forgetting import purge, rules
+from relrag_pipelines.forgetting.rules import Matcher, Rows
 from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, Unit
+from relrag_pipelines.sources import KINDS, Coverage, Unit
 from relrag_pipelines.stores import lake, raw, threads, units
 from relrag_pipelines.stores.lake import Stamp, file_hash, file_hashes
 from relrag_pipelines.stores.spill import Tables, spill_folder
@@ -36,6 +42,8 @@ _FLUSH_TEXT = 1_000
 _RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
+_DAY = 86_400
+"""a file's time can be that of another zone"""
 _PRIVATE = arrow_schema(PrivateRecord)
 
 
@@ -65,7 +73,10 @@ class _Contents:
     months: list[UnitMonth] = field(default_factory=list)
     """what it contributes to each month, in order"""
     failures: list[Failure] = field(default_factory=list)
+    coverage: list[Coverage] = field(default_factory=list)
     complete: bool = True
+    forgotten: bool = False
+    """some of it, or all, was left out because the owner had it forgotten"""
     threaded: list[pa.Table] = field(default_factory=list)
     """what the threads of its records follow from"""
 
@@ -86,6 +97,10 @@ class _Change:
     """new private records"""
     threaded: list[pa.Table] = field(default_factory=list)
     """what the threads of the new records follow from"""
+    coverage: dict[str, list[Coverage]] = field(default_factory=dict)
+    """replaced unit -> what it speaks of; one that is not here speaks of all that it held"""
+    held: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+    """unit with coverage -> asset_ids of what it holds now: none of them is kept as it was"""
     interrupted: set[str] = field(default_factory=set)
     """units that a kill left half replaced and that could not be read now"""
 
@@ -96,15 +111,20 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     full reads every unit again. Raises units.SourceMissing when the source's path is not there, and ManyDeletions,
     with nothing written, when more than a fifth of the source would vanish and that was not accepted.
     """
-    kind, home = KINDS[source.kind], workspace.home
-    known, reader = units.load(home, source.name), workspace.reader_hash(source)
-    found = units.scan(workspace.settings.source_path(source), kind, source, known, reader)
+    kind, home, keyed = KINDS[source.kind], workspace.home, workspace.keys.id_hash
+    purge.resume(workspace)
+    forgotten = rules.load(home, workspace.keys)
+    if source.name in forgotten.sources():
+        return Exported()
+    stored, reader = units.load(home, source.name), workspace.reader_hash(source)
+    found = units.scan(workspace.settings.source_path(source), kind, source, stored, reader, keyed)
     if not (full or found.changed or found.gone):
         return Exported()
+    known, hidden, matcher = found.known, found.known.keys() - stored.keys(), Matcher(forgotten.rules, workspace.keys)
     full = full or (kind.threads and not threads.known(home, source.name))
     hashes, grown = _content_hashes(workspace, source, found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
-    readers = {path: f"{reader}+{stamp_hash(copies[path])}" if path in copies else reader for path in found.units}
+    readers = {path: f"{reader}+{keyed(repr(copies[path]))}" if path in copies else reader for path in found.units}
     stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
 
     change = _gone(source, known, found.gone)
@@ -114,7 +134,7 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     raw.drop(home, source.name, workspace.keys, [path for path in (*stale, *found.gone) if path not in grown])
     leading = [path for path in stale if copies.get(path, [path])[0] == path]
     read = workspace.each(
-        functools.partial(_read, workspace, source),
+        functools.partial(_read, workspace, source, matcher),
         [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading],
     )
     for done, path in enumerate(stale):
@@ -124,6 +144,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
             _extend(change, known[path], contents)
         else:
             _replace(change, path, known.get(path), contents, full)
+        if contents.forgotten:
+            hidden = hidden | {path}
         report.failures += contents.failures
         report.bytes_read += found.units[path].size - grown.get(path, 0)
     for path, unit in found.units.items():
@@ -135,17 +157,35 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     index = threads.Index(home, source.name, change.replaced, change.threaded) if kind.threads else None
     if index:
         change.touched |= index.moved
-    report.months = _commit(workspace, source, known, change, index)
-    replaced = set(stale) - grown.keys()
-    failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states]
-    units.save_failures(home, source.name, [one for one in failed if one.unit not in replaced] + report.failures)
+    report.months = _commit(workspace, source, stored, change, index)
+    hidden = {path for path in found.units if copies.get(path, [path])[0] in hidden and not change.states[path].months}
+    raw.drop(home, source.name, workspace.keys, hidden)
+    report.failures = [one for one in report.failures if one.unit not in hidden]
+    again = set(stale) - grown.keys()
+    failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states.keys() - hidden]
+    units.save_failures(home, source.name, [one for one in failed if one.unit not in again] + report.failures)
     if index:
         index.save()
-    units.save(home, source.name, change.states)
+    states = {path: units.hide(state, keyed) if path in hidden else state for path, state in change.states.items()}
+    units.save(home, source.name, states)
     change.tables.clear()
     lake.drop_outside(home, source.name, workspace.settings.first_month)
+    _drop_transcripts(workspace, source)
     workspace.report(f"{source.name}: export", len(stale), len(stale))
     return report
+
+
+def _drop_transcripts(workspace: Workspace, source: Source) -> None:
+    """Transcripts that were made here go with the recordings that they are of."""
+    made = workspace.home / "private" / "transcripts" / source.name
+    if not made.is_dir():
+        return
+    held: set[str] = set()
+    for month in lake.manifest(workspace.home, "private_records", source.name):
+        held.update(lake.read(workspace.home, "private_records", source.name, month)["source_id"].to_pylist())
+    for file in made.glob("*.vtt"):
+        if file.stem not in held:
+            file.unlink()
 
 
 def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> _Change:
@@ -181,10 +221,15 @@ def _content_hashes(
                 if earlier == before.content_hash and kind.continues(unit.file, before.size):
                     grown[path] = before.size
             else:
-                hashes[path] = file_hash(unit.file)
+                hashes[path] = _content_hash_of(unit)
         except OSError:
             hashes[path] = ""
     return hashes, grown
+
+
+def _content_hash_of(unit: Unit) -> str:
+    hashes = [file_hash(file) for file in (unit.file, *unit.beside)]
+    return stamp_hash([hashes, [os.fsencode(file.name).hex() for file in unit.beside]]) if unit.beside else hashes[0]
 
 
 def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:
@@ -215,11 +260,13 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
     again = full or unfinished or before is None
     change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
+    if contents.coverage:
+        change.coverage[path], change.held[path] = contents.coverage, contents.tables.ids()
     _add(change, path, contents, later)
 
 
 def _extend(change: _Change, before: UnitState, contents: _Contents) -> None:
-    """Notes what one unit holds behind what it held."""
+    """Notes what one unit holds behind what it held; it speaks of nothing else, so nothing is deleted."""
     months = {month.month: month for month in before.months}
     for more in contents.months:
         held = months.get(more.month, UnitMonth(more.month, 0, ""))
@@ -236,12 +283,12 @@ def _add(change: _Change, path: str, contents: _Contents, months: dict[str, Unit
 
 
 def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change) -> None:
-    home, gone = workspace.home, pa.array(sorted(change.replaced), pa.string())
+    home = workspace.home
     before: set[str] = set()
     after: set[str] = set()
     for month in change.touched:
         stored = lake.read(home, "private_records", source.name, month, damaged=True)
-        leaving = pc.is_in(stored["unit"], gone)
+        leaving = pa.array(_leaving(stored, change))
         before.update(stored["asset_id"].filter(leaving).to_pylist())
         after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
         after.update(change.tables.of(month)["asset_id"].to_pylist())
@@ -255,25 +302,25 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
 
 
 def _commit(
-    workspace: Workspace, source: Source, known: dict[str, UnitState], change: _Change, index: threads.Index | None
+    workspace: Workspace, source: Source, stored: dict[str, UnitState], change: _Change, index: threads.Index | None
 ) -> dict[str, int]:
-    """Rewrites the touched months; returns how many records each holds now."""
+    """Rewrites the touched months; returns how many records each holds now. `stored` are the units before."""
     home = workspace.home
     if not change.touched:
         return {}
-    marked = dict(known)
+    marked = dict(stored)
     for path in change.replaced | change.extended:
-        before, after = known.get(path), change.states.get(path)
+        before, after = stored.get(path), change.states.get(path)
         held = {month.month: month for state in (before, after) if state for month in state.months}
+        marked.pop(units.hidden(path, workspace.keys.id_hash), None)
         marked[path] = UnitState(path, 0, 0, "", units.UNFINISHED, [held[month] for month in sorted(held)])
     units.save(home, source.name, marked)
 
-    gone = pa.array(sorted(change.replaced), pa.string())
-
     def make(month: str) -> tuple[pa.Table, Stamp | None]:
         # one that is missing is made of what is read now; what of it was not read now is lost with it
-        stored = lake.read(home, "private_records", source.name, month, damaged=True)
-        kept = stored.filter(pc.invert(pc.is_in(stored["unit"], gone)))
+        earlier = lake.read(home, "private_records", source.name, month, damaged=True)
+        kept = earlier.filter(pa.array(~_leaving(earlier, change)))
+        _keep_months(change, stored, month, kept)
         rows = pa.concat_tables([kept, change.tables.of(month)])
         if index:
             rows = index.threaded(month, rows)
@@ -284,21 +331,72 @@ def _commit(
     return {month: entries[month].rows if month in entries else 0 for month in months}
 
 
-def _read(workspace: Workspace, source: Source, one: tuple[Unit, list[str]]) -> _Contents:
-    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months."""
+def _leaving(earlier: pa.Table, change: _Change) -> Rows:
+    """Which records go: those of replaced units, but for what lies outside of what these speak of now."""
+    leaving: Rows = pc.is_in(earlier["unit"], pa.array(sorted(change.replaced), pa.string())).to_numpy()
+    if not change.coverage or not leaving.any():
+        return leaving
+    spans = earlier.group_by(["unit", "thread_id"]).aggregate([("ts", "min"), ("ts", "max")])
+    for unit, thread, first, last in zip(*(spans[name].to_pylist() for name in spans.schema.names), strict=True):
+        since, until = _span(change.coverage.get(unit, []), thread)
+        if first is not None and (first < since or last >= until):
+            of_thread = pc.equal(earlier["thread_id"], thread) if thread else pc.is_null(earlier["thread_id"])
+            ts = pc.fill_null(earlier["ts"], first if first >= since else last).to_numpy()
+            outside = pc.and_(pc.equal(earlier["unit"], unit), of_thread).to_numpy() & ((ts < since) | (ts >= until))
+            leaving[outside & ~pc.is_in(earlier["asset_id"], change.held[unit]).to_numpy()] = False
+    return leaving
+
+
+def _span(coverage: list[Coverage], thread: str | None) -> tuple[float, float]:
+    """From when to when a unit speaks of a thread; of one that it does not name it speaks as a whole."""
+    named = [one for one in coverage if one.thread_id == thread] or [one for one in coverage if one.thread_id is None]
+    since = min((-math.inf if one.since is None else one.since for one in named), default=-math.inf)
+    until = max((math.inf if one.until is None else one.until for one in named), default=math.inf)
+    return since, until
+
+
+def _keep_months(change: _Change, stored: dict[str, UnitState], month: str, kept: pa.Table) -> None:
+    """A unit of which records are kept that it holds no more still contributes to their month."""
+    for path in set(kept["unit"].unique().to_pylist()) & change.coverage.keys():
+        state, before = change.states[path], stored.get(path)
+        if before and month not in {known.month for known in state.months}:
+            added = [known for known in before.months if known.month == month]
+            state.months = sorted([*state.months, *added], key=lambda known: known.month)
+
+
+def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit, list[str]]) -> _Contents:
+    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months.
+
+    What was forgotten is left out.
+    """
     unit, places = one
-    kind = KINDS[source.kind]
-    contents = _Contents()
+    contents, kind = _Contents(), KINDS[source.kind]
+    if matcher.names(unit.path):
+        contents.forgotten = True
+        return contents
     contents.tables.folder = spill_folder(workspace.home, source.name)
     pending: list[Record] = []
     months: list[str] = []
     sums: dict[str, int] = {}
     counts: Counter[str] = Counter()
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
+    gone: set[str] = set()
+    places_gone: set[str] = set()
+    spans: dict[str, tuple[int, int]] = {}
 
     def flush() -> int:
         rows = to_table(pending, Record)
         rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
+        if kind.newest_only:
+            _note_spans(spans, rows)
+        forgotten = matcher.rows(rows, gone)
+        if forgotten.any():
+            contents.forgotten = True
+            places_gone.update(pc.list_flatten(rows["locations"].filter(pa.array(forgotten))).to_pylist())
+            rows = rows.filter(pa.array(~forgotten))
+            pending[:] = itertools.compress(pending, ~forgotten)
+            months[:] = itertools.compress(months, ~forgotten)
+        counts.update(months)
         contents.tables.add(rows, months)
         if kind.threads:
             contents.threaded.append(threads.rows(months, unit.path, pending))
@@ -318,14 +416,21 @@ def _read(workspace: Workspace, source: Source, one: tuple[Unit, list[str]]) -> 
         record.content_hash = _content_hash(record, workspace.keys)
         told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
         sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
-        counts[month] += 1
         pending.append(record)
         months.append(month)
         waiting += 1 + len(record.text) // _FLUSH_TEXT
         if waiting >= _FLUSH_ROWS:
             waiting = flush()
     flush()
-    contents.months = [UnitMonth(month, counts[month], _hex(sums[month])) for month in sorted(sums)]
+    contents.months = [UnitMonth(month, counts[month], _hex(sums[month])) for month in sorted(counts)]
+    written = unit.mtime_ns // 10**9 + _DAY
+    contents.coverage += [Coverage(thread, first, max(last + 1, written)) for thread, (first, last) in spans.items()]
+    contents.failures = [
+        one
+        for one in contents.failures
+        if one.location not in places_gone and not matcher.names(f"{one.location} {one.message}")
+    ]
+    raw.forget(workspace.home, source.name, workspace.keys, places_gone)
     return contents
 
 
@@ -338,12 +443,24 @@ def _hex(total: int) -> str:
     return f"{total % 2**128:032x}"
 
 
+def _note_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
+    """Notes from when to when a thread's records reach. Notices count for nothing: some are dated by other events."""
+    said = rows.filter(pc.is_valid(rows["from"])).group_by("thread_id").aggregate([("ts", "min"), ("ts", "max")])
+    for thread, first, last in zip(*(said[name].to_pylist() for name in said.schema.names), strict=True):
+        if thread and first is not None:
+            known = spans.get(thread, (first, last))
+            spans[thread] = min(first, known[0]), max(last, known[1])
+
+
 def _items(workspace: Workspace, source: Source, unit: Unit, contents: _Contents) -> Iterator[Record]:
     """The connector's records; its failures are noted, and so is a fault of its own."""
     try:
         for item in KINDS[source.kind].read(unit, workspace.reading(source)):
             if isinstance(item, Record):
                 yield item
+            elif isinstance(item, Coverage):
+                thread = item.thread_id and safe_native_id(item.thread_id, workspace.keys)
+                contents.coverage.append(replace(item, thread_id=thread))
             else:
                 contents.complete &= not item.whole_unit
                 contents.failures.append(replace(item, source=source.name, unit=unit.path))

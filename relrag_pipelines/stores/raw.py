@@ -31,5 +31,14 @@ def drop(home: Path, source: str, keys: Keys, units: Iterable[str]) -> None:
         shutil.rmtree(_folder(home, source) / keys.id_hash(unit), ignore_errors=True)
 
 
+def forget(home: Path, source: str, keys: Keys, locations: Iterable[str]) -> None:
+    """Removes what is kept of the items at those `locations` of records: `<unit>#<place>`, or a unit that is one."""
+    if _folder(home, source).exists():
+        for location in locations:
+            unit, _, place = location.rpartition("#")
+            path_of(home, source, keys, unit, place).unlink(missing_ok=True)
+            path_of(home, source, keys, location, "").unlink(missing_ok=True)
+
+
 def _folder(home: Path, source: str) -> Path:
     return home / "private" / "raw" / source

@@ -1,7 +1,7 @@
 """Tables by month that are collected before they are written: in memory while they are few, else on disk.
 
-They lie in private/spill/<source>, which holds nothing between two exports; what a kill left there is removed by the
-next one.
+They lie in private/spill/<source>, which holds nothing between two exports; what a kill left there goes with the next
+sync.
 """
 
 from __future__ import annotations
@@ -59,6 +59,12 @@ class Tables:
         put_away = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files.get(month, ())]
         held = (one.of(month) for one in self._held if month in one.places)
         return pa.concat_tables([arrow_schema(PrivateRecord).empty_table(), *put_away, *held])
+
+    def ids(self) -> pa.ChunkedArray:
+        """The asset_ids of all records."""
+        months = {*self._files, *(month for one in self._held for month in one.places)}
+        found = [chunk for month in sorted(months) for chunk in self.of(month)["asset_id"].chunks]
+        return pa.chunked_array(found, pa.string())
 
     def clear(self) -> None:
         """Forgets everything."""
