@@ -7,7 +7,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-peers lock proofs screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-peers lock proofs home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ $(PEERS)/.installed: bench/peers/requirements.lock
 
 proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
 	@$(BIN)/python -m tests.proofs.automation
+
+home-fixture: $(STAMP) ## Pack a small archive as this schema version leaves it, for later versions to open
+	@$(BIN)/python -m tests.make_home
 
 screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chromium)
 	@$(BIN)/python docs/screenshot.py
