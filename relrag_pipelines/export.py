@@ -21,7 +21,8 @@ from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, 
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Unit
 from relrag_pipelines.stores import lake, units
-from relrag_pipelines.stores.lake import Stamp, file_hash
+from relrag_pipelines.stores.lake import Stamp
+from relrag_pipelines.stores.seal import file_hash
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768

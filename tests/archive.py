@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import lake, seal
 from relrag_pipelines.workspace import Workspace
 
 CONFIG = """
@@ -73,6 +73,11 @@ def configure(folder: Path, extra: str = "") -> Path:
 def workspace(config: Path) -> Workspace:
     """The workspace of that relrag.toml."""
     return Workspace(settings_module.load(config, {}))
+
+
+def as_schema(manifest: Path, version: int) -> None:
+    """Lets a sealed manifest say that another schema version wrote it."""
+    manifest.write_text(seal.sealed(seal.read(manifest) | {"schema_version": version}))
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes]]:

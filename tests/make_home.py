@@ -1,7 +1,8 @@
 """Packs a small archive as this version of relrag leaves it, for all later versions to open.
 
-`make home-fixture` runs it once for each schema version, before that version is raised. It writes tests/data/home-v<N>/:
-archive.tar.xz (relrag.toml, keys, exports and the home, its holes kept as holes) and rows.json (what the catalog holds).
+`make home-fixture` runs it once for each schema version, before that version is raised. It writes into
+tests/data/home-v<N>/: archive.tar.xz (relrag.toml, keys, exports and the home, its holes kept as holes) and rows.json
+(what the catalog holds).
 """
 
 from __future__ import annotations

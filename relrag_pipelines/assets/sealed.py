@@ -14,7 +14,7 @@ from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.lock import Busy
-from relrag_pipelines.stores.units import SourceMissing
+from relrag_pipelines.stores.units import SourceMissing, UnitsError
 
 _OURS = (
     Busy,
@@ -25,6 +25,7 @@ _OURS = (
     NothingPublished,
     RedactionError,
     SettingsError,
+    UnitsError,
 )
 """their messages are written by this project and hold no text of the archive"""
 

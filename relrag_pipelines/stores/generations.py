@@ -7,6 +7,7 @@ text file that names N. A reader holds a shared lock on its generation, so none 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -17,13 +18,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines.records import SCHEMA_VERSION
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES
+from relrag_pipelines.stores import seal
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
-from relrag_pipelines.stores.lake import file_hash
+from relrag_pipelines.stores.seal import file_hash
 
 _LOCK = "lock"
-_REWRITTEN_BY_READERS = frozenset({_LOCK, "edge_config.json"})
-"""files that opening a generation may touch; they hold nothing that a query returns"""
+_REWRITTEN = "edge_config.json"
+"""a file that opening a generation may write again, with the same values"""
+_UNHASHED = frozenset({_LOCK, _REWRITTEN, "MANIFEST.json"})
+OLDEST = max(table.since for table in TABLES.values() if "catalog" in table.place)
+"""the oldest schema version whose catalog has the shape of today"""
 
 
 class NothingPublished(Exception):
@@ -72,9 +77,10 @@ def finish(home: Path, about: dict[str, Any], at: datetime, *, forget: bool = Fa
         "published_at": at.isoformat("T", "seconds"),
         **about,
         "oldest_kept": number if forget else published(home).get("oldest_kept", 0),
+        "rewritten": _values(path),
         "files": {name: {"sha256": file_hash(path / name), "bytes": (path / name).stat().st_size} for name in files},
     }
-    write_text(path / "MANIFEST.json", json.dumps(manifest, indent=1) + "\n")
+    write_text(path / "MANIFEST.json", seal.sealed(manifest))
     (path / _LOCK).touch(mode=0o600)
     sync_folder(path)
     place = home / "published" / str(number)
@@ -86,10 +92,13 @@ def finish(home: Path, about: dict[str, Any], at: datetime, *, forget: bool = Fa
 
 def current_number(home: Path) -> int | None:
     """Number of the current generation; None when nothing is published."""
+    path = home / "published" / "current"
     try:
-        return int((home / "published" / "current").read_text())
+        return int(path.read_bytes())
     except FileNotFoundError:
         return None
+    except ValueError:
+        raise GenerationError(f"{path} is damaged; `relrag verify --repair` makes it again") from None
 
 
 def published(home: Path) -> dict[str, Any]:
@@ -105,7 +114,10 @@ def published(home: Path) -> dict[str, Any]:
 
 @contextmanager
 def open_current(home: Path) -> Iterator[Generation]:
-    """The current generation, held by a shared lock; NothingPublished when there is none."""
+    """The current generation, held by a shared lock.
+
+    Raises NothingPublished when there is none, and GenerationError where it is damaged or of another schema version.
+    """
     while True:
         number = current_number(home)
         if number is None:
@@ -122,8 +134,9 @@ def open_current(home: Path) -> Iterator[Generation]:
             if not path.is_dir():
                 continue
             manifest = _manifest(path)
-            if manifest["schema_version"] > SCHEMA_VERSION:
-                raise GenerationError(f"generation {number} was published by a newer relrag; install that version")
+            if manifest["schema_version"] < OLDEST:
+                said = f"was published by an older relrag (schema {manifest['schema_version']})"
+                raise GenerationError(f"generation {number} {said}; `relrag sync` makes a new one of what is stored")
             yield Generation(number, path, manifest)
             return
 
@@ -157,33 +170,54 @@ def sweep(home: Path, keep: int) -> list[int]:
 
 def verify(home: Path, number: int) -> list[str]:
     """What differs between a generation's files and its MANIFEST, a line each; empty when all is true."""
-    path = home / "published" / str(number)
+    return [f"{name} {found}" for name, found in damage(home, number)]
+
+
+def damage(home: Path, number: int) -> list[tuple[str, str]]:
+    """(path within the home, what is wrong with it) of every file of a generation that is not as it was published."""
+    path, within = home / "published" / str(number), f"published/{number}"
     try:
-        expected = _manifest(path)["files"]
-    except (OSError, ValueError, KeyError):
-        return [f"published/{number}/MANIFEST.json is missing or unreadable"]
-    found = set(_files(path))
-    wrong = [f"published/{number}/{name} is not in its MANIFEST" for name in sorted(found - expected.keys())]
+        manifest = seal.read(path / "MANIFEST.json")
+    except FileNotFoundError:
+        return [(f"{within}/MANIFEST.json", "is missing")]
+    except seal.Unusable as unusable:
+        return [(f"{within}/MANIFEST.json", unusable.found)]
+    expected, found, values = manifest["files"], set(_files(path)), _values(path)
+    wrong = [(f"{within}/{name}", "is not in its MANIFEST") for name in sorted(found - expected.keys())]
     for name, entry in expected.items():
         if name not in found:
-            wrong.append(f"published/{number}/{name} is missing")
+            wrong.append((f"{within}/{name}", "is missing"))
         elif (path / name).stat().st_size != entry["bytes"] or file_hash(path / name) != entry["sha256"]:
-            wrong.append(f"published/{number}/{name} differs from its MANIFEST")
+            wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
+    for name, digest in manifest.get("rewritten", {}).items():  # version 1 had none at first
+        if values.get(name) != digest:
+            wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
     return wrong
 
 
 def _files(path: Path) -> list[str]:
     found = (file for file in sorted(path.rglob("*")) if file.is_file())
-    return [
-        file.relative_to(path).as_posix()
-        for file in found
-        if file.name not in _REWRITTEN_BY_READERS and file.name != "MANIFEST.json"
-    ]
+    return [file.relative_to(path).as_posix() for file in found if file.name not in _UNHASHED]
+
+
+def _values(path: Path) -> dict[str, str]:
+    """Hashes of what the files say that readers write again; empty for one that cannot be read."""
+    found = {}
+    for file in sorted(path.rglob(_REWRITTEN)):
+        try:
+            said = json.dumps(json.loads(file.read_bytes()), sort_keys=True)
+        except ValueError:
+            said = ""
+        found[file.relative_to(path).as_posix()] = said and hashlib.sha256(said.encode()).hexdigest()
+    return found
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((path / "MANIFEST.json").read_text())
-    return found
+    """The MANIFEST of the generation in that folder; GenerationError where it cannot be used."""
+    try:
+        return seal.read(path / "MANIFEST.json")
+    except seal.Unusable as unusable:
+        raise GenerationError(f"generation {path.name}: its MANIFEST.json {unusable}") from None
 
 
 def numbers(home: Path) -> list[int]:

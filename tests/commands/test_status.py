@@ -183,7 +183,7 @@ def test_missing_keys_are_told_and_none_are_made(indexed: Path, capsys: pytest.C
 
 def test_a_lake_of_a_newer_relrag_is_refused_by_name(indexed: Path) -> None:
     manifest = indexed.parent / ".relrag/lake/records/chat/MANIFEST.json"
-    manifest.write_text(manifest.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    archive.as_schema(manifest, 99)
     found: Status = collect(load(indexed))
     assert "was written by a newer relrag (schema 99, this one knows 1)" in found.sources[0].problem
 
