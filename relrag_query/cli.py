@@ -134,9 +134,13 @@ def status(
 
 
 @app.command()
-def verify(config: Config = None) -> None:
+def verify(
+    repair: Annotated[bool, typer.Option("--repair", help="Make again what differs, where that is possible.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
     """Read everything that is stored again, and name what differs."""
-    _run("verify", "verify", config)
+    _run("verify", "verify", config, repair=repair, wait=wait)
 
 
 @app.command()

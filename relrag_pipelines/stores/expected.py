@@ -24,6 +24,11 @@ def note(home: Path, name: str, digest: str) -> None:
         _write(home, {**known, name: [digest, *before[:1]]})
 
 
+def renew(home: Path) -> None:
+    """Takes the files as they are."""
+    _write(home, {path.relative_to(home).as_posix(): [file_hash(path)] for path in _files(home)})
+
+
 def drop(home: Path, names: list[str]) -> None:
     """Expects files no more."""
     known = _known(home)
@@ -36,7 +41,8 @@ def damage(home: Path) -> list[tuple[str, str]]:
     try:
         known = _known(home)
     except seal.Unusable as unusable:
-        return [(NAME, unusable.found)]
+        unchecked = [(path.relative_to(home).as_posix(), seal.UNCHECKED) for path in _files(home)]
+        return [(NAME, unusable.found), *unchecked]
     wrong = []
     for name, digests in sorted(known.items()):
         if not (home / name).exists():
@@ -45,6 +51,10 @@ def damage(home: Path) -> list[tuple[str, str]]:
         elif file_hash(home / name) not in digests:
             wrong.append((name, "is not as it was written"))
     return wrong
+
+
+def _files(home: Path) -> list[Path]:
+    return sorted(path for sort in ("units", "failures") for path in (home / "private" / sort).glob("*.parquet"))
 
 
 def _known(home: Path) -> dict[str, list[str]]:

@@ -26,7 +26,6 @@ from relrag_pipelines.stores.seal import file_hash
 _LOCK = "lock"
 _REWRITTEN = "edge_config.json"
 """a file that opening a generation may write again, with the same values"""
-_UNHASHED = frozenset({_LOCK, _REWRITTEN, "MANIFEST.json"})
 OLDEST = max(table.since for table in TABLES.values() if "catalog" in table.place)
 """the oldest schema version whose catalog has the shape of today"""
 
@@ -86,7 +85,7 @@ def finish(home: Path, about: dict[str, Any], at: datetime, *, forget: bool = Fa
     place = home / "published" / str(number)
     path.replace(place)
     sync_folder(place.parent)
-    write_text(home / "published" / "current", f"{number}\n")
+    name_current(home, number)
     return Generation(number, place, manifest)
 
 
@@ -154,18 +153,42 @@ def sweep(home: Path, keep: int) -> list[int]:
     kept = [number for number in sorted(numbers(home), reverse=True)[:keep] if number >= oldest]
     removed = []
     for number in sorted(set(numbers(home)) - {current, *kept}):
-        path = home / "published" / str(number)
-        with (path / _LOCK).open("a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            # renamed first, so that no reader finds half a generation
-            path.replace(path.with_name(f".{number}.removed"))
-        removed.append(number)
+        if _retire(home / "published" / str(number)):
+            removed.append(number)
+    _remove_retired(home)
+    return removed
+
+
+def remove(home: Path, number: int) -> bool:
+    """Removes one generation, the current one too; False where it is being read and therefore left."""
+    removed = _retire(home / "published" / str(number))
+    _remove_retired(home)
+    return removed
+
+
+def name_current(home: Path, number: int | None) -> None:
+    """Makes a finished generation the current one, or none."""
+    path = home / "published" / "current"
+    if number is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_text(path, f"{number}\n")
+
+
+def _retire(path: Path) -> bool:
+    with (path / _LOCK).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        # renamed first, so that no reader finds half a generation
+        path.replace(path.with_name(f".{path.name}.removed"))
+    return True
+
+
+def _remove_retired(home: Path) -> None:
     for doomed in (home / "published").glob(".*.removed"):
         shutil.rmtree(doomed, ignore_errors=True)
-    return removed
 
 
 def verify(home: Path, number: int) -> list[str]:
@@ -176,28 +199,33 @@ def verify(home: Path, number: int) -> list[str]:
 def damage(home: Path, number: int) -> list[tuple[str, str]]:
     """(path within the home, what is wrong with it) of every file of a generation that is not as it was published."""
     path, within = home / "published" / str(number), f"published/{number}"
+    unchecked = [(f"{within}/{name}", seal.UNCHECKED) for name in (*_files(path), *_values(path))]
     try:
         manifest = seal.read(path / "MANIFEST.json")
     except FileNotFoundError:
-        return [(f"{within}/MANIFEST.json", "is missing")]
+        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked]
     except seal.Unusable as unusable:
-        return [(f"{within}/MANIFEST.json", unusable.found)]
+        return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
     expected, found, values = manifest["files"], set(_files(path)), _values(path)
+    rewritten = manifest.get("rewritten", dict(values))  # the first manifests did not list them
     wrong = [(f"{within}/{name}", "is not in its MANIFEST") for name in sorted(found - expected.keys())]
     for name, entry in expected.items():
         if name not in found:
             wrong.append((f"{within}/{name}", "is missing"))
         elif (path / name).stat().st_size != entry["bytes"] or file_hash(path / name) != entry["sha256"]:
             wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
-    for name, digest in manifest.get("rewritten", {}).items():  # version 1 had none at first
-        if values.get(name) != digest:
+    for name, digest in rewritten.items():
+        if values.pop(name, None) != digest:
             wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
+    wrong += [(f"{within}/{name}", "is not in its MANIFEST") for name in values]
+    if (path / _LOCK).exists() and (path / _LOCK).stat().st_size:
+        wrong.append((f"{within}/{_LOCK}", "is not empty"))
     return wrong
 
 
 def _files(path: Path) -> list[str]:
-    found = (file for file in sorted(path.rglob("*")) if file.is_file())
-    return [file.relative_to(path).as_posix() for file in found if file.name not in _UNHASHED]
+    found = (file for file in sorted(path.rglob("*")) if file.is_file() and file.name != _REWRITTEN)
+    return [name for file in found if (name := file.relative_to(path).as_posix()) not in {_LOCK, "MANIFEST.json"}]
 
 
 def _values(path: Path) -> dict[str, str]:

@@ -146,11 +146,38 @@ def drop_damaged(home: Path, source: str) -> None:
             _write_manifest(home, table, source, sound)
 
 
+def drop(home: Path, table: str, source: str, months: Sequence[str]) -> None:
+    """Removes months of a table."""
+    if months:
+        write(home, table, source, months, lambda month: (pa.table({}), None))
+
+
+def adopt(home: Path, source: str, months: Sequence[str]) -> list[str]:
+    """Lists private months as they are, if they can be read and no manifest lists them; returns those.
+
+    A manifest that is damaged is replaced by one of these months alone.
+    """
+    try:
+        entries = manifest(home, "private_records", source)
+    except LakeError:
+        entries = {}
+    found: Manifest = {}
+    for month in sorted(set(months) - entries.keys()):
+        try:
+            rows = read(home, "private_records", source, month).num_rows
+        except LakeError:
+            continue
+        path = month_path(home, "private_records", source, month)
+        found[month] = Entry("", 0, "", file_hash(path), rows, path.stat().st_size)
+    _write_manifest(home, "private_records", source, {**entries, **found})
+    return sorted(found)
+
+
 def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
     for table in _DERIVED:
         if outside := [month for month in manifest(home, table, source) if month < first]:
-            write(home, table, source, outside, lambda month: (pa.table({}), None))
+            drop(home, table, source, outside)
 
 
 def sources(home: Path) -> set[str]:
@@ -170,12 +197,13 @@ def damage(home: Path, table: str, source: str) -> list[tuple[str, str]]:
     place = folder(home, table, source)
     within = place.relative_to(home).as_posix()
     there = {path.stem for path in place.glob("*.parquet")}
+    unchecked = [(f"{within}/{month}.parquet", seal.UNCHECKED) for month in sorted(there)]
     try:
         stored = seal.read(place / "MANIFEST.json")
     except FileNotFoundError:
-        return [(f"{within}/MANIFEST.json", "is missing")] if there else []
+        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked] if there else []
     except seal.Unusable as unusable:
-        return [(f"{within}/MANIFEST.json", unusable.found)]
+        return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
     entries = {month: Entry(**entry) for month, entry in stored["months"].items()}
     found = [
         (month, _damage(home, table, source, month, entries.get(month))) for month in sorted(there | entries.keys())

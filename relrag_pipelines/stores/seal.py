@@ -14,6 +14,11 @@ _UNSEALED = b'{\n "schema_version": '
 """how a manifest begins that was written before there were seals"""
 
 
+NEWER = "was written by a newer relrag"
+UNCHECKED = "cannot be checked without its manifest"
+"""what is found of a file whose hash stands in a manifest that cannot be read"""
+
+
 class Unusable(Exception):
     """The file cannot be used: `found` says what it is (a file's name fits before it), the message what to do too."""
 
@@ -50,7 +55,7 @@ def read(path: Path) -> dict[str, Any]:
         raise Damaged("cannot be read") from None
     if newer:  # asked before the form of the file, which may be another by then
         known = f"schema {version}, this one knows {SCHEMA_VERSION}"
-        raise Newer(f"was written by a newer relrag ({known})", "install that version")
+        raise Newer(f"{NEWER} ({known})", "install that version")
     if not has_seal and not data.startswith(_UNSEALED):
         raise Damaged("is not as it was written")
     return dict(body)

@@ -190,10 +190,10 @@ def _sources(settings: Settings) -> Iterator[Finding]:
 def _disk(settings: Settings) -> Iterator[Finding]:
     free, needed = machine.free_bytes(settings.home_path), FIXED_BYTES
     for source in settings.sources:
-        known = units.load(settings.home_path, source.name)
         try:
+            known = units.load(settings.home_path, source.name)
             scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "")
-        except units.SourceMissing:
+        except (units.SourceMissing, units.UnitsError):
             continue
         new = [unit for path, unit in scan.units.items() if path not in known]
         sizes: dict[str, int] = {}

@@ -14,6 +14,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake, lock, units
 from relrag_pipelines.stores.lake import Stamp
 from relrag_query.commands.status import Status, collect, status
+from tests import archive
 
 CONFIG = """
 archive = "test"

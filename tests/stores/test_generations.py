@@ -72,7 +72,12 @@ def test_verify_names_what_differs(tmp_path: Path) -> None:
     (place / "catalog.duckdb").unlink()
     assert "published/1/catalog.duckdb is missing" in generations.verify(tmp_path, 1)
     (place / "MANIFEST.json").write_text("{")
-    assert generations.verify(tmp_path, 1) == ["published/1/MANIFEST.json cannot be read"]
+    assert generations.verify(tmp_path, 1) == [
+        "published/1/MANIFEST.json cannot be read",
+        "published/1/stray cannot be checked without its manifest",
+        "published/1/vectors/points cannot be checked without its manifest",
+        "published/1/vectors/edge_config.json cannot be checked without its manifest",
+    ]
 
 
 def test_a_generation_of_a_newer_relrag_is_refused(tmp_path: Path) -> None:
