@@ -87,6 +87,7 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     found = units.scan(workspace.settings.source_path(source), kind, source, known, reader)
     if not (full or found.changed or found.gone):
         return Exported()
+    full = full or lake.private_outdated(home, source.name)
     hashes = _content_hashes(found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
     readers = {path: f"{reader}+{stamp_hash(copies[path])}" if path in copies else reader for path in found.units}

@@ -144,6 +144,28 @@ def verify(
 
 
 @app.command()
+def backup(
+    folder: Annotated[Path, typer.Argument(help="A new folder, on another disk if there is one.")],
+    everything: Annotated[bool, typer.Option("--all", help="Also what can be made again.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Copy what cannot be made again: settings, keys, and records whose files may be gone."""
+    _run("backup", "backup", folder, config, everything=everything, wait=wait)
+
+
+@app.command()
+def restore(
+    folder: Annotated[Path, typer.Argument(help="A folder that `relrag backup` wrote.")],
+    to: Annotated[Path | None, typer.Option("--to", help="Where relrag.toml goes; else the current folder.")] = None,
+    keys: Annotated[Path | None, typer.Option("--keys", help="The keys, where they are kept apart.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+) -> None:
+    """Check a backup and put it back."""
+    _run("backup", "restore", folder, to=to, keys=keys, force=force)
+
+
+@app.command()
 def doctor(config: Config = None) -> None:
     """Say what is wrong with this machine, folder or configuration."""
     _run("doctor", "doctor", config)

@@ -166,7 +166,9 @@ def test_repair_makes_everything_again_as_it_was(config: Path, capsys: pytest.Ca
     assert "`relrag verify --repair` makes again what can be made" in capsys.readouterr().out
     assert verify(config, repair=True) == 0
     said = capsys.readouterr().out
-    assert "repair: private/records/chat/2024-01.parquet: to be made again; files of chat to be read: 1 at least" in said
+    assert (
+        "repair: private/records/chat/2024-01.parquet: to be made again; files of chat to be read: 1 at least" in said
+    )
     assert "repair: lake/records/chat/2024-02.parquet: removed, to be made again from private/" in said
     assert "repair: published/1: removed, to be made again from the lake" in said
     assert "Everything is as it was written" in said

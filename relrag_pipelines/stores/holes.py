@@ -17,10 +17,11 @@ def copy_with_holes(source: Path, target: Path) -> None:
             copy.mkdir(parents=True, exist_ok=True)
         else:
             copy.parent.mkdir(parents=True, exist_ok=True)
-            _copy_file(path, copy)
+            copy_file(path, copy)
 
 
-def _copy_file(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
+    """Copies one file; what was never written in it takes no space in the copy."""
     with source.open("rb", buffering=0) as read, target.open("wb", buffering=0) as write:
         size = os.fstat(read.fileno()).st_size
         write.truncate(size)

@@ -51,6 +51,11 @@ def part(name: str) -> Part | None:
     return next((one for one in PARTS if re.fullmatch(one.pattern, name)), None)
 
 
+def is_of(name: str, source: str) -> bool:
+    """Whether a private file holds what is known of that source."""
+    return bool(re.fullmatch(rf"private/(records/{source}/.+|(units|failures)/{source}\.parquet)", name))
+
+
 def files(home: Path) -> Iterator[str]:
     """Every file of a home, by its path within it, in order; links and devices too, which do not belong there."""
     for folder, folders, names in os.walk(home):

@@ -87,6 +87,15 @@ def manifest(home: Path, table: str, source: str) -> Manifest:
     return {month: Entry(**entry) for month, entry in stored["months"].items()}
 
 
+def private_outdated(home: Path, source: str) -> bool:
+    """Whether private records of that source were written in an older shape; those that can be are read again."""
+    try:
+        version = seal.read(folder(home, "private_records", source) / "MANIFEST.json")["schema_version"]
+    except (FileNotFoundError, seal.Unusable):
+        return False
+    return bool(version < TABLES["private_records"].since)
+
+
 def month_path(home: Path, table: str, source: str, month: str) -> Path:
     """The parquet file of one month."""
     return folder(home, table, source) / f"{month}.parquet"
