@@ -13,6 +13,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from relrag_pipelines.discreet import discreet, stay_discreet
+
 app = typer.Typer(
     help="Answers from your own written memory: chats, mail, documents, calls, commits.",
     no_args_is_help=True,
@@ -186,13 +188,19 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    stay_discreet()
     try:
-        app()
+        with discreet():
+            app()
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except SystemExit as end:
+        if isinstance(end.code, str):  # no command ends like that, but what it calls may
+            _fail("unexpected end; this is a fault of relrag, please report it")
+        raise
     except OSError as error:
-        _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+        _fail(f"{os.strerror(error.errno) if error.errno else type(error).__name__}{_place(error.filename)}")
     except Exception as error:  # noqa: BLE001 - the last place to turn a fault into one line without private text
         _fail(_said(error))
 
@@ -218,6 +226,13 @@ def _said(error: Exception) -> str:
         trace = trace.tb_next
     place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "unknown"
     return f"unexpected {type(error).__name__} at {place}; this is a fault of relrag, please report it"
+
+
+def _place(filename: object) -> str:
+    """The file that an error is about, unless it is an export: the name of a chat can be that of a person."""
+    path = Path(str(filename or ""))
+    ours = any((folder / "private").is_dir() for folder in path.parents) or str(path) in sys.argv
+    return f": {path}" if filename and (ours or path.name == "relrag.toml") else ""
 
 
 def _fail(message: str) -> NoReturn:

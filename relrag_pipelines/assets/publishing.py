@@ -31,9 +31,10 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
         metadata=column_schema("records"),
     )
+    @sealed
     def duckdb_catalog() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
-        with sealed(), writing(workspace.home, "duckdb_catalog", _WAIT_SECONDS):
+        with writing(workspace.home, "duckdb_catalog", _WAIT_SECONDS):
             counts = publish.build_catalog(workspace)
         return dg.MaterializeResult(
             metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)}
@@ -47,9 +48,10 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         code_version="1",
         description="The passages of the catalog as points that can be searched, built beside.",
     )
+    @sealed
     def qdrant_points() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
-        with sealed(), writing(workspace.home, "qdrant_points", _WAIT_SECONDS):
+        with writing(workspace.home, "qdrant_points", _WAIT_SECONDS):
             points = publish.build_vectors(workspace)
         vectors = embedders.describe(workspace.settings.embedder)
         return dg.MaterializeResult(
@@ -64,9 +66,10 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         code_version="1",
         description="Checked, sealed with the hash of every file, and made current by one rename.",
     )
+    @sealed
     def published_generation() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
-        with sealed(), writing(workspace.home, "published_generation", _WAIT_SECONDS):
+        with writing(workspace.home, "published_generation", _WAIT_SECONDS):
             generation, removed = publish.publish(workspace)
         size = sum(file["bytes"] for file in generation.manifest["files"].values())
         return dg.MaterializeResult(
@@ -90,8 +93,9 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
         asset="published_generation",
         description="Both ends of every edge exist, and the record of every chunk.",
     )
+    @sealed
     def nothing_dangling() -> dg.AssetCheckResult:
-        with sealed(), generations.open_current(workspace.home) as generation:
+        with generations.open_current(workspace.home) as generation:
             found = catalog.dangling(generation.path / publish.CATALOG)
         return dg.AssetCheckResult(passed=not any(found.values()), metadata=dict(found))
 
@@ -99,8 +103,9 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
         asset="published_generation",
         description="Every file of the generation is as its MANIFEST says.",
     )
+    @sealed
     def generation_true() -> dg.AssetCheckResult:
-        with sealed(), generations.open_current(workspace.home) as generation:
+        with generations.open_current(workspace.home) as generation:
             wrong = generations.verify(workspace.home, generation.number)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
