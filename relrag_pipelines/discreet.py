@@ -25,7 +25,7 @@ def discreet() -> Iterator[None]:
 
     def withheld(*args: Any, **options: Any) -> logging.LogRecord:
         record = factory(*args, **options)
-        if not record.name.startswith(_OURS):
+        if record.name and not record.name.startswith(_OURS):  # one without a name is a copy, to be filled
             record.msg, record.args = (
                 f"a message of {record.name} ({record.filename}:{record.lineno}) is withheld",
                 None,
