@@ -195,8 +195,8 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (jsonl, "read", ["notes", "export"]),
     (export, "_commit", ["notes", "export"]),
 ]
-"""where an error is raised, and the Dagster asset, or of the first ones its checks, that is made then. Backwards: an error
-in one leaves nothing for those behind it."""
+"""where an error is raised, and the Dagster asset, or of the first ones its checks, that is made then;
+backwards, as an error in one leaves nothing for those behind it"""
 
 CHECKS = 4
 
