@@ -184,7 +184,7 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (catalog, "dangling", ["published_generation"]),
     (generations, "verify", ["published_generation"]),
     (catalog, "build", ["duckdb_catalog"]),
-    (vectors, "build", ["qdrant_points"]),
+    (vectors, "extend", ["qdrant_points"]),
     (generations, "finish", ["published_generation"]),
     (lake, "write", ["chat", "chunks"]),
     (links, "edges", ["notes", "edges"]),
@@ -215,7 +215,7 @@ def test_an_error_in_an_asset_tells_nothing(
 ) -> None:
     workspace, share = archive.workspace(synced), iter(SHARES)
     values = next(one for one, point in zip(share, POINTS, strict=False) if point[:2] == (place, name))
-    defs = build_defs(workspace.settings)
+    defs = build_defs(workspace)
     assets: list[Any] = [*(defs.assets or []), *(defs.asset_checks or [])]
     checks = dg.AssetSelection.checks_for_assets(dg.AssetKey(key))
     selection: dg.AssetSelection = checks
@@ -253,7 +253,7 @@ def test_an_error_in_a_sensor_tells_nothing(
     synced: Path, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(plans, "survey", lambda *_: misbehave(SHARES[len(POINTS)]))
-    found = build_defs(archive.workspace(synced).settings).get_repository_def()
+    found = build_defs(archive.workspace(synced)).get_repository_def()
     with dg.build_sensor_context(repository_def=found) as context, pytest.raises(Exception) as caught:
         found.get_sensor_def(name).evaluate_tick(context)
     assert "Silent in test_leaks.py" in (told := "".join(traceback.format_exception(caught.value)))
@@ -273,11 +273,9 @@ def arguments(command: str) -> list[str]:
     return given
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *given: str) -> int | str | None:
+def run(monkeypatch: pytest.MonkeyPatch, *given: str) -> int:
     monkeypatch.setattr(sys, "argv", ["relrag", *given])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    return ended.value.code
+    return cli.command()
 
 
 class Raising:

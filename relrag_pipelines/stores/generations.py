@@ -11,7 +11,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -60,15 +61,26 @@ def begin(home: Path) -> Path:
     return path
 
 
-def finish(home: Path, about: dict[str, Any], at: datetime, *, forget: bool = False) -> Generation:
+def finish(
+    home: Path,
+    about: dict[str, Any],
+    at: datetime,
+    *,
+    forget: bool = False,
+    carried: Mapping[str, dict[str, Any]] | None = None,
+) -> Generation:
     """Seals what was built, makes it the current generation and returns it; `about` goes into its MANIFEST.
 
-    forget says that older generations hold what must not stay readable.
+    forget says that older generations hold what must not stay readable. `carried` are entries of files that another
+    generation has as well, which are not read again.
     """
     path = building(home)
-    files = _files(path)
-    for name in files:
+    known = carried or {}
+    new = [name for name in _files(path) if name not in known]
+    for name in new:
         sync_file(path / name)
+    hashes = dict(zip(new, _hashes(path, new), strict=True))
+    entries = {name: {"sha256": hashes[name], "bytes": (path / name).stat().st_size} for name in new}
     number = max([0, *numbers(home)]) + 1
     manifest = {
         "schema_version": SCHEMA_VERSION,
@@ -77,7 +89,8 @@ def finish(home: Path, about: dict[str, Any], at: datetime, *, forget: bool = Fa
         **about,
         "oldest_kept": number if forget else published(home).get("oldest_kept", 0),
         "rewritten": _values(path),
-        "files": {name: {"sha256": file_hash(path / name), "bytes": (path / name).stat().st_size} for name in files},
+        "carried": sorted(known),
+        "files": dict(sorted({**known, **entries}.items())),
     }
     write_text(path / "MANIFEST.json", seal.sealed(manifest))
     (path / _LOCK).touch(mode=0o600)
@@ -191,12 +204,15 @@ def _remove_retired(home: Path) -> None:
         shutil.rmtree(doomed, ignore_errors=True)
 
 
-def verify(home: Path, number: int) -> list[str]:
-    """What differs between a generation's files and its MANIFEST, a line each; empty when all is true."""
-    return [f"{name} {found}" for name, found in damage(home, number)]
+def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
+    """What differs between a generation's files and its MANIFEST, a line each; empty when all is true.
+
+    Without `carried`, files that were not written for this generation are not read.
+    """
+    return [f"{name} {found}" for name, found in damage(home, number, carried=carried)]
 
 
-def damage(home: Path, number: int) -> list[tuple[str, str]]:
+def damage(home: Path, number: int, *, carried: bool = True) -> list[tuple[str, str]]:
     """(path within the home, what is wrong with it) of every file of a generation that is not as it was published."""
     path, within = home / "published" / str(number), f"published/{number}"
     unchecked = [(f"{within}/{name}", seal.UNCHECKED) for name in (*_files(path), *_values(path))]
@@ -209,10 +225,12 @@ def damage(home: Path, number: int) -> list[tuple[str, str]]:
     expected, found, values = manifest["files"], set(_files(path)), _values(path)
     rewritten = manifest.get("rewritten", dict(values))  # the first manifests did not list them
     wrong = [(f"{within}/{name}", "is not in its MANIFEST") for name in sorted(found - expected.keys())]
+    there = [name for name in expected if name in found and (carried or name not in manifest.get("carried", ()))]
+    hashes = dict(zip(there, _hashes(path, there), strict=True))
     for name, entry in expected.items():
         if name not in found:
             wrong.append((f"{within}/{name}", "is missing"))
-        elif (path / name).stat().st_size != entry["bytes"] or file_hash(path / name) != entry["sha256"]:
+        elif (path / name).stat().st_size != entry["bytes"] or hashes.get(name, entry["sha256"]) != entry["sha256"]:
             wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
     for name, digest in rewritten.items():
         if values.pop(name, None) != digest:
@@ -221,6 +239,12 @@ def damage(home: Path, number: int) -> list[tuple[str, str]]:
     if (path / _LOCK).exists() and (path / _LOCK).stat().st_size:
         wrong.append((f"{within}/{_LOCK}", "is not empty"))
     return wrong
+
+
+def _hashes(path: Path, names: Sequence[str]) -> list[str]:
+    """sha256 of each file; hashing needs no Python lock, so two are read at a time."""
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(file_hash, [path / name for name in names]))
 
 
 def _files(path: Path) -> list[str]:

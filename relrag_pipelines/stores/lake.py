@@ -7,7 +7,7 @@ so equal content gives equal bytes, and the hash of a file tells whether what de
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -124,9 +124,9 @@ def read(home: Path, table: str, source: str, month: str, *, damaged: bool = Fal
 
 
 def write(
-    home: Path, table: str, source: str, months: Sequence[str], make: Callable[[str], tuple[pa.Table, Stamp | None]]
+    home: Path, table: str, source: str, months: Sequence[str], made: Iterable[tuple[pa.Table, Stamp | None]]
 ) -> Manifest:
-    """Makes the given months and puts them in place, then their entries into the manifest; returns these.
+    """Puts what is made of the given months in place, then their entries into the manifest; returns these.
 
     Rows are sorted here. A month without rows has an entry and no file; one without a stamp is removed. The entries
     go before the first file is replaced: after a kill no entry describes a file that is not the one it was made for.
@@ -136,8 +136,7 @@ def write(
     if kept != entries:
         _write_manifest(home, table, source, kept)
     written: Manifest = {}
-    for month in months:
-        rows, stamp = make(month)
+    for month, (rows, stamp) in zip(months, made, strict=True):
         if stamp is None:
             month_path(home, table, source, month).unlink(missing_ok=True)
         else:
@@ -158,7 +157,7 @@ def drop_damaged(home: Path, source: str) -> None:
 def drop(home: Path, table: str, source: str, months: Sequence[str]) -> None:
     """Removes months of a table."""
     if months:
-        write(home, table, source, months, lambda month: (pa.table({}), None))
+        write(home, table, source, months, [(pa.table({}), None)] * len(months))
 
 
 def adopt(home: Path, source: str, months: Sequence[str]) -> list[str]:

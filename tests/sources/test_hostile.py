@@ -177,7 +177,10 @@ def test_hostile_archives(
         name: [fault] if fault else [] for name, (_, fault) in hostile.items()
     }
     assert [name for name, (_, records, _) in told.items() if records] == [
-        name for name in sorted(hostile) if hostile[name][1] in ("", "broken_part")
+        # nothing is unpacked, so what lies behind a link is a member like any other
+        name
+        for name in sorted(hostile)
+        if hostile[name][1] in ("", "broken_part") or name == "link_then_file"
     ]
     assert sorted(path for path in tmp_path.rglob("*") if path.name != "keys") == before
     assert not Path("/tmp/escaped.txt").exists()  # noqa: S108
