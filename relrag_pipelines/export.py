@@ -32,7 +32,8 @@ from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, 
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Coverage, Unit
 from relrag_pipelines.stores import lake, raw, threads, units
-from relrag_pipelines.stores.lake import Stamp, file_hash, file_hashes
+from relrag_pipelines.stores.lake import Stamp
+from relrag_pipelines.stores.seal import file_hash, file_hashes
 from relrag_pipelines.stores.spill import Tables, spill_folder
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
@@ -121,7 +122,7 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     if not (full or found.changed or found.gone):
         return Exported()
     known, hidden, matcher = found.known, found.known.keys() - stored.keys(), Matcher(forgotten.rules, workspace.keys)
-    full = full or (kind.threads and not threads.known(home, source.name))
+    full = full or lake.private_outdated(home, source.name) or (kind.threads and not threads.known(home, source.name))
     hashes, grown = _content_hashes(workspace, source, found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
     readers = {path: f"{reader}+{keyed(repr(copies[path]))}" if path in copies else reader for path in found.units}

@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.mail.threads import Mail, thread
+from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import replacing
+from relrag_pipelines.stores.seal import file_hash
 
 _SCHEMA = pa.schema(
     [
@@ -59,7 +61,7 @@ class Index:
     """The threads of a source after a change: those units' mails replaced, these added."""
 
     def __init__(self, home: Path, source: str, replaced: Iterable[str], added: Sequence[pa.Table]) -> None:
-        self._place = _path(home, source)
+        self._home, self._place = home, _path(home, source)
         before = pq.read_table(self._place, schema=_SCHEMA) if self._place.exists() else _SCHEMA.empty_table()
         kept = before.filter(pc.invert(pc.is_in(before["unit"], pa.array(sorted(replaced), pa.string()))))
         table = pa.concat_tables([kept, *added]).combine_chunks()
@@ -82,6 +84,7 @@ class Index:
         """Stores the index; to be called when the records are written."""
         with replacing(self._place) as beside:
             pq.write_table(self._table.sort_by([("asset_id", "ascending"), ("unit", "ascending")]), beside)
+            expected.note(self._home, self._place.relative_to(self._home).as_posix(), file_hash(beside))
 
 
 def _threads(table: pa.Table) -> pa.Array:
