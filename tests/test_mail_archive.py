@@ -4,12 +4,15 @@ import mailbox
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from relrag_pipelines import settings
 from relrag_pipelines.export import export
+from relrag_pipelines.forgetting import purge, rules
 from relrag_pipelines.stages import STAGES, run
 from relrag_pipelines.stores import lake, raw, spill, units
+from relrag_pipelines.verify import findings
 from relrag_pipelines.workspace import Workspace
 
 CONFIG = """
@@ -44,6 +47,14 @@ class Archive:
     def by_text(self) -> dict[str, dict[str, Any]]:
         return {row["text"].strip(): row for row in self.rows()}
 
+    def forget(self, *asset_ids: str) -> None:
+        workspace, keys = self.workspace, self.workspace.keys
+        rule = rules.for_records(asset_ids, keys, "2025-04-01T00:00:00Z")
+        chosen = purge.choose(workspace, [rule])
+        kept = rules.added(rules.load(workspace.home, keys), purge.with_parts(rule, chosen, workspace))
+        rules.save(workspace.home, kept, keys)
+        purge.remove(workspace, kept, chosen)
+
     def stages(self) -> None:
         months = sorted(lake.manifest(self.workspace.home, "private_records", "mail"))
         for stage in STAGES:
@@ -62,6 +73,9 @@ def mail(name: str, month: int, *, answers: str = "", also: str = "", extra: str
         references = " ".join(f"<{one}@host.example>" for one in [*also.split(), answers])
         head += f"In-Reply-To: <{answers}@host.example>\nReferences: {references}\n"
     return (head + extra + f"Subject: hello\n\n{name}\n").encode()
+
+
+DEEP = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(200)) + b"\nx\n"
 
 
 def boxed(*mails: bytes) -> bytes:
@@ -230,12 +244,11 @@ def test_what_does_not_fit_into_memory_waits_on_disk(archive: Archive, monkeypat
 
 
 def test_bytes_that_were_not_read_are_kept_until_the_file_is_read_again(archive: Archive) -> None:
-    deep = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(200)) + b"\nx\n"
     file = archive.mails / "deep.eml"
-    file.write_bytes(deep)
+    file.write_bytes(DEEP)
     archive.export()
     kept = raw.path_of(archive.workspace.home, "mail", archive.workspace.keys, "deep.eml", "")
-    assert kept.read_bytes() == deep
+    assert kept.read_bytes() == DEEP
     assert kept.parent.stat().st_mode & 0o77 == 0
     file.write_bytes(mail("one", 1))
     archive.export()
@@ -263,3 +276,54 @@ def test_a_kill_while_a_grown_mailbox_is_written_loses_and_doubles_nothing(
     archive.export()
     assert sorted(row["text"] for row in archive.rows()) == ["four", "one", "three", "two"]
     assert archive.export() == {}
+
+
+def test_a_forgotten_mail_goes_from_all_that_is_kept_of_a_mailbox_and_stays_away_when_it_grows(
+    archive: Archive,
+) -> None:
+    box, home = archive.mails / "in.mbox", archive.workspace.home
+    first = boxed(mail("one", 1), mail("two", 2, answers="one"), b"Message-ID: <deep@host.example>\n" + DEEP)
+    box.write_bytes(first)
+    (archive.mails / "deep.eml").write_bytes(DEEP)
+    archive.export()
+    assert len([path for path in (home / "private" / "raw").rglob("*") if path.is_file()]) == 2
+    going = [row["asset_id"] for row in archive.rows() if row["text"].strip() != "two"]
+    assert len(going) == 3
+    archive.forget(*going)
+    assert [path for path in (home / "private" / "raw").rglob("*") if path.is_file()] == []
+    assert pq.read_table(home / "private/threads/mail.parquet")["unit"].to_pylist() == ["in.mbox"]
+    assert findings(home) == []
+    assert archive.export() == {}
+
+    more = boxed(mail("three", 2, answers="two", also="one"), mail("four", 3))
+    box.write_bytes(first + more)
+    assert export(archive.workspace, archive.source).bytes_read == len(more)
+    found = archive.by_text()
+    assert found.keys() == {"two", "three", "four"}
+    assert found["two"]["thread_id"] == found["three"]["thread_id"]
+    assert [(one.month, one.rows) for one in units.load(home, "mail")["in.mbox"].months] == [
+        ("2025-02", 2), ("2025-03", 1),
+    ]  # fmt: skip
+    archive.export(full=True)
+    assert archive.by_text() == found
+    assert [path for path in (home / "private" / "raw").rglob("*") if path.is_file()] == []
+    assert findings(home) == []
+
+
+def test_a_kill_leaves_nothing_that_was_put_away(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    (archive.mails / "in.mbox").write_bytes(boxed(mail("one", 1), mail("two", 2)))
+    monkeypatch.setattr(spill, "MOST_BYTES", 1)
+
+    def killed(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(lake, "write", killed)
+        archive.export()
+    home = archive.workspace.home
+    assert list(spill.spill_folder(home, "mail").iterdir())
+    assert {one.said for one in findings(home)} == {"was put away by an export that was killed"}
+    lake.sweep(home)
+    assert not (home / "private" / "spill").exists()
+    archive.export()
+    assert archive.by_text().keys() == {"one", "two"}
