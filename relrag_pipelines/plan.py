@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from relrag_pipelines import tokens
+from relrag_pipelines.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
@@ -50,6 +52,8 @@ class Export:
     new: int
     changed: int
     gone: int
+    text_bytes: int = field(default=0, compare=False)
+    """of text that the new and changed ones hold, estimated from their sizes"""
 
 
 @dataclass(frozen=True, order=True)
@@ -133,7 +137,8 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
     for one in surveys:
         if one.scan and (one.scan.changed or one.scan.gone):
             new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
-            exports.append(Export(one.source, new, len(one.scan.changed) - new, len(one.scan.gone)))
+            text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
+            exports.append(Export(one.source, new, len(one.scan.changed) - new, len(one.scan.gone), int(text)))
     stale = stale_months(surveys)
     reason = ""
     if exports or stale:

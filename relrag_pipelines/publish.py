@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from relrag_pipelines import plan as plans
+from relrag_pipelines.embedders import passages
 from relrag_pipelines.records import Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
@@ -67,6 +68,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
     (place / _INPUTS).unlink()
     about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
+    if deleted:
+        passages.forget(workspace.home)
     # neither what was deleted nor what another policy let through may stay readable in an older generation
     sealed = generations.finish(workspace.home, about, now(), forget=bool(deleted) or redacted_otherwise)
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)

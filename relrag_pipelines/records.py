@@ -22,6 +22,8 @@ SCHEMA_VERSION = 1
 """Raised when a stored table changes shape: an older lake is rebuilt from private/, a newer one is refused."""
 
 Json = dict[str, Any]
+Float32 = typing.NewType("Float32", float)
+"""a number of single precision"""
 
 
 @dataclass(slots=True)
@@ -178,12 +180,12 @@ class Chunk:
 
 @dataclass(slots=True)
 class Embedding:
-    """The vector of a text under a model."""
+    """The vector of a passage under a model."""
 
     chunk_id: Annotated[str, "the chunk"]
-    text_hash: Annotated[str, "hash of the embedded text, hex"]
+    text_hash: Annotated[str, "keyed hash of the embedded text, in which a pseudonym stands as its type, hex"]
     model: Annotated[str, "name and version of the model"]
-    vector: Annotated[list[float], "as the model gives it"]
+    vector: Annotated[list[Float32], "as the model gives it"]
 
 
 @dataclass(slots=True)
@@ -286,10 +288,11 @@ _ARROW: dict[object, pa.DataType] = {
     str: pa.string(),
     int: pa.int64(),
     float: pa.float64(),
+    Float32: pa.float32(),
     bool: pa.bool_(),
     Json: pa.string(),
 }
-_SQL = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+_SQL = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "float": "FLOAT", "bool": "BOOLEAN"}
 
 
 @functools.cache

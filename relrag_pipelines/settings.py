@@ -25,6 +25,8 @@ CONFIG_NAME = "relrag.toml"
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
+    "OPENAI_API_KEY": "key of embedder openai; keys stand in no file of relrag",
+    "COHERE_API_KEY": "key of embedder cohere",
     "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",
     "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",
 }
@@ -137,7 +139,18 @@ class Settings(BaseModel):
 
     chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
     chunk_overlap_sentences: int = Field(1, ge=0, le=10, description="sentences repeated at the start of the next")
-    embedder: Literal["none"] = Field("none", description="dense vectors; none: words only (sparse)")
+    embedder: Literal["none", "minilm", "fastembed", "openai", "cohere"] = Field(
+        "none",
+        description="dense vectors; none: words only (sparse); minilm: built in, English; fastembed: any ONNX model; "
+        "openai and cohere send the redacted text of passages and questions to that service",
+    )
+    embedding_model: str = Field("", description="model of the embedder, for fastembed also a folder; else its usual")
+    embedding_url: str = Field(
+        "", description="openai, cohere: another server that speaks the protocol, https://.../v1"
+    )
+    embedding_dimension: int = Field(
+        0, ge=0, le=65536, description="length of the vectors of embedding_model, where relrag does not know it"
+    )
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")

@@ -51,7 +51,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         started = time.monotonic()
         with sealed(), writing(workspace.home, "qdrant_points", _WAIT_SECONDS):
             points = publish.build_vectors(workspace)
-        vectors = embedders.describe(workspace.settings.embedder)
+        vectors = embedders.describe(workspace.settings)
         return dg.MaterializeResult(
             metadata={"dagster/row_count": points, "vectors": vectors, "seconds": _since(started)}
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.export import ManyDeletions
 from relrag_pipelines.keys import KeysError
 from relrag_pipelines.pii import RedactionError
@@ -18,6 +19,7 @@ from relrag_pipelines.stores.units import SourceMissing
 
 _OURS = (
     Busy,
+    EmbeddingError,
     GenerationError,
     KeysError,
     LakeError,
