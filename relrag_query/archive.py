@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 import duckdb
 
+from relrag_pipelines import keys
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
@@ -144,6 +145,15 @@ class Archive:
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
         return passages.record(self._catalog, asset_id)
+
+    def knows(self, native_id: str) -> bool:
+        """Whether some record has that id, its native id, or the part of it behind its source's name."""
+        return passages.named(self._catalog, native_id)
+
+    def stored_id(self, native_id: str) -> str:
+        """The id as it stands in the index: one that could hold a phone number or an address is a hash there."""
+        path = self.settings.keys_path
+        return keys.safe_native_id(native_id, keys.load(path)) if path.exists() else native_id
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """The passage of that id; None where the archive has none."""
