@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from relrag_pipelines import embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines.embedders import passages
 from relrag_pipelines.records import Failure, arrow_schema, to_table
@@ -50,7 +51,13 @@ def build_vectors(workspace: Workspace) -> int:
     place = generations.building(workspace.home)
     if not (place / CATALOG).exists():
         raise GenerationError("no catalog has been built; materialise duckdb_catalog first, or run `relrag sync`")
-    return vectors.build(place / VECTORS, catalog.batches(place / CATALOG))
+    model = embedders.model(workspace.settings)
+    embeddings = _files(workspace, "embeddings")
+    return vectors.build(
+        place / VECTORS,
+        catalog.batches(place / CATALOG, embeddings=embeddings if model else ()),
+        model.dimension if model and any(files for _, files in embeddings) else 0,
+    )
 
 
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
@@ -67,7 +74,9 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     policy = plans.policy_hash(workspace)
     redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
     (place / _INPUTS).unlink()
-    about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
+    model = embedders.model(workspace.settings)
+    held = model.name if model and any(files for _, files in _files(workspace, "embeddings")) else ""
+    about = {"inputs": inputs, "policy": policy, "embedder": held, "counts": {**counts, "deleted": deleted}}
     if deleted:
         passages.forget(workspace.home)
     # neither what was deleted nor what another policy let through may stay readable in an older generation
@@ -108,18 +117,23 @@ def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
         for table, found in parts.items():
-            entries = lake.manifest(workspace.home, table, source.name)
-            files = [
-                lake.month_path(workspace.home, table, source.name, month)
-                for month, entry in sorted(entries.items())
-                if entry.rows
-            ]
-            found.append((source.name, files))
+            found.append((source.name, _months(workspace, table, source)))
         failed = redacted_failures(workspace, source)
         path = place / f"failures-{source.name}.parquet"
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
         parts["failures"][-1][1].append(path)
     return parts
+
+
+def _files(workspace: Workspace, table: str) -> list[tuple[str, list[Path]]]:
+    """The monthly files of a table, by source."""
+    return [(source.name, _months(workspace, table, source)) for source in workspace.settings.sources]
+
+
+def _months(workspace: Workspace, table: str, source: Source) -> list[Path]:
+    entries = lake.manifest(workspace.home, table, source.name)
+    held = [month for month, entry in sorted(entries.items()) if entry.rows]
+    return [lake.month_path(workspace.home, table, source.name, month) for month in held]
 
 
 def _published(workspace: Workspace) -> Path | None:

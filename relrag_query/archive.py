@@ -13,8 +13,11 @@ from zoneinfo import ZoneInfo
 
 import duckdb
 
-from relrag_pipelines import keys
+from relrag_pipelines import embedders, keys
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors
+from relrag_pipelines.embedders.passages import knows
+from relrag_pipelines.pii.pseudonyms import to_type
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
@@ -187,6 +190,7 @@ class Archive:
         when = time_range(question, settings_module.now(), self._zone)
         topic = when.without(question) if when and when.relative else question
         redacted = self._redacted(topic)
+        meaning, why = self._meaning(redacted)
         return Context(
             question=question,
             search_text=topic if redacted == topic else f"{topic}\n{redacted}",
@@ -203,7 +207,28 @@ class Archive:
             settings=self.settings,
             connection=self._catalog,
             vectors=self._vectors,
+            meaning=meaning,
+            why_words_only=why,
         )
+
+    def _meaning(self, redacted: str) -> tuple[Vectors | None, str]:
+        """The vector of a question, or why it has none."""
+        model = embedders.model(self.settings)
+        if model is None:
+            return None, ""
+        if self.generation.manifest.get("embedder") != model.name:
+            return None, f": the generation holds no vectors of {model.name}, `relrag sync` makes them"
+        text = to_type(redacted)
+        if not knows(model, text, None):
+            return None, f": {model.name} does not know the language of the question"
+        try:
+            return self._embedder.query(text), ""
+        except EmbeddingError as error:
+            return None, f": {error}"
+
+    @functools.cached_property
+    def _embedder(self) -> Embedder:
+        return embedders.load(self.settings)
 
     @functools.cached_property
     def _frequencies(self) -> Frequencies:

@@ -64,10 +64,25 @@ def build(path: Path, parts: Parts, *, at: datetime, previous: Path | None = Non
     return rows
 
 
-def batches(path: Path, size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids."""
-    with _reading(path) as connection:
-        yield from connection.sql("FROM chunks").to_arrow_reader(size)
+def batches(
+    path: Path, size: int = 4096, embeddings: Sequence[tuple[str, Sequence[Path]]] = ()
+) -> Iterator[pa.RecordBatch]:
+    """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids.
+
+    With embeddings, each source's monthly files, also with `vector`: that of the chunk in its source, or null.
+    """
+    files = {str(file): name for name, found in embeddings for file in found}
+    if not files:
+        with _reading(path) as connection:
+            yield from connection.sql("FROM chunks").to_arrow_reader(size)
+        return
+    spill = path.with_name(f"{path.name}.spill")
+    with duckdb.connect(config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
+        _attach(connection, path, "catalog")
+        connection.register("parts", pa.table({"filename": list(files), "source": list(files.values())}))
+        connection.read_parquet(list(files), filename=True).create_view("lake_embeddings")
+        yield from connection.sql(sql.WITH_VECTORS).to_arrow_reader(size)
+    shutil.rmtree(spill, ignore_errors=True)
 
 
 def counts(path: Path) -> dict[str, int]:
@@ -161,9 +176,9 @@ def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | No
         connection.execute(sql.PUBLISHED)
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, previous: Path) -> None:
-    quoted = str(previous).replace("'", "''")
-    connection.execute(f"ATTACH '{quoted}' AS previous (READ_ONLY)")
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str = "previous") -> None:
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
 
 
 @contextmanager

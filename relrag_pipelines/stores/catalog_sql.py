@@ -140,3 +140,12 @@ DANGLING = {
             SELECT chunk_id, unnest(CASE WHEN len(members) > 0 THEN members ELSE [asset_id] END) AS asset_id FROM chunks
         ) ANTI JOIN records USING (asset_id)""",
 }
+
+WITH_VECTORS = """
+    SELECT chunks.*, found.vector FROM catalog.chunks
+    LEFT JOIN (
+        SELECT chunk_id, source, vector FROM lake_embeddings JOIN parts USING (filename)
+    ) AS found ON found.chunk_id = chunks.chunk_id AND found.source = chunks.source
+    ORDER BY chunks.chunk_id
+"""
+"""chunks, and the vector that each has in its own source"""

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from relrag_pipelines.records import TABLES, Chunk, Edge, Failure, Identifier, Record, to_table
+from relrag_pipelines.records import TABLES, Chunk, Edge, Embedding, Failure, Identifier, Record, to_table
 from relrag_pipelines.stores import catalog
 
 AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
@@ -333,3 +333,23 @@ def test_terms_count_the_passages_that_hold_a_word(tmp_path: Path) -> None:
         ("contract", 2),
         ("pump", 2),
     ]
+
+
+def test_each_chunk_comes_with_the_vector_that_it_has_in_its_own_source(tmp_path: Path) -> None:
+    twin = "document:1"
+    given: Rows = {
+        ("records", "first", "2025-01"): [record(twin, source="first")],
+        ("records", "second", "2025-01"): [record(twin, source="second"), record("document:2", source="second")],
+        ("chunks", "first", "2025-01"): [chunk("c1", twin, source="first")],
+        ("chunks", "second", "2025-01"): [
+            chunk("c1", twin, source="second"), chunk("c2", "document:2", source="second")
+        ],
+        ("embeddings", "first", "2025-01"): [Embedding("c1", "h", "m", [1.0, 0.5])],
+        ("embeddings", "second", "2025-01"): [Embedding("c1", "h", "m", [9.0, 9.0])],
+    }  # fmt: skip
+    path, _ = build(tmp_path, given)
+    files = lake(tmp_path / "lake", given)["embeddings"]
+    found = [row for batch in catalog.batches(path, embeddings=files) for row in batch.to_pylist()]
+    assert [(row["chunk_id"], row["vector"]) for row in found] == [("c1", [1.0, 0.5]), ("c2", None)]
+    assert all("vector" not in batch.schema.names for batch in catalog.batches(path))
+    assert not list(tmp_path.glob("*.spill"))
