@@ -8,7 +8,7 @@ month is stale with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from relrag_pipelines import tokens
@@ -83,6 +83,10 @@ class Plan:
     def empty(self) -> bool:
         """Nothing has to be done."""
         return not (self.exports or self.stale or self.publish)
+
+    def without(self, stage: str) -> Plan:
+        """The same without the months of one stage."""
+        return replace(self, stale=[one for one in self.stale if one.stage != stage])
 
     def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
         """(first month, last month, [(source, stage), ...]) for each contiguous range, in order.

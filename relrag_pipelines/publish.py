@@ -28,10 +28,12 @@ _INPUTS = "INPUTS"
 def build_catalog(workspace: Workspace) -> dict[str, int]:
     """Begins a generation with its catalog; returns rows by table.
 
-    Raises GenerationError where a month of the lake is not up to date.
+    The first generation need not wait for vectors: it is searched by words until they are there. Raises
+    GenerationError where a month of the lake is not up to date.
     """
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
-    stale = plans.stale_months(surveys)
+    first_ever = generations.current_number(workspace.home) is None
+    stale = [one for one in plans.stale_months(surveys) if not (first_ever and one.stage == "embeddings")]
     if stale:
         first = stale[0]
         raise GenerationError(
@@ -51,13 +53,11 @@ def build_vectors(workspace: Workspace) -> int:
     place = generations.building(workspace.home)
     if not (place / CATALOG).exists():
         raise GenerationError("no catalog has been built; materialise duckdb_catalog first, or run `relrag sync`")
-    model = embedders.model(workspace.settings)
-    embeddings = _files(workspace, "embeddings")
-    return vectors.build(
-        place / VECTORS,
-        catalog.batches(place / CATALOG, embeddings=embeddings if model else ()),
-        model.dimension if model and any(files for _, files in embeddings) else 0,
-    )
+    model = _embedded_with(workspace)
+    if model is None:
+        return vectors.build(place / VECTORS, catalog.batches(place / CATALOG))
+    batches = catalog.batches(place / CATALOG, embeddings=_files(workspace, "embeddings"))
+    return vectors.build(place / VECTORS, batches, model.dimension)
 
 
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
@@ -74,9 +74,9 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     policy = plans.policy_hash(workspace)
     redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
     (place / _INPUTS).unlink()
-    model = embedders.model(workspace.settings)
-    held = model.name if model and any(files for _, files in _files(workspace, "embeddings")) else ""
-    about = {"inputs": inputs, "policy": policy, "embedder": held, "counts": {**counts, "deleted": deleted}}
+    model = _embedded_with(workspace)
+    embedder = model.name if model else ""
+    about = {"inputs": inputs, "policy": policy, "embedder": embedder, "counts": {**counts, "deleted": deleted}}
     if deleted:
         passages.forget(workspace.home)
     # neither what was deleted nor what another policy let through may stay readable in an older generation
@@ -123,6 +123,15 @@ def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
         parts["failures"][-1][1].append(path)
     return parts
+
+
+def _embedded_with(workspace: Workspace) -> embedders.Model | None:
+    """The model of the lake's vectors; None where there are none, or not yet all."""
+    model = embedders.model(workspace.settings)
+    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+    if model is None or any(one.stage == "embeddings" for one in plans.stale_months(surveys)):
+        return None
+    return model if any(files for _, files in _files(workspace, "embeddings")) else None
 
 
 def _files(workspace: Workspace, table: str) -> list[tuple[str, list[Path]]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.embedders import EmbeddingError
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
 
@@ -80,3 +81,30 @@ def test_another_embedder_is_not_mixed_with_what_is_published(config: Path, monk
         results = archive.search("INV-1187")
     assert [hit.chunk.source_id for hit in results.hits] == ["code"]
     assert "the generation holds no vectors of text-embedding-3-small:1536" in results.trace[0]
+
+
+def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RELRAG_CONFIG", raising=False)
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    config = tmp_path / "relrag.toml"
+    config.write_text(CONFIG.format(embedder="minilm"))
+    seen = []
+
+    def look(embedder: object, texts: list[str]) -> None:
+        with Archive.open(config) as archive:
+            seen.append((archive.generation.number, found(archive, "INV-1187"), found(archive, "plumbing problem")))
+        raise EmbeddingError("out of order")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("relrag_pipelines.run._EMBEDDED_AT_ONCE", 3)
+        patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", look)
+        assert commands.sync(config) == 2
+    assert seen == [(1, ["code"], [])]
+    assert commands.sync(config) == 0
+    with Archive.open(config) as archive:
+        assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
+    assert commands.sync(config) == 0
+    with Archive.open(config) as archive:
+        assert archive.generation.number == 2
