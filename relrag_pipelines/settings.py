@@ -167,6 +167,16 @@ class Settings(BaseModel):
     answer_min_coverage: float = Field(
         0.5, ge=0, le=1, description="share of a question's weight that a passage must cover to count as an answer"
     )
+    answerer: Literal["extractive", "openai", "cohere"] = Field(
+        "extractive",
+        description="who answers; extractive: sentences of the archive; openai and cohere write from the redacted "
+        "passages, which are sent to that service with the redacted question",
+    )
+    answer_model: str = Field("", description="model that writes answers; else the service's usual one")
+    answer_url: str = Field("", description="another server that speaks the protocol, https://.../v1")
+    answer_max_tokens: int = Field(800, ge=50, description="longest written answer, in tokens")
+    answer_context_tokens: int = Field(6000, ge=200, description="passages given to the model, in tokens, roughly")
+    answer_seconds: int = Field(90, ge=1, description="time that a written answer may take")
     source_display_filter_enabled: bool = Field(True, description="show only the sources that matter")
     source_display_min_score: float = Field(0.5, ge=0, le=1, description="lowest display score that is shown")
     source_display_max_count: int = Field(8, ge=1, description="most sources shown")

@@ -33,16 +33,19 @@ def key(service: str, *variables: str) -> str:
     for variable in variables:
         if found := os.environ.get(variable, "").strip():
             return found
-    raise EmbeddingError(f'embedder "{service}" needs a key: set {variables[0]} in the environment')
+    raise EmbeddingError(f"{service} needs a key: set {variables[0]} in the environment")
 
 
 def host(settings: Settings, usual: str) -> str:
     """The host that texts are sent to."""
-    if not settings.embedding_url:
-        return usual
-    parts = urlsplit(settings.embedding_url)
+    return host_of(settings.embedding_url, "embedding_url") if settings.embedding_url else usual
+
+
+def host_of(url: str, setting: str) -> str:
+    """The host of an address; SettingsError, which does not repeat it, where it is none that is plain."""
+    parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise SettingsError("relrag.toml: embedding_url is no plain http(s) address; write it as https://host/v1")
+        raise SettingsError(f"relrag.toml: {setting} is no plain http(s) address; write it as https://host/v1")
     return parts.netloc
 
 
