@@ -24,6 +24,8 @@ from relrag_pipelines.workspace import Workspace, stamp_hash
 PUBLISH_VERSION = 1
 """Raised when equal lake tables are published differently."""
 
+_LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
+
 PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_asset_edges", "failures")
 
 
@@ -52,8 +54,10 @@ class Export:
     new: int
     changed: int
     gone: int
+    bytes: int
+    """of the new and changed ones"""
     text_bytes: int = field(default=0, compare=False)
-    """of text that the new and changed ones hold, estimated from their sizes"""
+    """of text that these hold, estimated"""
 
 
 @dataclass(frozen=True, order=True)
@@ -87,6 +91,11 @@ class Plan:
     def without(self, stage: str) -> Plan:
         """The same without the months of one stage."""
         return replace(self, stale=[one for one in self.stale if one.stage != stage])
+
+    @property
+    def large(self) -> bool:
+        """So much has to be done that further processes gain more than their start costs."""
+        return sum(export.bytes for export in self.exports) > _LARGE_BYTES or len(self.stale) > _LARGE_MONTHS
 
     def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
         """(first month, last month, [(source, stage), ...]) for each contiguous range, in order.
@@ -141,8 +150,10 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
     for one in surveys:
         if one.scan and (one.scan.changed or one.scan.gone):
             new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
+            size = sum(one.scan.units[path].size for path in one.scan.changed)
             text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
-            exports.append(Export(one.source, new, len(one.scan.changed) - new, len(one.scan.gone), int(text)))
+            counts = new, len(one.scan.changed) - new, len(one.scan.gone)
+            exports.append(Export(one.source, *counts, size, int(text)))
     stale = stale_months(surveys)
     reason = ""
     if exports or stale:
@@ -173,7 +184,23 @@ def wanted_inputs(workspace: Workspace, surveys: Iterable[Survey]) -> str:
         [source.name, stamp_hash([repr(failure) for failure in units.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
-    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), tables, failures])
+    return stamp_hash([publish_settings(workspace), tables, failures])
+
+
+def month_inputs(surveys: Iterable[Survey]) -> dict[str, str]:
+    """Hash of each month that has rows, by <source>/<YYYY-MM>; failures apart."""
+    found: dict[str, list[list[str]]] = {}
+    for one in surveys:
+        for table in PUBLISHED_TABLES[:-1]:
+            for month, output in _outputs(one.manifests[table]):
+                found.setdefault(f"{one.source}/{month}", []).append([table, output])
+    return {month: stamp_hash(outputs) for month, outputs in sorted(found.items())}
+
+
+def publish_settings(workspace: Workspace) -> str:
+    """Hash of what decides, beside the lake, how a generation is built."""
+    names = [source.name for source in workspace.settings.sources]
+    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), names])
 
 
 def policy_hash(workspace: Workspace) -> str:

@@ -5,9 +5,13 @@ A month that is not up to date is refused: it could hold text redacted under an 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines import embedders
@@ -16,20 +20,27 @@ from relrag_pipelines.embedders import passages
 from relrag_pipelines.records import Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
+from relrag_pipelines.stores.atomic import link
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.workspace import Workspace
 
 CATALOG = catalog.NAME
 VECTORS = "vectors"
 _INPUTS = "INPUTS"
-"""in the folder being built: hash of what the catalog was built from"""
+"""in the folder being built, written last: hash of what it was built from"""
+_ABOUT = "months.json"
+"""in every generation: hash of each month that it was built from, and of those that its base was built from"""
+_SHARE = 5
+"""not more than one in so many records may lie on top of a base"""
 
 
-def build_catalog(workspace: Workspace) -> dict[str, int]:
-    """Begins a generation with its catalog; returns rows by table.
+def build(workspace: Workspace) -> dict[str, int]:
+    """Begins a generation with its catalog and its vectors; returns rows by table, and `points`.
 
-    The first generation need not wait for vectors: it is searched by words until they are there. Raises
-    GenerationError where a month of the lake is not up to date.
+    Where little has changed since the last generation that was built whole, the catalog lies on top of that one and
+    the vectors are a copy of the newest ones with what differs; else, and whenever something is deleted, both are
+    built anew. The first generation need not wait for dense vectors: it is searched by words until they are there.
+    Raises GenerationError where a month of the lake is not up to date.
     """
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
     first_ever = generations.current_number(workspace.home) is None
@@ -40,30 +51,67 @@ def build_catalog(workspace: Workspace) -> dict[str, int]:
             f"{len(stale)} months are not up to date, the first is {first.source}/{first.stage} {first.month} "
             f"({first.reason}); run `relrag sync`"
         )
-    place = generations.begin(workspace.home)
-    counts = catalog.build(place / CATALOG, _parts(workspace, place), at=now(), previous=_published(workspace))
-    for left in place.glob("failures-*.parquet"):
-        left.unlink()
-    (place / _INPUTS).write_text(plans.wanted_inputs(workspace, surveys))
+    inputs, months = plans.wanted_inputs(workspace, surveys), plans.month_inputs(surveys)
+    model = _embedded_with(workspace, surveys)
+    about = {
+        "settings": plans.publish_settings(workspace),
+        "embedder": model.name if model else "",
+        "dimension": model.dimension if model else 0,
+        "months": months,
+    }
+    counts = _build_on_top(workspace, about) or _build_whole(workspace, about)
+    (generations.building(workspace.home) / _INPUTS).write_text(inputs)
     return counts
 
 
-def build_vectors(workspace: Workspace) -> int:
-    """Indexes the chunks of the catalog that was just built; returns how many."""
-    place = generations.building(workspace.home)
-    if not (place / CATALOG).exists():
-        raise GenerationError("no catalog has been built; materialise duckdb_catalog first, or run `relrag sync`")
-    model = _embedded_with(workspace)
-    if model is None:
-        return vectors.build(place / VECTORS, catalog.batches(place / CATALOG))
-    batches = catalog.batches(place / CATALOG, embeddings=_files(workspace, "embeddings"))
-    return vectors.build(place / VECTORS, batches, model.dimension)
+def _build_whole(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
+    place, points = generations.begin(workspace.home), []
+
+    def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
+        points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"]))
+
+    parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
+    counts = catalog.build(place / CATALOG, parts, at=now(), previous=_published(workspace), index=index)
+    _write_about(place, {**about, "base": about["months"]})
+    return {**counts, "points": points[0]}
+
+
+def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int] | None:
+    """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
+    previous = _published(workspace)
+    below = _read_about(previous.parent) if previous else {}
+    if not previous or any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
+        return None
+    replaced = sorted(
+        month
+        for month in about["months"].keys() | below["base"]
+        if about["months"].get(month) != below["base"].get(month)
+    )
+    if _rows(workspace, replaced) * _SHARE > _rows(workspace, about["months"]):
+        return None
+    place, points = generations.begin(workspace.home), []
+    base = previous.with_name(catalog.BASE)
+    link(base if base.exists() else previous, place / catalog.BASE)
+
+    def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
+        points.append(vectors.extend(previous.with_name(VECTORS), place / VECTORS, batches, gone, workspace.each))
+
+    parts = _parts(workspace, place, set(replaced), bool(about["embedder"]))
+    try:
+        counts = catalog.build(place / CATALOG, parts, at=now(), previous=previous, replaced=replaced, index=index)
+    except catalog.TangledError:
+        return None
+    if catalog.removed(place / CATALOG, previous):
+        # what was deleted would stay in the base and in the files of the vectors
+        return None
+    _write_about(place, {**about, "base": below["base"]})
+    return {**counts, "points": points[0]}
 
 
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     """Checks what was built and makes it the current generation; returns it and the numbers of those removed."""
     place = generations.building(workspace.home)
-    if not (place / CATALOG).exists() or not (place / VECTORS).is_dir():
+    if not (place / _INPUTS).exists():
         raise GenerationError("nothing has been built; materialise duckdb_catalog and qdrant_points first")
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
     inputs = plans.wanted_inputs(workspace, surveys)
@@ -74,13 +122,13 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     policy = plans.policy_hash(workspace)
     redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
     (place / _INPUTS).unlink()
-    model = _embedded_with(workspace)
-    embedder = model.name if model else ""
-    about = {"inputs": inputs, "policy": policy, "embedder": embedder, "counts": {**counts, "deleted": deleted}}
     if deleted:
         passages.forget(workspace.home)
+    embedder = _read_about(place)["embedder"]
+    about = {"inputs": inputs, "policy": policy, "embedder": embedder, "counts": {**counts, "deleted": deleted}}
     # neither what was deleted nor what another policy let through may stay readable in an older generation
-    sealed = generations.finish(workspace.home, about, now(), forget=bool(deleted) or redacted_otherwise)
+    forget = bool(deleted) or redacted_otherwise
+    sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=_carried(workspace, place))
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
 
@@ -113,11 +161,31 @@ def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
     ]
 
 
-def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[Path]]]]:
+def _embedded_with(workspace: Workspace, surveys: Iterable[plans.Survey]) -> embedders.Model | None:
+    """The model of the lake's vectors; None where there are none, or not yet all."""
+    model = embedders.model(workspace.settings)
+    if model is None or any(one.stage == "embeddings" for one in plans.stale_months(surveys)):
+        return None
+    held = [lake.manifest(workspace.home, "embeddings", source.name) for source in workspace.settings.sources]
+    return model if any(entry.rows for entries in held for entry in entries.values()) else None
+
+
+def _parts(
+    workspace: Workspace, place: Path, months: Set[str], embedded: bool
+) -> dict[str, list[tuple[str, list[Path]]]]:
+    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there."""
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
         for table, found in parts.items():
-            found.append((source.name, _months(workspace, table, source)))
+            entries = lake.manifest(workspace.home, table, source.name)
+            files = [
+                lake.month_path(workspace.home, table, source.name, month)
+                for month, entry in sorted(entries.items())
+                if entry.rows
+                and (embedded or table != "embeddings")
+                and (table == "failures" or f"{source.name}/{month}" in months)
+            ]
+            found.append((source.name, files))
         failed = redacted_failures(workspace, source)
         path = place / f"failures-{source.name}.parquet"
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
@@ -125,24 +193,34 @@ def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[
     return parts
 
 
-def _embedded_with(workspace: Workspace) -> embedders.Model | None:
-    """The model of the lake's vectors; None where there are none, or not yet all."""
-    model = embedders.model(workspace.settings)
-    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
-    if model is None or any(one.stage == "embeddings" for one in plans.stale_months(surveys)):
-        return None
-    return model if any(files for _, files in _files(workspace, "embeddings")) else None
+def _rows(workspace: Workspace, months: Iterable[str]) -> int:
+    """Records of these months."""
+    manifests = {name: lake.manifest(workspace.home, "records", name) for name in {one.split("/")[0] for one in months}}
+    entries = [manifests[name].get(month) for name, month in (one.split("/") for one in months)]
+    return sum(entry.rows for entry in entries if entry)
 
 
-def _files(workspace: Workspace, table: str) -> list[tuple[str, list[Path]]]:
-    """The monthly files of a table, by source."""
-    return [(source.name, _months(workspace, table, source)) for source in workspace.settings.sources]
+def _write_about(place: Path, about: dict[str, Any]) -> None:
+    """What the generation was built from, and at the end what was written for the catalog alone."""
+    (place / _ABOUT).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
+    for left in place.glob("failures-*.parquet"):
+        left.unlink()
 
 
-def _months(workspace: Workspace, table: str, source: Source) -> list[Path]:
-    entries = lake.manifest(workspace.home, table, source.name)
-    held = [month for month, entry in sorted(entries.items()) if entry.rows]
-    return [lake.month_path(workspace.home, table, source.name, month) for month in held]
+def _read_about(place: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = orjson.loads((place / _ABOUT).read_bytes())
+    except (FileNotFoundError, orjson.JSONDecodeError):  # of an older version, or damaged: everything is built anew
+        return {}
+    return found
+
+
+def _carried(workspace: Workspace, place: Path) -> dict[str, dict[str, Any]]:
+    """The entries of files that are those of the generation before, whose hashes are known."""
+    if not (place / catalog.BASE).exists():
+        return {}
+    files = generations.published(workspace.home)["files"]
+    return {catalog.BASE: files.get(catalog.BASE) or files[CATALOG]}
 
 
 def _published(workspace: Workspace) -> Path | None:

@@ -7,8 +7,9 @@ number of processes at once (it is made without a write-ahead log, which would l
 
 from __future__ import annotations
 
+import itertools
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -37,28 +38,30 @@ from qdrant_edge import (
     RangeFloat,
     ScrollRequest,
     SearchParams,
+    SparseVector,
     UpdateOperation,
     VectorStorageDatatype,
 )
 
 from relrag_pipelines.embedders.model import Vectors
 from relrag_pipelines.stores.holes import copy_with_holes
-from relrag_pipelines.tokens import SparseEncoder, index_text
+from relrag_pipelines.tokens import SparseEncoder, document_tokens, index_text
 
 KEYWORDS = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "source", "kind")
 INTEGERS = ("person_ids", "mentioned_person_ids", "ts")
 UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
 
-_VECTOR = "text"
-_MEANING = "meaning"
+_VECTOR, _MEANING = "text", "meaning"
 _LAKE_VECTOR = "vector"
 _EXACT_UP_TO = 50_000
-"""dense vectors that are all compared; more get an index, which takes longer to build than they take to embed later"""
+"""dense vectors that are all compared; an index of more is worth the time that it takes to build"""
 _HNSW = HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=10_000, memory=Memory.Cold)
 _BREADTH = 128
 """how widely the index is searched: recall at 10 of 0.99"""
-_BATCH = 2_000
+_SAID = ["text", "subject", "from", "file_name", "timestamp"]
+"""columns of a passage that are searched, in the order in which index_text takes them"""
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 class Hit(NamedTuple):
@@ -115,11 +118,12 @@ class VectorStore(Protocol):
         ...
 
 
-def build(path: Path, batches: Iterable[pa.RecordBatch], dimension: int = 0) -> int:
+def build(path: Path, batches: Iterable[pa.RecordBatch], each: Each = map, dimension: int = 0) -> int:
     """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
 
-    The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). With a
-    dimension they also carry `vector`, a list of so many numbers or null.
+    The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
+    is a `map` that may use other processes: the engine keeps this one's lock while it works. With a dimension they also
+    carry `vector`, a list of so many numbers or null.
     """
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
@@ -134,7 +138,7 @@ def build(path: Path, batches: Iterable[pa.RecordBatch], dimension: int = 0) -> 
         wal_enabled=False,
     )
     shard = EdgeShard.create(str(path), config)
-    _upsert(shard, batches)
+    _upsert(shard, batches, each)
     # An index over points that have come to rest costs half of one that is kept up to date while they come.
     shard.optimize()
     for name in KEYWORDS:
@@ -146,7 +150,9 @@ def build(path: Path, batches: Iterable[pa.RecordBatch], dimension: int = 0) -> 
     return _settle(shard, path)
 
 
-def extend(previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove_ids: Sequence[str]) -> int:
+def extend(
+    previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove_ids: Sequence[str], each: Each = map
+) -> int:
     """Makes a store in the folder `path` like that in `previous`, without some passages and with others.
 
     Returns how many it holds. It takes a fraction of the time of `build`; but what is removed stays in the files, and
@@ -157,7 +163,7 @@ def extend(previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove
     shard = EdgeShard.load(str(path))
     if remove_ids:
         shard.update(UpdateOperation.delete_points(list(remove_ids)))
-    _upsert(shard, batches)
+    _upsert(shard, batches, each)
     return _settle(shard, path)
 
 
@@ -206,32 +212,37 @@ def _dense(dimension: int) -> EdgeVectorParams:
     )
 
 
-def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch]) -> None:
+def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each) -> None:
     encoder = SparseEncoder()
-    for batch in batches:
-        for start in range(0, batch.num_rows, _BATCH):
-            points = list(_points(batch.slice(start, _BATCH), encoder))
-            shard.update(UpdateOperation.upsert_points(points))
+    batches, ahead = itertools.tee(batches)
+    for batch, tokens in zip(batches, each(_tokens, (batch.select(_SAID) for batch in ahead)), strict=True):
+        ids, vectors = batch.column("chunk_id").to_pylist(), _vectors(batch, map(encoder.document, tokens))
+        points = zip(ids, vectors, _payloads(batch), strict=True)
+        shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
 
 
-def _points(batch: pa.RecordBatch, encoder: SparseEncoder) -> Iterator[Point]:
-    ids, texts = batch.column("chunk_id").to_pylist(), _index_texts(batch)
-    meanings = batch.column(_LAKE_VECTOR).to_pylist() if _LAKE_VECTOR in batch.schema.names else [None] * len(ids)
-    payloads = zip(*(batch.column(name).to_pylist() for name in (*KEYWORDS, *INTEGERS)), strict=True)
-    for chunk_id, text, meaning, values in zip(ids, texts, meanings, payloads, strict=True):
-        # Absent fields are left out: an empty list costs as much as a value.
-        payload = {
-            name: value
-            for name, value in zip((*KEYWORDS, *INTEGERS), values, strict=True)
-            if value is not None and value != []
-        }
-        vectors: dict[str, Any] = {_VECTOR: encoder.document(text)}
-        yield Point(chunk_id, vectors if meaning is None else vectors | {_MEANING: meaning}, payload)
+def _vectors(batch: pa.RecordBatch, sparse: Iterable[SparseVector]) -> Iterator[dict[str, Any]]:
+    """The vectors of each passage: the sparse one, and the dense one where it has one."""
+    if _LAKE_VECTOR not in batch.schema.names:
+        return ({_VECTOR: one} for one in sparse)
+    dense = batch.column(_LAKE_VECTOR).to_pylist()
+    return ({_VECTOR: one} | ({_MEANING: two} if two else {}) for one, two in zip(sparse, dense, strict=True))
 
 
-def _index_texts(batch: pa.RecordBatch) -> Iterator[str]:
-    names = ("text", "subject", "from", "file_name", "timestamp")
-    return map(index_text, *(batch.column(name).to_pylist() for name in names))
+def _payloads(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """What is filtered on. Absent fields are left out: an empty list costs as much as a value."""
+    payloads: list[dict[str, Any]] = [{} for _ in range(batch.num_rows)]
+    for name in (*KEYWORDS, *INTEGERS):
+        column = batch.column(name)
+        if column.null_count < batch.num_rows:
+            for payload, value in zip(payloads, column.to_pylist(), strict=True):
+                if value is not None and value != []:
+                    payload[name] = value
+    return payloads
+
+
+def _tokens(batch: pa.RecordBatch) -> list[str]:
+    return [document_tokens(index_text(*said)) for said in zip(*(one.to_pylist() for one in batch), strict=True)]
 
 
 def _settle(shard: EdgeShard, path: Path) -> int:

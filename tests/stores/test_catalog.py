@@ -1,10 +1,12 @@
 """The catalog: what several sources hold, which claims become edges, who is joined to which passage."""
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -96,6 +98,7 @@ def test_the_edge_table_has_the_declared_columns_and_indexes(tmp_path: Path) -> 
         "provenance": "VARCHAR",
         "id": "BIGINT",
         "created_at": "TIMESTAMP",
+        "lake_month": "VARCHAR",
     }
     indexes = rows(path, "SELECT index_name FROM duckdb_indexes() WHERE table_name = 'asset_asset_edges' ORDER BY 1")
     assert [name for (name,) in indexes] == [
@@ -217,10 +220,10 @@ def test_claims_without_both_ends_wait(tmp_path: Path) -> None:
         ("gmail:m1", "thread:t", "references"),
         ("gmail:m1", "thread:t", "thread_member"),
     ]
-    assert rows(path, "SELECT * FROM pending_edges ORDER BY 1") == [
-        ("references", 1),
-        ("reply_to", 1),
-        ("thread_member", 1),
+    assert rows(path, "SELECT dst_asset_ref, relation_type FROM pending_edges ORDER BY relation_type") == [
+        ("thread:gone", "references"),
+        ("gmail:not-synced", "reply_to"),
+        ("thread:gone", "thread_member"),
     ]
     assert counts["pending_edges"] == 3
 
@@ -285,8 +288,10 @@ def test_batches_give_every_chunk_in_order_with_its_people(tmp_path: Path) -> No
 def test_dangling_rows_are_counted(tmp_path: Path) -> None:
     path, _ = build(tmp_path, {("chunks", "notes", "2025-01"): [chunk("c1", "jsonl:gone")]})
     with duckdb.connect(str(path)) as connection:
-        connection.execute("INSERT INTO asset_asset_edges (id, src_asset_ref, dst_asset_ref, relation_type, confidence,"
-                           " provenance) VALUES (1, 'jsonl:a', 'jsonl:b', 'reply_to', 1.0, '')")  # fmt: skip
+        connection.execute(
+            "INSERT INTO asset_asset_edges (id, src_asset_ref, dst_asset_ref, relation_type, confidence, provenance,"
+            " lake_month) VALUES (1, 'jsonl:a', 'jsonl:b', 'reply_to', 1.0, '', '')"
+        )
     assert catalog.dangling(path) == {"edges_without_end": 1, "chunks_without_record": 1}
 
 
@@ -347,9 +352,14 @@ def test_each_chunk_comes_with_the_vector_that_it_has_in_its_own_source(tmp_path
         ("embeddings", "first", "2025-01"): [Embedding("c1", "h", "m", [1.0, 0.5])],
         ("embeddings", "second", "2025-01"): [Embedding("c1", "h", "m", [9.0, 9.0])],
     }  # fmt: skip
-    path, _ = build(tmp_path, given)
-    files = lake(tmp_path / "lake", given)["embeddings"]
-    found = [row for batch in catalog.batches(path, embeddings=files) for row in batch.to_pylist()]
+    found: list[dict[str, Any]] = []
+
+    def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
+        found.extend(row for batch in batches for row in batch.to_pylist())
+
+    path, _ = build(tmp_path, given, index=index)
     assert [(row["chunk_id"], row["vector"]) for row in found] == [("c1", [1.0, 0.5]), ("c2", None)]
-    assert all("vector" not in batch.schema.names for batch in catalog.batches(path))
-    assert not list(tmp_path.glob("*.spill"))
+    assert rows(path, "SELECT count(*) FROM duckdb_views() WHERE NOT internal AND database_name = 'catalog'") == [(0,)]
+    found.clear()
+    build(tmp_path, {key: value for key, value in given.items() if key[0] != "embeddings"}, index=index)
+    assert [row.get("vector", "absent") for row in found] == ["absent", "absent"]
