@@ -40,7 +40,8 @@ _MOST_THREADS = 4
 
 def model(settings: Settings) -> Model:
     """English only; the name holds the beginning of the model file's hash."""
-    return Model(f"all-MiniLM-L6-v2:{_MODEL_SHA256[:8]}", DIMENSION, MAX_TOKENS, languages=("en",))
+    name = f"all-MiniLM-L6-v2:{_MODEL_SHA256[:8]}"
+    return Model(name, DIMENSION, MAX_TOKENS, languages=("en",), batch_texts=256)
 
 
 def load(settings: Settings) -> MiniLM:
@@ -60,7 +61,7 @@ class MiniLM:
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # it would keep what the longest text needed: 1.2 GB
-        self._session = InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        self.session = InferenceSession(weights, options, providers=["CPUExecutionProvider"])
         self._tokenizer = tokenizer()
         self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="minilm")
 
@@ -77,7 +78,7 @@ class MiniLM:
     def _vector(self, ids: list[int]) -> Vectors:
         tokens = np.array([ids], np.int64)
         given = {"input_ids": tokens, "attention_mask": np.ones_like(tokens), "token_type_ids": np.zeros_like(tokens)}
-        (states,) = self._session.run(None, given)
+        (states,) = self.session.run(None, given)
         mean: Vectors = np.asarray(states)[0].mean(axis=0)
         return mean / np.linalg.norm(mean)
 
