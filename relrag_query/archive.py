@@ -254,14 +254,14 @@ class Archive:
         if model is None:
             return None, ""
         if self.generation.manifest.get("embedder") != model.name:
-            return None, f": the generation holds no vectors of {model.name}, `relrag sync` makes them"
+            return None, f"the generation holds no vectors of {model.name}, `relrag sync` makes them"
         text = to_type(redacted)
         if not knows(model, text, None):
-            return None, f": {model.name} does not know the language of the question"
+            return None, f"{model.name} does not know the language of the question"
         try:
             return self._embedder.query(text), ""
         except EmbeddingError as error:
-            return None, f": {error}"
+            return None, str(error)
 
     @functools.cached_property
     def _embedder(self) -> Embedder:

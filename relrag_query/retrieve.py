@@ -97,7 +97,7 @@ def search(hits: list[Hit], context: Context) -> list[Hit]:
 def _ranks(kept: list[Hit], found: list[Found], context: Context) -> str:
     """What each hit's ranks were, for the trace."""
     if context.meaning is None:
-        return f"; by words only{context.why_words_only}"
+        return f"; by words only: {context.why_words_only}" if context.why_words_only else ""
     ranks = {one.chunk_id: (one.by_words or "-", one.by_meaning or "-") for one in found}
     said = " ".join("{}/{}".format(*ranks[hit.chunk.chunk_id]) for hit in kept)
     return f"; ranks by words/meaning: {said}" if said else ""
