@@ -40,7 +40,7 @@ path = "mails"
 
 def write(folder: Path, scale: float = 1.0, seed: int = 11) -> Path:
     """Writes the archive into a folder; returns its relrag.toml. More scale is more chats and more files of mail."""
-    chance, words = random.Random(seed), _Words(seed)
+    chance, words = random.Random(seed), Words(seed)
     people = [" ".join(word.capitalize() for word in words.draw(2)) for _ in range(_PEOPLE)]
     for kind in ("chats", "mails"):
         (folder / kind).mkdir(parents=True)
@@ -57,11 +57,18 @@ def write(folder: Path, scale: float = 1.0, seed: int = 11) -> Path:
     return config
 
 
-def messages(count: int, members: list[str], chance: random.Random, words: _Words) -> Iterator[str]:
+def messages(
+    count: int,
+    members: list[str],
+    chance: random.Random,
+    words: Words,
+    begin: datetime = _FIRST,
+    span: timedelta = timedelta(days=365 * _YEARS),
+) -> Iterator[str]:
     """Lines of one chat in the form of Android: bursts of a conversation, then hours or days of silence."""
     # one message in eight opens a conversation; the others follow within minutes
-    silence = timedelta(days=365 * _YEARS) * 8 / count
-    moment = _FIRST + silence * chance.random()
+    silence = span * 8 / count
+    moment = begin + silence * chance.random()
     for _ in range(count):
         moment += (
             silence * chance.random() * 1.9 if chance.random() < 0.125 else timedelta(seconds=chance.randrange(240))
@@ -72,7 +79,7 @@ def messages(count: int, members: list[str], chance: random.Random, words: _Word
         yield f"{moment:%d/%m/%Y, %H:%M} - {chance.choice(members)}: {text}\n"
 
 
-def _mails(file: int, count: int, people: list[str], chance: random.Random, words: _Words) -> Iterator[str]:
+def _mails(file: int, count: int, people: list[str], chance: random.Random, words: Words) -> Iterator[str]:
     months = _YEARS * 365 * 86_400
     for number in range(count):
         sender, to = chance.sample(people, 2)
@@ -89,7 +96,7 @@ def _mails(file: int, count: int, people: list[str], chance: random.Random, word
         yield json.dumps(mail) + "\n"
 
 
-class _Words:
+class Words:
     """Words with the frequencies of text."""
 
     def __init__(self, seed: int) -> None:
@@ -97,6 +104,7 @@ class _Words:
         self._weights = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(len(self._words))))
 
     def draw(self, count: int) -> list[str]:
+        """That many words."""
         return self._chance.choices(self._words, cum_weights=self._weights, k=count)
 
 
