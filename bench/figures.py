@@ -46,7 +46,7 @@ class Figure:
     def _gate(self) -> str:
         if self.at_most is not None:
             return f"at most {self.at_most:g}{'x' if self.other else f' {self.unit}'}"
-        return "" if self.at_least is None else f"at least {self.at_least:g}x"
+        return "" if self.at_least is None else f"at least {self.at_least:g}{'x' if self.other else f' {self.unit}'}"
 
     def _verdict(self) -> str:
         if self.at_most is None and self.at_least is None:

@@ -21,6 +21,7 @@ from relrag_pipelines.records import Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
 from relrag_pipelines.stores.atomic import link
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.workspace import Workspace
 
@@ -60,6 +61,7 @@ def build(workspace: Workspace) -> dict[str, int]:
         "months": months,
     }
     counts = _build_on_top(workspace, about) or _build_whole(workspace, about)
+    failpoint("publish.inputs", generations.building(workspace.home) / _INPUTS)
     (generations.building(workspace.home) / _INPUTS).write_text(inputs)
     return counts
 
@@ -121,13 +123,14 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     deleted = catalog.removed(place / CATALOG, _published(workspace))
     policy = plans.policy_hash(workspace)
     redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
+    failpoint("publish.seal", place)
     (place / _INPUTS).unlink()
-    if deleted:
-        passages.forget(workspace.home)
     embedder = _read_about(place)["embedder"]
     about = {"inputs": inputs, "policy": policy, "embedder": embedder, "counts": {**counts, "deleted": deleted}}
-    # neither what was deleted nor what another policy let through may stay readable in an older generation
+    # neither what was deleted nor what another policy let through may stay readable in an older generation or vector
     forget = bool(deleted) or redacted_otherwise
+    if forget:
+        passages.forget(workspace.home)
     sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=_carried(workspace, place))
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
@@ -188,6 +191,7 @@ def _parts(
             found.append((source.name, files))
         failed = redacted_failures(workspace, source)
         path = place / f"failures-{source.name}.parquet"
+        failpoint("publish.failures", path)
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
         parts["failures"][-1][1].append(path)
     return parts
@@ -202,6 +206,7 @@ def _rows(workspace: Workspace, months: Iterable[str]) -> int:
 
 def _write_about(place: Path, about: dict[str, Any]) -> None:
     """What the generation was built from, and at the end what was written for the catalog alone."""
+    failpoint("publish.about", place / _ABOUT)
     (place / _ABOUT).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
     for left in place.glob("failures-*.parquet"):
         left.unlink()

@@ -14,6 +14,7 @@ from relrag_pipelines.embedders.model import Embedder, Model, Vectors
 from relrag_pipelines.pii.pseudonyms import to_type
 from relrag_pipelines.records import Embedding, arrow_schema
 from relrag_pipelines.stores import vector_cache
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.tokens import index_text, is_english
 
 Hash = Callable[[bytes], str]
@@ -79,6 +80,7 @@ def embed(
         missing = sorted(texts.keys() - vectors.keys(), key=lambda key: (len(texts[key]), key))
         for batch in _batches(missing, texts, model):
             made, tokens = load().documents([texts[key] for key in batch])
+            failpoint("vector_cache.commit", vector_cache.path(home))
             vector_cache.keep(cache, model.name, batch, made)
             vectors |= zip(batch, made, strict=True)
             tally.texts, tally.tokens = tally.texts + len(batch), tally.tokens + tokens
@@ -112,7 +114,10 @@ def _table(ids: pa.ChunkedArray, hashes: list[str], model: Model, vectors: dict[
 
 def forget(home: Path) -> int:
     """Removes from the cache what no passage of the lake has any more; returns how many vectors."""
+    if not vector_cache.path(home).exists():
+        return 0
     months = (home / "lake" / "embeddings").glob("*/*.parquet")
     with vector_cache.open(home) as cache:
         kept = (key for month in months for key in pq.read_table(month, columns=["text_hash"], partitioning=None)[0])
+        failpoint("vector_cache.commit", vector_cache.path(home))
         return vector_cache.prune(cache, (key.as_py() for key in kept))

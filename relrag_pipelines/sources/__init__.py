@@ -9,7 +9,7 @@ module, a row in KINDS, a test, a sample.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -19,16 +19,27 @@ from relrag_pipelines.records import Failure, Record
 
 @dataclass(frozen=True)
 class Unit:
-    """One file that a connector opens."""
+    """One file that a connector opens, and those that are read together with it."""
 
     path: str
     """relative to the source's path, with forward slashes"""
     file: Path
     """where it lies"""
     size: int
-    """bytes"""
+    """bytes, of all its files"""
     mtime_ns: int
-    """modification time, nanoseconds"""
+    """modification time, nanoseconds; where there are files beside it a number that changes with any of theirs"""
+    beside: tuple[Path, ...] = ()
+    """files of the same name with one of the kind's `companions`, in order"""
+
+
+@dataclass(frozen=True)
+class Approval:
+    """What the owner has said of one call."""
+
+    approved: bool = False
+    swapped: bool = False
+    """the two speakers stand for each other"""
 
 
 @dataclass(frozen=True)
@@ -41,12 +52,38 @@ class Reading:
     hash: Callable[[str], str]
     """keyed hash of a text, 16 hex digits: the only hash that may stand in an id"""
     date_order: str = "auto"
+    owner: str = ""
+    """the archive's owner, as transcripts name them"""
+    file_names: tuple[str, ...] = ()
+    """patterns of the source's file names"""
+    approval_required: bool = False
+    approvals: Callable[[], Mapping[str, Approval]] = dict
+    """what the owner has said of each call, by asset_id"""
+    transcription_model: str = ""
+    """folder of a model that makes transcripts; empty for none"""
+    transcripts: Path | None = None
+    """where transcripts that were made are kept"""
     archive_max_ratio: int = 100
     archive_max_bytes: int = 20 * 2**30
     unit_max_bytes: int = 2 * 2**30
 
 
-Reader = Callable[[Unit, Reading], Iterator[Record | Failure]]
+@dataclass(frozen=True)
+class Coverage:
+    """What a unit speaks of, where that is less than all: what it held before of another time is not deleted.
+
+    A connector yields one for a thread of which the unit may hold only a part, or one without a thread for the unit
+    as a whole. Undated records, and threads that no coverage names, are covered.
+    """
+
+    thread_id: str | None = None
+    since: int | None = None
+    """first second that is covered, UTC; None: from the beginning"""
+    until: int | None = None
+    """second behind the last one, UTC; None: to the end"""
+
+
+Reader = Callable[[Unit, Reading], Iterator[Record | Failure | Coverage]]
 
 
 @dataclass(frozen=True)
@@ -64,8 +101,12 @@ class Kind:
     """redaction policy of what it reads, where the record's own type has none"""
     options: tuple[str, ...] = field(default=("timezone",))
     """settings of a source that change what is read"""
+    companions: tuple[str, ...] = ()
+    """lower-case suffixes of files that belong to the unit that their name begins with"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
+    newest_only: bool = False
+    """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
 
     @property
     def read(self) -> Reader:
@@ -78,6 +119,10 @@ class Kind:
         return cast(Callable[[Path], bool], importlib.import_module(f"{__name__}.{self.name}").recognise)
 
 
+AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
+TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
+"""suffixes; of several transcripts of one call the first of these is read"""
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -89,6 +134,34 @@ KINDS = {
             "whatsapp",
             "whatsapp",
             ("timezone", "date_order"),
+            newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
+        ),
+        Kind(
+            "call_recording",
+            "recorded calls: audio with its transcript beside it (.vtt, .srt, .sbv, .json of whisper, .txt)",
+            1,
+            (*AUDIO, *TRANSCRIPTS),
+            "call_recording",
+            "call_recording",
+            ("timezone", "owner", "file_names", "approval_required", "transcription_model"),
+            companions=TRANSCRIPTS,
+        ),
+        Kind(
+            "meeting",
+            "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
+            1,
+            (".vtt", ".srt", ".sbv", ".txt", ".md"),
+            "meeting_transcript",
+            "default",
+            companions=(".ics",),
+        ),
+        Kind(
+            "contacts",
+            "vCard files (.vcf) of versions 2.1, 3 and 4, with any number of contacts",
+            1,
+            (".vcf", ".vcard"),
+            "contact",
+            "default",
         ),
         Kind(
             "document",

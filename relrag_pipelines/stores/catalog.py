@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from relrag_pipelines.records import TABLES, Replaced, Term, arrow_schema, ddl, to_table
 from relrag_pipelines.stores import catalog_sql as sql
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.tokens import document_tokens
 
 Files = Sequence[tuple[str, Sequence[Path]]]
@@ -91,6 +92,7 @@ def build(
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)
     try:
+        failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
             embedded = parts.get("embeddings", ())
@@ -108,6 +110,7 @@ def build(
                 _count_terms(connection)
             for other in ("base", "previous", "previous_base"):
                 connection.execute(f"DETACH DATABASE IF EXISTS {other}")
+            failpoint("catalog.commit", path)
             connection.execute("CHECKPOINT")
         return counts(path)
     except BaseException:

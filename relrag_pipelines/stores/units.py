@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +19,9 @@ from relrag_pipelines.stores.atomic import replacing
 
 UNFINISHED = "unfinished"
 """`reader` of a unit whose records are being replaced: a kill there makes it be read again"""
+
+HIDDEN = "forgotten:"
+"""how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
 
 
 class SourceMissing(Exception):
@@ -34,16 +38,37 @@ class Scan:
     """new ones and those whose size, time or reader differ"""
     gone: tuple[str, ...]
     """read before and no longer there; where the source retains them, only those left unfinished"""
+    known: dict[str, UnitState] = field(default_factory=dict)
+    """what was read before, by path; forgotten units that are still there under their own paths again"""
 
 
-def scan(root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str) -> Scan:
-    """Looks at every file of a source, without opening any; SourceMissing when its path is not there."""
+def hidden(path: str, hash: Callable[[str], str]) -> str:
+    """What stands for the path of a forgotten unit; `hash` is keyed."""
+    return path if path.startswith(HIDDEN) else HIDDEN + hash(f"unit\0{path}")
+
+
+def hide(state: UnitState, hash: Callable[[str], str]) -> UnitState:
+    """A forgotten unit as it is stored: nothing of its name, and its bytes can be told only with the key."""
+    content = state.content_hash and hidden(state.content_hash, hash)
+    return replace(state, path=hidden(state.path, hash), content_hash=content, months=[])
+
+
+def scan(
+    root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str, hash: Callable[[str], str] = str
+) -> Scan:
+    """Looks at every file of a source, without opening any; SourceMissing when its path is not there.
+
+    `hash` is the keyed one that hid the paths of forgotten units.
+    """
     units = {unit.path: unit for unit in _walk(root, kind, source.exclude)}
+    if any(path.startswith(HIDDEN) for path in known):
+        paths = {hidden(path, hash): path for path in units}
+        known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
     changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader))
     missing = sorted(known.keys() - units.keys())
     # one that vanished while its records were being replaced has months to be settled, retained or not
     gone = tuple(path for path in missing if not source.retain or known[path].reader == UNFINISHED)
-    return Scan(units, changed, gone)
+    return Scan(units, changed, gone, known)
 
 
 def load(home: Path, source: str) -> dict[str, UnitState]:
@@ -59,7 +84,8 @@ def load(home: Path, source: str) -> dict[str, UnitState]:
 
 def save(home: Path, source: str, units: dict[str, UnitState]) -> None:
     """Stores the units of a source."""
-    _save(home / "private" / "units" / f"{source}.parquet", [units[path] for path in sorted(units)], UnitState)
+    rows = sorted(units.values(), key=lambda unit: unit.path)
+    _save(home / "private" / "units" / f"{source}.parquet", rows, UnitState)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
@@ -91,7 +117,10 @@ def _as_read(unit: Unit, known: UnitState | None, reader: str) -> bool:
 def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
     try:
         if root.is_file():
-            yield _unit(root, root.parent)
+            names = sorted(one.name for one in root.parent.iterdir()) if kind.companions else []
+            yield from (
+                unit for unit in _units(root.parent, [root.name, *names], kind, root.parent) if unit.file == root
+            )
             return
         os.scandir(root).close()
     except FileNotFoundError:
@@ -100,22 +129,64 @@ def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
         raise SourceMissing(f"{root} cannot be read; give this user permission to list it") from None
     for folder, folders, files in os.walk(root, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.startswith((".", "~$")) or not name.lower().endswith(kind.suffixes):
-                continue
-            unit = _unit(Path(folder, name), root)
-            if not any(fnmatch.fnmatch(unit.path, pattern) for pattern in exclude):
-                yield unit
+        inside = Path(folder)
+        read = [
+            name
+            for name in sorted(files)
+            if not name.startswith((".", "~$"))
+            and name.lower().endswith((*kind.suffixes, *kind.companions))
+            and not any(fnmatch.fnmatch(_path(inside / name, root), pattern) for pattern in exclude)
+        ]
+        yield from _units(inside, read, kind, root)
 
 
-def _unit(file: Path, root: Path) -> Unit:
+def _units(folder: Path, names: list[str], kind: Kind, root: Path) -> Iterator[Unit]:
+    """The units among the files of a folder, each with those that belong to it."""
+    for name, beside in _together(names, kind).items():
+        yield _unit(folder / name, root, tuple(folder / one for one in beside))
+
+
+def _together(names: list[str], kind: Kind) -> dict[str, list[str]]:
+    """Unit -> its companions: `call.m4a` has `call.vtt`, `call.m4a.vtt` and `call.en.vtt`."""
+    found: dict[str, list[str]] = {}
+    owners: dict[str, str] = {}
+    for name in names:
+        if not kind.companions or not name.lower().endswith(kind.companions):
+            found[name] = []
+            owners |= {part: name for part in (name, name.rpartition(".")[0]) if part not in owners}
+    for name in names if kind.companions else ():
+        if name in found:
+            continue
+        stem = _stem(name)
+        while stem and stem not in owners:
+            stem = _stem(stem)
+        if owner := owners.get(stem):
+            found[owner].append(name)
+        elif name.lower().endswith(kind.suffixes):
+            found[name] = []
+    return dict(sorted(found.items()))
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _path(file: Path, root: Path) -> str:
     # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
-    path = file.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
+    return file.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def _unit(file: Path, root: Path, beside: tuple[Path, ...]) -> Unit:
+    path = _path(file, root)
     try:
-        found = file.stat()
+        found = [one.stat() for one in (file, *beside)]
     except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
-        return Unit(path, file, 0, 0)
-    return Unit(path, file, found.st_size, found.st_mtime_ns)
+        return Unit(path, file, 0, 0, beside)
+    changed = found[0].st_mtime_ns
+    if beside:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
+        names = zlib.crc32("\0".join(one.name for one in beside).encode("utf-8", "surrogatepass"))
+        changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
+    return Unit(path, file, sum(one.st_size for one in found), changed, beside)
 
 
 def _refuse(error: OSError) -> None:

@@ -24,13 +24,17 @@ CREATE UNIQUE INDEX IF NOT EXISTS by_text ON vectors (text_hash, model);
 """
 
 
+def path(home: Path) -> Path:
+    """Where the cache of an archive lies; there is none before anything has been embedded."""
+    return home / "private" / _NAME
+
+
 @contextmanager
 def open(home: Path) -> Iterator[sqlite3.Connection]:
     """The cache of an archive, made when it is new."""
     make_private(home / "private")
-    path = home / "private" / _NAME
-    path.touch(mode=0o600)
-    with closing(sqlite3.connect(path)) as cache:
+    path(home).touch(mode=0o600)
+    with closing(sqlite3.connect(path(home))) as cache:
         cache.execute("PRAGMA secure_delete = ON")
         cache.executescript(_TABLE)
         yield cache
@@ -49,7 +53,7 @@ def find(cache: sqlite3.Connection, model: str, hashes: Sequence[str]) -> dict[s
 
 def known(home: Path, model: str, hashes: Sequence[str]) -> set[str]:
     """Which of these have a vector; where there is no cache yet none is made."""
-    if not (home / "private" / _NAME).exists():
+    if not path(home).exists():
         return set()
     with open(home) as cache:
         return set(find(cache, model, hashes))

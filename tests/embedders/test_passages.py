@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relrag_pipelines import embedders, publish
 from relrag_pipelines.embedders import EMBEDDERS, EmbeddingError, Model, Vectors, passages, remote
 from relrag_pipelines.embedders.passages import Tally
 from relrag_pipelines.records import Chunk, Embedding, arrow_schema, to_table
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake, vector_cache
+from relrag_pipelines.stores.generations import GenerationError
 from relrag_query.commands import sync as commands
+from relrag_query.commands.forget import Wanted, forget
 from tests import archive
 from tests.embedders.service import Fault, Service, serving, vector
 
@@ -210,6 +214,32 @@ def test_the_vectors_of_what_is_deleted_go(config: Path, service: Service) -> No
     assert vector_cache.known(home, f"text-embedding-3-small:1536:{service.url[7:]}", [gone]) == set()
     assert content not in (home / "private" / "vectors.db").read_bytes()
     assert generations.current_number(home) == 2
+
+
+def test_the_vectors_of_what_is_forgotten_go_even_if_it_was_never_published(
+    config: Path, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = archive.workspace(config)
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "build", Mock(side_effect=GenerationError("not now")))
+        assert commands.sync(config) == 2
+    (month,) = lake.manifest(workspace.home, "embeddings", "papers")
+    rows = lake.read(workspace.home, "embeddings", "papers", month)
+    gone, content = rows["text_hash"].to_pylist(), np.array(rows["vector"][0].as_py(), "<f4").tobytes()[-1000:]
+    kept = lake.read(workspace.home, "embeddings", "chat", "2024-01")["text_hash"].to_pylist()
+    model = embedders.model(workspace.settings)
+    assert model
+    assert vector_cache.known(workspace.home, model.name, gone + kept) == {*gone, *kept}
+    asked = len(service.asked)
+    assert forget(Wanted(source="papers"), config, yes=True) == 0
+    assert vector_cache.known(workspace.home, model.name, gone + kept) == set(kept)
+    assert content not in vector_cache.path(workspace.home).read_bytes()
+    assert len(service.asked) == asked
+
+
+def test_an_archive_without_an_embedder_has_no_cache_of_vectors(tmp_path: Path) -> None:
+    assert passages.forget(tmp_path) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def extra(service: Service) -> str:
