@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.embedders.model import EmbeddingError, Model, Vectors, checked
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores.lake import file_hash
+from relrag_pipelines.stores.seal import file_hash
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import Mock
@@ -18,9 +20,11 @@ from relrag_pipelines import embedders, publish
 from relrag_pipelines.embedders import EMBEDDERS, EmbeddingError, Model, Vectors, passages, remote
 from relrag_pipelines.embedders.passages import Tally
 from relrag_pipelines.records import Chunk, Embedding, arrow_schema, to_table
+from relrag_pipelines.repair import repair
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake, vector_cache
 from relrag_pipelines.stores.generations import GenerationError
+from relrag_pipelines.verify import findings
 from relrag_query.commands import sync as commands
 from relrag_query.commands.forget import Wanted, forget
 from tests import archive
@@ -204,6 +208,7 @@ def test_a_sync_pays_once_for_a_text(
 def test_the_vectors_of_what_is_deleted_go(config: Path, service: Service) -> None:
     assert commands.sync(config) == 0
     home = archive.workspace(config).home
+    assert findings(home) == []
     (month,) = lake.manifest(home, "embeddings", "papers")
     gone = lake.read(home, "embeddings", "papers", month)["text_hash"][0].as_py()
     assert vector_cache.known(home, f"text-embedding-3-small:1536:{service.url[7:]}", [gone]) == {gone}
@@ -235,6 +240,41 @@ def test_the_vectors_of_what_is_forgotten_go_even_if_it_was_never_published(
     assert vector_cache.known(workspace.home, model.name, gone + kept) == set(kept)
     assert content not in vector_cache.path(workspace.home).read_bytes()
     assert len(service.asked) == asked
+
+
+def test_a_damaged_cache_is_found_and_removed(config: Path, service: Service) -> None:
+    assert commands.sync(config) == 0
+    workspace = archive.workspace(config)
+    vector_cache.path(workspace.home).write_bytes(b"not a database at all")
+    found = findings(workspace.home)
+    assert [one.path for one in found] == ["private/vectors.db"]
+    assert list(repair(workspace, found)) == [
+        "private/vectors.db: removed; what it held is computed again where it is needed"
+    ]
+    assert findings(workspace.home) == []
+    asked = len(service.asked)
+    assert commands.sync(config) == 0
+    assert len(service.asked) == asked
+
+
+def test_a_write_of_the_cache_that_was_killed_is_taken_back(tmp_path: Path) -> None:
+    script = """
+import os, sqlite3, sys
+from pathlib import Path
+import numpy as np
+from relrag_pipelines.stores import vector_cache
+with vector_cache.open(Path(sys.argv[1])) as cache:
+    vector_cache.keep(cache, "m", ["a"], np.ones((1, 4), np.float32))
+    cache.execute("PRAGMA cache_size = 1")
+    rows = [("m", str(n), bytes(4000)) for n in range(200)]
+    cache.executemany("INSERT INTO vectors VALUES (?, ?, ?)", rows)
+    os._exit(9)
+"""
+    assert subprocess.run([sys.executable, "-c", script, tmp_path], check=False).returncode == 9
+    assert (tmp_path / "private" / "vectors.db-journal").exists()
+    assert findings(tmp_path) == []
+    assert vector_cache.known(tmp_path, "m", ["a", "1"]) == {"a"}
+    assert not (tmp_path / "private" / "vectors.db-journal").exists()
 
 
 def test_an_archive_without_an_embedder_has_no_cache_of_vectors(tmp_path: Path) -> None:
