@@ -42,6 +42,11 @@ def estimate(kind: str, files: int, bytes_by_suffix: Mapping[str, int]) -> Estim
 
     Without START_SECONDS and FIXED_BYTES, which a sync has once.
     """
-    text = sum(size * _TEXT_SHARE.get(suffix, 1.0) for suffix, size in bytes_by_suffix.items())
+    text = text_bytes(bytes_by_suffix)
     seconds, index = _PER_TEXT.get(kind, _PER_TEXT_OF_OTHERS)
     return Estimate(files * _SECONDS_PER_FILE + text / 1e6 * seconds, int(text * index))
+
+
+def text_bytes(bytes_by_suffix: Mapping[str, int]) -> float:
+    """How much text files of these sizes hold."""
+    return sum(size * _TEXT_SHARE.get(suffix, 1.0) for suffix, size in bytes_by_suffix.items())

@@ -47,6 +47,9 @@ def _single(home: Path, path: str) -> Iterator[str]:
     part = inventory.part(path)
     if path.startswith("lake/") and part:
         yield f"{_lake(home, path)}: removed, to be made again from private/"
+    elif part and part.origin == "private" and path.startswith("private/"):
+        (home / path).unlink(missing_ok=True)
+        yield f"{path}: removed; what it held is computed again where it is needed"
     elif part and part.origin == "passing":
         (home / path).unlink(missing_ok=True)
         yield f"{path}: removed, it {part.meaning}"

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 import orjson
 
+from relrag_pipelines import embedders, workers
 from relrag_pipelines import keys as key_files
-from relrag_pipelines import workers
+from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.records import TABLES
@@ -72,6 +73,11 @@ class Workspace:
     def redactor(self) -> PIIRedactor:
         """The redactor under this archive's policies."""
         return PIIRedactor(self.settings.pii_policies, self.keys, enabled=self.settings.pii_redaction_enabled)
+
+    @functools.cached_property
+    def embedder(self) -> Embedder:
+        """The configured embedder, loaded once; EmbeddingError where it cannot be."""
+        return embedders.load(self.settings)
 
     def channel(self, source: Source) -> str:
         """Redaction policy of what that source holds, where a record's own type has none."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as bench
-from bench import corpus, documents, floor, mail, redaction, report, search, threads, whatsapp_parse
+from bench import corpus, documents, embedding, floor, mail, redaction, report, search, threads, whatsapp_parse
 from bench.clock import medians
 from bench.figures import Figure, from_json, to_json
 from bench.peers import Peer
@@ -139,3 +139,10 @@ def test_the_page_says_what_the_results_say() -> None:
     assert report.with_tables(page, found) == page
     assert found["figures"].keys() == bench.MEASURES.keys()
     assert "| search of 50,000 passages, p50 |" in page
+
+
+def test_the_embedder_and_the_bare_runtime_embed_the_same_texts() -> None:
+    seen = embedding.turns(3)
+    assert seen["relrag"] > 0
+    assert seen["bare"] > 0
+    assert seen["memory"] > 100

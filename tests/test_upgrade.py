@@ -32,7 +32,7 @@ SHAPES = {
     "records": "ada65240",
     "identifiers": "5b63862a",
     "chunks": "f45eed1d",
-    "embeddings": "db76c21f",
+    "embeddings": "09a3f73f",
     "asset_asset_edges": "b8d67357",
     "pending_edges": "b8d67357",
     "shared": "6db299f8",

@@ -19,8 +19,8 @@ from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import replacing
 from relrag_pipelines.stores.seal import file_hash
 
-_OWN = frozenset({"records", "units", "failures"})
-"""folders of private/ that purge.py itself looks after"""
+_OWN = frozenset({"records", "units", "failures", "vectors.db"})
+"""what purge.py itself looks after, and the vectors, which go by their texts once the lake has followed"""
 
 
 def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]) -> None:
