@@ -127,11 +127,14 @@ def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) ->
 
 
 def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) -> dict[str, str]:
-    """Hash of every unit's bytes; only changed ones are opened. An unreadable one has the empty hash."""
+    """Hash of every unit's bytes, or its fingerprint; only changed ones are opened. An unreadable one has none."""
     hashes = {}
     for path, unit in found.units.items():
         if path in known and path not in found.changed and not full:
             hashes[path] = known[path].content_hash
+            continue
+        if unit.fingerprint:
+            hashes[path] = unit.fingerprint
             continue
         try:
             hashes[path] = file_hash(unit.file)

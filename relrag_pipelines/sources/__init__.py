@@ -2,8 +2,9 @@
 
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
-raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. To add a kind: the
-module, a row in KINDS, a test, a sample.
+raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. A kind whose units are
+not simply the files with its suffixes also has `units(root, excluded)`, which finds them. To add a kind: the module, a
+row in KINDS, a test, a sample.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from typing import cast
 
 from relrag_pipelines.records import Failure, Record
 
+LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
+"""fault words of what is left out on purpose: counted, but no reason to say that something went wrong"""
+
 
 @dataclass(frozen=True)
 class Unit:
-    """One file that a connector opens."""
+    """One thing that a connector opens: a file, a repository."""
 
     path: str
     """relative to the source's path, with forward slashes"""
@@ -29,6 +33,26 @@ class Unit:
     """bytes"""
     mtime_ns: int
     """modification time, nanoseconds"""
+    fingerprint: str = ""
+    """of a unit that is no file: differs when it has changed; size and time say nothing then"""
+
+
+class CannotList(Exception):
+    """Part of a source cannot be listed, so what is gone from it cannot be told; the message says what to do."""
+
+
+def unit_of(file: Path, root: Path, fingerprint: str = "") -> Unit:
+    """The unit that is this file or folder, as it lies there now; the root itself is named by its name."""
+    relative = file.relative_to(root) if file != root else Path(root.name)
+    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
+    path = relative.as_posix().encode("utf-8", "backslashreplace").decode()
+    if fingerprint:
+        return Unit(path, file, 0, 0, fingerprint)
+    try:
+        found = file.stat()
+    except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
+        return Unit(path, file, 0, 0)
+    return Unit(path, file, found.st_size, found.st_mtime_ns)
 
 
 @dataclass(frozen=True)
@@ -47,6 +71,8 @@ class Reading:
 
 
 Reader = Callable[[Unit, Reading], Iterator[Record | Failure]]
+Excluded = Callable[[str], bool]
+"""whether the source's settings leave out what lies at this path, relative to the source's"""
 
 
 @dataclass(frozen=True)
@@ -66,11 +92,19 @@ class Kind:
     """settings of a source that change what is read"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
+    walks: bool = False
+    """it finds its units itself, by `units`; else they are the files with its suffixes"""
 
     @property
     def read(self) -> Reader:
         """The connector, imported when first used."""
         return cast(Reader, importlib.import_module(f"{__name__}.{self.name}").read)
+
+    @property
+    def units(self) -> Callable[[Path, Excluded], Iterator[Unit]] | None:
+        """The kind's own way to find its units, if it has one; raises OSError where it cannot look."""
+        found = getattr(importlib.import_module(f"{__name__}.{self.name}"), "units", None) if self.walks else None
+        return cast(Callable[[Path, Excluded], Iterator[Unit]] | None, found)
 
     @property
     def recognise(self) -> Callable[[Path], bool]:
@@ -98,6 +132,26 @@ KINDS = {
             "documentation",
             "default",
             one_record=True,
+        ),
+        Kind(
+            "git",
+            "commits of local git repositories, and saved logs of git (.gitlog)",
+            1,
+            (".gitlog",),
+            "git_history",
+            "git",
+            (),
+            walks=True,
+        ),
+        Kind(
+            "code",
+            "source code in git repositories and folders: functions, classes and methods",
+            1,
+            (),
+            "code",
+            "code",
+            (),
+            walks=True,
         ),
         Kind(
             "jsonl",

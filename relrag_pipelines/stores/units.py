@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, to_table
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import Kind, Unit
+from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, unit_of
 from relrag_pipelines.stores.atomic import replacing
 
 UNFINISHED = "unfinished"
@@ -38,7 +38,11 @@ class Scan:
 
 def scan(root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str) -> Scan:
     """Looks at every file of a source, without opening any; SourceMissing when its path is not there."""
-    units = {unit.path: unit for unit in _walk(root, kind, source.exclude)}
+
+    def excluded(path: str) -> bool:
+        return any(fnmatch.fnmatch(path, pattern) for pattern in source.exclude)
+
+    units = {unit.path: unit for unit in _walk(root, kind, excluded) if not excluded(unit.path)}
     changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader))
     missing = sorted(known.keys() - units.keys())
     # one that vanished while its records were being replaced has months to be settled, retained or not
@@ -83,39 +87,40 @@ def _save(path: Path, rows: list[UnitState] | list[Failure], row: type) -> None:
 def _as_read(unit: Unit, known: UnitState | None, reader: str) -> bool:
     if known is None or known.reader.split("+")[0] != reader:
         return False
+    if unit.fingerprint:
+        return known.content_hash == unit.fingerprint
     if known.content_hash == "" and os.access(unit.file, os.R_OK):
         return False  # it could not be opened then and can be now
     return (known.size, known.mtime_ns) == (unit.size, unit.mtime_ns)
 
 
-def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
+def _walk(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
     try:
-        if root.is_file():
-            yield _unit(root, root.parent)
-            return
-        os.scandir(root).close()
+        if not root.is_file():
+            os.scandir(root).close()
     except FileNotFoundError:
         raise SourceMissing(f"{root} is not there; mount or restore it, or change the path in relrag.toml") from None
     except PermissionError:
         raise SourceMissing(f"{root} cannot be read; give this user permission to list it") from None
+    if kind.units:
+        try:
+            yield from kind.units(root, excluded)
+        except CannotList as error:
+            raise SourceMissing(str(error)) from None
+        except OSError as error:
+            _refuse(error)
+    elif root.is_file():
+        yield unit_of(root, root.parent)
+    else:
+        yield from _files(root, kind)
+
+
+def _files(root: Path, kind: Kind) -> Iterator[Unit]:
     for folder, folders, files in os.walk(root, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if name.startswith((".", "~$")) or not name.lower().endswith(kind.suffixes):
-                continue
-            unit = _unit(Path(folder, name), root)
-            if not any(fnmatch.fnmatch(unit.path, pattern) for pattern in exclude):
-                yield unit
-
-
-def _unit(file: Path, root: Path) -> Unit:
-    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
-    path = file.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
-    try:
-        found = file.stat()
-    except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
-        return Unit(path, file, 0, 0)
-    return Unit(path, file, found.st_size, found.st_mtime_ns)
+            if not name.startswith((".", "~$")) and name.lower().endswith(kind.suffixes):
+                yield unit_of(Path(folder, name), root)
 
 
 def _refuse(error: OSError) -> None:
