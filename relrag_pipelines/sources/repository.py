@@ -155,7 +155,7 @@ def tracked(folder: Path) -> Iterator[Path]:
 
     for name in git(folder, "ls-files", "-z", "--cached", work_tree=folder).split(b"\0"):
         file = folder / os.fsdecode(name)
-        if name and _is_plain(file) and inside(file.parent):
+        if name and is_plain(file) and inside(file.parent):
             yield file
 
 
@@ -237,7 +237,7 @@ def _places(folder: Path) -> tuple[Path, str]:
     return folder / os.fsdecode(said[0]), os.fsdecode(said[1])
 
 
-def _is_plain(file: Path) -> bool:
+def is_plain(file: Path) -> bool:
     try:
         return stat.S_ISREG(file.lstat().st_mode)
     except OSError:  # removed and not yet committed
