@@ -145,8 +145,8 @@ STAGES = (
         "edges",
         "asset_asset_edges",
         ("records", "chunks"),
-        1,
-        "Claims of relations: thread_member, attachment_of, chunk_of.",
+        2,
+        "Claims of relations: thread_member, attachment_of, references, chunk_of.",
         _edges,
     ),
 )

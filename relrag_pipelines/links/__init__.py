@@ -9,6 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.links.references import references
 from relrag_pipelines.records import Edge, arrow_schema
 
 CHUNK = "chunk:"
@@ -16,11 +17,13 @@ THREAD = "thread:"
 
 
 def edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
-    """Claims of one month: thread_member, attachment_of and chunk_of, each once, ordered by its key.
+    """Claims of one month: thread_member, attachment_of, references and chunk_of, each once, ordered by its key.
 
     records are redacted Record rows, chunks are Chunk rows of the same source and month.
     """
-    claims = pa.concat_tables([thread_members(records), attachments(records), chunk_members(chunks)])
+    claims = pa.concat_tables(
+        [thread_members(records), attachments(records), references(records), chunk_members(chunks)]
+    )
     return claims.sort_by(
         [("src_asset_ref", "ascending"), ("dst_asset_ref", "ascending"), ("relation_type", "ascending")]
     )
