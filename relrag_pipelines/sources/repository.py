@@ -20,6 +20,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO
 
+VENDORED = frozenset(
+    {
+        *("node_modules", "bower_components", "jspm_packages", "vendor", "vendored", "_vendor", "third_party"),
+        *("third-party", "thirdparty", "site-packages", "godeps", "carthage", "pods"),
+    }
+)
+"""lower-case names of folders that hold code of others"""
+
 _OVER_CONFIG = (
     *(
         "core.fsmonitor=false",
@@ -97,25 +105,33 @@ def is_bare(folder: Path) -> bool:
 
 
 def walk(root: Path, excluded: Callable[[str], bool]) -> Iterator[tuple[Path, list[str]]]:
-    """Repositories, with no names, and all other folders with the names of their files, in order.
+    """Repositories, with no names, and the folders that are in none with the names of their files, in order.
 
-    Nothing below a repository is visited: what it holds is its own affair. Raises OSError where a folder cannot be
-    listed.
+    Inside a repository only others of their own are looked for, not its submodules and not in folders of others' code.
+    Raises OSError where a folder cannot be listed.
     """
 
     def refuse(error: OSError) -> None:
         raise error
 
+    inside: set[Path] = set()
     for place, folders, files in os.walk(root, onerror=refuse):
         folder = Path(place)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         if folder != root and excluded(f"{folder.relative_to(root).as_posix()}/"):
             folders.clear()
-        elif is_repository(folder):
+        elif is_bare(folder):
             folders.clear()
             yield folder, []
+        elif (folder / ".git").is_dir() or (folder.parent not in inside and (folder / ".git").exists()):
+            inside.add(folder)
+            yield folder, []
+        elif folder.parent in inside:
+            inside.add(folder)
         else:
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
             yield folder, sorted(files)
+        if folder in inside:
+            folders[:] = [name for name in folders if name.lower() not in VENDORED]
 
 
 def state(folder: Path) -> State:

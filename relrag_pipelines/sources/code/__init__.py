@@ -25,12 +25,6 @@ MAX_PARSED = 16 * 2**20
 """a longer file is read as lines, bytes"""
 
 _HEAD = 2048
-_VENDORED = frozenset(
-    {
-        *("node_modules", "bower_components", "jspm_packages", "vendor", "vendored", "_vendor", "third_party"),
-        *("third-party", "thirdparty", "site-packages", "godeps", "carthage", "pods"),
-    }
-)
 _BUILT = frozenset({"build", "dist", "out", "target", "venv", "env", "__pycache__"})
 """in a folder that is no repository, where nothing says what is ignored"""
 _GENERATED_NAME = re.compile(
@@ -226,7 +220,7 @@ def _candidates(root: Path, excluded: Excluded, left_out: Counter[str]) -> Itera
 
 def _reason(path: Path, base: Path) -> str:
     folders = {part.lower() for part in path.parts[:-1]}
-    if folders & _VENDORED or (folders & _BUILT and not repository.is_repository(base)):
+    if folders & repository.VENDORED or (folders & _BUILT and not repository.is_repository(base)):
         return "vendored"
     return "generated" if _GENERATED_NAME.search(path.name) else ""
 

@@ -48,7 +48,9 @@ def units(root: Path, excluded: Excluded) -> Iterator[Unit]:
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file is a log in the format that is read."""
+    """Whether a file is a log in the format that is read, or a folder the `.git` of a repository or a bare one."""
+    if file.name == ".git" or repository.is_bare(file):
+        return True
     with file.open("rb") as opened:
         return _HASH.match(opened.read(_HEAD)) is not None
 
