@@ -130,7 +130,7 @@ class _File:
         self._unit, self._language, self._functions = unit, language, functions
         self._id = reading.hash(f"{reading.source}\0{unit.path}")
         self._known = {"language": language} | ({"package_name": package} if package else {})
-        self._package = package or unit.path
+        self._package, self._name = package or unit.path, PurePosixPath(unit.path).name
 
     def of(self, symbol: Symbol, text: str, place: tuple[int | None, int], count: int) -> Record:
         """The record of a definition; `count` of its name in the file. place: index among its siblings, how many."""
@@ -153,7 +153,7 @@ class _File:
         return Record(
             source_id=f"{self._id}:{name}" if name else self._id,
             text=text,
-            subject=PurePosixPath(self._unit.path).name,
+            subject=self._name,
             ts=self._unit.mtime_ns // 10**9,
             date_quality="modified",
             parent_ref=self._package,

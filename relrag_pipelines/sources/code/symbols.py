@@ -22,7 +22,7 @@ _NAME = 200
 _GENERIC = re.compile(r"<[^<>]*>")
 _RECEIVER = re.compile(r"([^\W\d]\w*)\s*(?:\[[^)]*\])?\s*,?\s*\)\Z")
 _NAMED_BY = ("name", "property", "left", "type")
-"""fields that hold a definition's name, in the order in which they are asked"""
+"""fields that may hold the name of a definition, or of the wrapper around it"""
 
 
 @dataclass(frozen=True)
@@ -177,31 +177,33 @@ def _to_line_ends(source: bytes, start: int, end: int) -> tuple[int, int]:
 
 def _name(whole: Node, core: Node) -> str:
     """The name of a definition as written, without what it is generic over."""
-    node = core
-    while (inner := node.child_by_field_name("declarator")) or (node.type == "reference_declarator" and node.children):
-        node = inner or node.named_children[-1]
-    if node is core:
-        for around in (core, *_between(whole, core)):
-            fields = filter(None, map(around.child_by_field_name, _NAMED_BY))
-            if named := next((one for one in fields if one != core), None):
-                node = named
-                break
-        else:
+    node = core.child_by_field_name("name") or _declared(core)
+    if node == core:
+        fields = (around.child_by_field_name(by) for around in _around(whole, core) for by in _NAMED_BY)
+        named = next((one for one in fields if one is not None and one != core), None)
+        if named is None:
             return _typedef_name(whole) or ("default" if whole.type == "export_statement" else "(anonymous)")
+        node = named
     text = " ".join(_text(node).split())
     while "operator" not in text and (plain := _GENERIC.sub("", text)) != text:
         text = plain
     return text[:_NAME]
 
 
-def _between(whole: Node, core: Node) -> Iterator[Node]:
-    """The wrappers around a definition, the innermost first."""
-    node = core.parent
+def _declared(core: Node) -> Node:
+    """What the declarator of C is about: in `int *f(int a)` it is `f`. Without one the node itself."""
+    node = core
+    while (inner := node.child_by_field_name("declarator")) or (node.type == "reference_declarator" and node.children):
+        node = inner or node.named_children[-1]
+    return node
+
+
+def _around(whole: Node, core: Node) -> Iterator[Node]:
+    """A definition and the wrappers around it, the innermost first."""
+    node: Node | None = core
     while node is not None and node.start_byte >= whole.start_byte and node.end_byte <= whole.end_byte:
         yield node
-        if node == whole:
-            return
-        node = node.parent
+        node = node.parent if node != whole else None
 
 
 def _typedef_name(whole: Node) -> str:

@@ -57,7 +57,16 @@ def test_a_commit_with_all_its_fields(project: Path) -> None:
 
 def test_committer_and_author_are_told_apart(project: Path) -> None:
     commit(project, "One")
-    git(project, "commit", "--quiet", "--amend", "--no-edit", "--allow-empty", when="1736600000 +0200", who=("Marie", "m@firma.cz"))
+    git(
+        project,
+        "commit",
+        "--quiet",
+        "--amend",
+        "--no-edit",
+        "--allow-empty",
+        when="1736600000 +0200",
+        who=("Marie", "m@firma.cz"),
+    )
     (records, _) = read("git", *found("git", project))
     assert records[0].from_ == "Jan Novák <jan.novak@firma.cz>"
     assert records[0].ts == 1736520480

@@ -13,7 +13,10 @@ OWN = KNOWN[1]
     [
         ("see 1234567", [("1234567" + "8" * 33, "names commit 1234567", 0.95)]),
         ("This reverts commit a3b2c1f.", [(KNOWN[2], "reverts commit a3b2c1f", 0.95)]),
-        (f"(cherry picked from commit {KNOWN[2]})", [(KNOWN[2], f"was cherry-picked from commit {KNOWN[2][:12]}", 1.0)]),
+        (
+            f"(cherry picked from commit {KNOWN[2]})",
+            [(KNOWN[2], f"was cherry-picked from commit {KNOWN[2][:12]}", 1.0)],
+        ),
         ('Fixes: a3b2c1ff11 ("x")', [(KNOWN[2], "fixes commit a3b2c1ff11", 0.95)]),
         ("https://host/o/r/commit/a3b2c1ff", [(KNOWN[2], "names commit a3b2c1ff", 0.95)]),
         ("f" * 64 + " " + "f" * 8, [("f" * 64, "names commit ffffffffffff", 1.0)]),
