@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench import documents, peers, redaction, report, search, unchanged, whatsapp_parse
+from bench import code, documents, git, peers, redaction, report, search, unchanged, whatsapp_parse
 from bench.figures import HEADER, Figure, aligned
 from bench.peers import Peer
 
@@ -57,6 +57,8 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (unchanged.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
     "whatsapp": lambda: (_whatsapp(), {}),
+    "git": lambda: (git.measure(), {}),
+    "code": lambda: (code.measure(), {}),
     "documents": lambda: documents.measure(others=_others()),
     "search": lambda: (search.measure(others=_others()), {}),
 }

@@ -19,7 +19,7 @@ class Figure:
     at_most: float | None = None
     """gate: ours, or where there is an `other` its time as a multiple of that, must not be more"""
     at_least: float | None = None
-    """gate: so many times faster than `other` ours must be"""
+    """gate: so many times faster than `other` ours must be; where there is none, ours must be so much"""
 
     @property
     def ratio(self) -> float | None:
@@ -46,7 +46,7 @@ class Figure:
     def _gate(self) -> str:
         if self.at_most is not None:
             return f"at most {self.at_most:g}{'x' if self.other else f' {self.unit}'}"
-        return "" if self.at_least is None else f"at least {self.at_least:g}x"
+        return "" if self.at_least is None else f"at least {self.at_least:g}{'x' if self.other else f' {self.unit}'}"
 
     def _verdict(self) -> str:
         if self.at_most is None and self.at_least is None:

@@ -72,7 +72,7 @@ def plain(file: Path) -> int:
 
 
 def measure(commits: int = COMMITS) -> list[Figure]:
-    """Commits a second, and the time as a multiple of the floor's."""
+    """Commits a second of processor time, alone and against the floor."""
     reading = Reading("bench", "UTC", Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1").id_hash)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "bench.gitlog")
@@ -87,13 +87,16 @@ def measure(commits: int = COMMITS) -> list[Figure]:
             floor=lambda: _seconds(lambda: plain(file)),
         )
     ours, floor = (round(commits / took[name]) for name in ("ours", "floor"))
-    return [Figure("reading a log of git", ours, "commits/s", floor, "a plain split", at_least=LEAST / floor)]
+    return [
+        Figure("reading a log of git", ours, "commits/s", at_least=LEAST),
+        Figure("the same", ours, "commits/s", floor, "a plain split"),
+    ]
 
 
 def _seconds(run: Callable[[], int]) -> float:
-    begun = time.perf_counter()
+    begun = time.process_time()
     run()
-    return time.perf_counter() - begun
+    return time.process_time() - begun
 
 
 def _say(rng: random.Random, count: int) -> str:

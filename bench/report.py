@@ -18,11 +18,13 @@ RESULTS = ROOT / "bench" / "results.json"
 PAGE = ROOT / "docs" / "performance.md"
 
 _BEGIN, _END = "<!-- written by make bench -->\n", "<!-- end of what make bench writes -->"
-_PACKAGES = ("dagster", "duckdb", "presidio-analyzer", "pyarrow", "qdrant-edge-py")
+_PACKAGES = ("dagster", "duckdb", "presidio-analyzer", "pyarrow", "qdrant-edge-py", "tree-sitter")
 _TITLES = {
     "unchanged": "Nothing to do",
     "redaction": "Redaction",
     "whatsapp": "WhatsApp exports",
+    "git": "Logs of git",
+    "code": "Source code",
     "documents": "Many short documents",
     "search": "Search",
 }
