@@ -31,8 +31,8 @@ _IDS = {"source_id", "thread_id", "parent_ref"}
 _OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
 """hashes and local times"""
 _TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
-_COMMIT = re.compile(r"(?:git:)?(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?")
-"""names a commit; nine digits in a row in it are no ID"""
+COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
+"""the hash of a commit; nine digits in a row in it are no ID"""
 _LONG_NUMBER = 10**6
 """from here on a number in JSON can be a phone or a card"""
 
@@ -85,7 +85,7 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
 
     def redact_location(text: str) -> str:
         # path and anchor apart: `mail.jsonl#someone@example.org` is no address
-        return "#".join(part if _COMMIT.fullmatch(part) else redact(part) for part in text.split("#"))
+        return "#".join(part if COMMIT.fullmatch(part) else redact(part) for part in text.split("#"))
 
     def redact_json(text: str) -> str:
         return orjson.dumps(_redact_json(_parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
@@ -165,7 +165,7 @@ def _parsed(text: str) -> Any:
 
 def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return value if _COMMIT.fullmatch(value) else redact(value)
+        return value if COMMIT.fullmatch(value.removeprefix("git:")) else redact(value)
     if isinstance(value, list):
         return [_redact_json(one, redact) for one in value]
     if isinstance(value, dict):

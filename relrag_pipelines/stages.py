@@ -207,7 +207,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
             texts = _strings([value for name, value in row.items() if name not in _IDS])
-            found += sum(bool(workspace.redactor.detect(text, channel)) for text in texts)
+            found += sum(bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts)
         looked += rows.num_rows
         if looked >= most:
             break

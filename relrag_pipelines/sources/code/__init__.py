@@ -213,7 +213,7 @@ def _candidates(root: Path, excluded: Excluded, left_out: Counter[str]) -> Itera
                 yield from ((file, folder) for file in repository.tracked(folder))
                 continue
         except repository.RepositoryError as error:
-            name = folder.relative_to(root).as_posix()
+            name = unit_of(folder, root).path
             raise CannotList(f"the files of the repository {name} cannot be listed: {error}, or exclude it") from None
         yield from ((folder / name, root) for name in names if repository.is_plain(folder / name))
 

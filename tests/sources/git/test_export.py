@@ -12,6 +12,7 @@ from relrag_pipelines.export import ManyDeletions
 from relrag_pipelines.sources import git as connector
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
+from relrag_query.commands import sync as commands
 from tests import archive
 from tests.repositories import commit, git, make
 
@@ -132,6 +133,7 @@ def test_a_hash_that_holds_an_id_number_survives_redaction(workspace: Workspace,
     assert f'"git_commit_hash":"{telling}"' in records[f"git:{telling}"]["extra"]
     assert records[f"git:{telling}"]["locations"] == [f"x.gitlog#{telling}"]
     assert "123456782" not in records[f"git:{telling}"]["subject"]
+    assert stages.unredacted(workspace, source) == 0
     assert records[f"git:{other}"]["from"].startswith("Jan <<EMAIL_ADDRESS:k1:")
     edges = lake.read(workspace.home, "asset_asset_edges", "projects", "2025-01").to_pylist()
     assert [(one["src_asset_ref"], one["dst_asset_ref"]) for one in edges if one["relation_type"] == "references"] == [
@@ -139,10 +141,27 @@ def test_a_hash_that_holds_an_id_number_survives_redaction(workspace: Workspace,
     ]
 
 
-def test_one_changed_file_is_read_again_and_what_is_left_out_is_counted(workspace: Workspace, project: Path) -> None:
+def test_without_git_the_code_of_a_repository_is_left_alone_and_said(
+    workspace: Workspace, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(project, "one", {"a.py": "def f(): pass\n"})
+    exported(workspace, "code")
+    monkeypatch.setenv("PATH", str(project))
+    (problem,) = plans.current(workspace).problems
+    assert problem.startswith(
+        "code: the files of the repository web cannot be listed: the program git is not installed"
+    )
+    assert subjects(workspace, "code") == ["f"]
+
+
+def test_one_changed_file_is_read_again_and_what_is_left_out_is_counted(
+    workspace: Workspace, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     commit(project, "one", {"a.py": "def f(): pass\n", "b.py": "def g(): pass\n", "vendor/c.py": "x = 1\n"})
     report = exported(workspace, "code")
     assert (report.units_read, [one.fault for one in report.failures]) == (3, ["vendored"])
+    assert commands._report_failures(workspace, plans.Plan()) == 0
+    assert "code: some files are left out (vendored)" in capsys.readouterr().out
     (project / "b.py").write_text("def h(): pass\n")
     assert exported(workspace, "code").units_read == 1
     assert sorted(subjects(workspace, "code")) == ["f", "h"]
