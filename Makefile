@@ -7,7 +7,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-peers lock proofs screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -58,6 +58,9 @@ ui: $(STAMP) ## Open Dagster's UI and daemon on 127.0.0.1 (READ_ONLY=1: for look
 
 bench: $(STAMP) ## Measure speed against floors and peers, under 5 minutes
 	@$(BIN)/python -m bench
+
+bench-full: $(STAMP) ## Measure a million messages, about 20 minutes
+	@$(BIN)/python -m bench.full
 
 bench-peers: $(STAMP) $(PEERS)/.installed ## Set up other libraries (an environment of their own) and measure against them too
 	@$(BIN)/python -m bench

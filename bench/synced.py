@@ -33,7 +33,7 @@ class Sync:
     start_up: float
     """until Dagster starts the first run: interpreter, imports, plan, definitions, opening the instance"""
     stages: dict[str, float]
-    """seconds by Dagster asset, as its metadata says"""
+    """seconds by Dagster asset of all sources, as their metadata says"""
 
     @property
     def work(self) -> float:
@@ -55,20 +55,20 @@ def sync(config: Path) -> Sync:
     os.sync()  # what earlier runs wrote is not written out at the expense of this one
     begun = time.time()
     seconds = process(RELRAG, "sync", config=config)
-    first_run, stages = _events(config.parent / ".relrag")
+    first_run, stages = events(config.parent / ".relrag")
     return Sync(seconds, first_run - begun, stages)
 
 
-def _events(home: Path) -> tuple[float, dict[str, float]]:
+def events(home: Path) -> tuple[float, dict[str, float]]:
     """When the first run started, and the seconds of each asset by its name."""
     import dagster as dg
 
     with dg.DagsterInstance.from_config(str(home / "dagster")) as dagster:
         first_run = min(run.start_time or run.create_timestamp.timestamp() for run in dagster.get_run_records())
-        stages = {}
+        stages: dict[str, float] = {}
         for key in dagster.all_asset_keys():
             last = dagster.get_latest_materialization_event(key)
             seconds = last and last.asset_materialization and last.asset_materialization.metadata.get("seconds")
             if seconds:
-                stages[key.path[-1]] = float(seconds.value)
+                stages[key.path[-1]] = stages.get(key.path[-1], 0.0) + float(seconds.value)
     return first_run, stages

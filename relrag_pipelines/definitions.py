@@ -21,7 +21,7 @@ from relrag_pipelines.assets.sources import manifest_true, no_unredacted_value, 
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import lock
-from relrag_pipelines.workspace import Progress, Workspace, stamp_hash
+from relrag_pipelines.workspace import Workspace, stamp_hash
 
 # BackfillPolicy is declared beta; a line of warning an asset hides what matters
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
@@ -32,10 +32,9 @@ UnresolvedJob = Any
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 
-def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Definitions:
-    """All definitions of one archive; `progress` is told what the assets are doing."""
-    workspace = Workspace(settings, progress)
-    sources = settings.sources
+def build_defs(workspace: Workspace) -> dg.Definitions:
+    """All definitions of one archive."""
+    settings, sources = workspace.settings, workspace.settings.sources
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
     export = dg.define_asset_job("export", exports, description="Read what has changed in the sources.")
@@ -151,4 +150,4 @@ def _settings() -> Settings:
 @dg.definitions
 def defs() -> dg.Definitions:
     """The archive of the relrag.toml in charge."""
-    return build_defs(_settings())
+    return build_defs(Workspace(_settings()))

@@ -6,7 +6,9 @@ Before the first month is written the touched units are marked unfinished, so th
 
 from __future__ import annotations
 
+import functools
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -52,9 +54,10 @@ class Exported:
 class _Contents:
     """What one unit holds."""
 
-    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
-    """month -> private records"""
-    months: dict[str, UnitMonth] = field(default_factory=dict)
+    rows: pa.Table = field(default_factory=_PRIVATE.empty_table)
+    """private records, month by month"""
+    months: list[UnitMonth] = field(default_factory=list)
+    """how many of them each month has, in order"""
     failures: list[Failure] = field(default_factory=list)
     complete: bool = True
 
@@ -93,10 +96,13 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
 
     change = _gone(source, known, found.gone)
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
+    leading = [path for path in stale if copies.get(path, [path])[0] == path]
+    read = workspace.each(
+        functools.partial(_read, workspace, source), [(found.units[path], copies.get(path, [path])) for path in leading]
+    )
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
-        places = copies.get(path, [path])
-        contents = _read(workspace, source, found.units[path], places) if places[0] == path else _Contents()
+        contents = next(read) if copies.get(path, [path])[0] == path else _Contents()
         _replace(change, path, known.get(path), contents, full)
         report.failures += contents.failures
         report.bytes_read += found.units[path].size
@@ -167,14 +173,15 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
             change.interrupted.add(path)
         return
     earlier = {month.month: month for month in before.months} if before else {}
-    both = earlier.keys() | contents.months.keys()
+    later = {month.month: month for month in contents.months}
     again = full or unfinished or before is None
-    change.touched |= {month for month in both if again or earlier.get(month) != contents.months.get(month)}
+    change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
-    for month, tables in contents.tables.items():
-        change.tables.setdefault(month, []).extend(tables)
-    months = [contents.months[month] for month in sorted(contents.months)]
-    change.states[path] = UnitState(path, 0, 0, "", "", months)
+    start = 0
+    for month in contents.months:
+        change.tables.setdefault(month.month, []).append(contents.rows.slice(start, month.rows))
+        start += month.rows
+    change.states[path] = UnitState(path, 0, 0, "", "", contents.months)
 
 
 def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change) -> None:
@@ -218,25 +225,24 @@ def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], c
         rows = pa.concat_tables([kept, *change.tables.get(month, [])])
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
-    entries = lake.write(home, "private_records", source.name, sorted(change.touched), make)
-    return {month: entries[month].rows if month in entries else 0 for month in sorted(change.touched)}
+    months = sorted(change.touched)
+    entries = lake.write(home, "private_records", source.name, months, map(make, months))
+    return {month: entries[month].rows if month in entries else 0 for month in months}
 
 
-def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -> _Contents:
-    """Runs the connector over one unit; its records finished and sorted into months."""
-    contents, pending = _Contents(), dict[str, list[Record]]()
+def _read(workspace: Workspace, source: Source, one: tuple[Unit, list[str]]) -> _Contents:
+    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months."""
+    unit, places = one
+    contents, tables = _Contents(), [_PRIVATE.empty_table()]
+    pending: list[Record] = []
+    months: list[str] = []
     hashers: dict[str, hashlib.blake2b] = {}
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
 
-    def flush() -> int:
-        for month, records in pending.items():
-            rows = to_table(records, Record)
-            rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
-            contents.tables.setdefault(month, []).append(rows)
+    def flush() -> None:
+        rows = to_table(pending, Record)
+        tables.append(rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE))
         pending.clear()
-        return 0
-
-    waiting = 0
 
     for record in _items(workspace, source, unit, contents):
         _finish(record, workspace.keys, source, places)
@@ -248,15 +254,14 @@ def _read(workspace: Workspace, source: Source, unit: Unit, places: list[str]) -
         record.content_hash = _content_hash(record, workspace.keys)
         digest = hashers.setdefault(month, hashlib.blake2b(digest_size=16))
         digest.update("\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass"))
-        pending.setdefault(month, []).append(record)
-        waiting += 1
-        if waiting >= _FLUSH_ROWS:
-            waiting = flush()
+        pending.append(record)
+        months.append(month)
+        if len(pending) >= _FLUSH_ROWS:
+            flush()
     flush()
-    contents.months = {
-        month: UnitMonth(month, sum(rows.num_rows for rows in contents.tables[month]), digest.hexdigest())
-        for month, digest in hashers.items()
-    }
+    contents.rows = pa.concat_tables(tables).take(pc.sort_indices(pa.array(months, pa.string())))
+    count = Counter(months)
+    contents.months = [UnitMonth(month, count[month], hashers[month].hexdigest()) for month in sorted(hashers)]
     return contents
 
 

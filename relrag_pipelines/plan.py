@@ -22,6 +22,8 @@ from relrag_pipelines.workspace import Workspace, stamp_hash
 PUBLISH_VERSION = 1
 """Raised when equal lake tables are published differently."""
 
+_LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
+
 PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_asset_edges", "failures")
 
 
@@ -50,6 +52,8 @@ class Export:
     new: int
     changed: int
     gone: int
+    bytes: int
+    """of the new and changed ones"""
 
 
 @dataclass(frozen=True, order=True)
@@ -79,6 +83,11 @@ class Plan:
     def empty(self) -> bool:
         """Nothing has to be done."""
         return not (self.exports or self.stale or self.publish)
+
+    @property
+    def large(self) -> bool:
+        """So much has to be done that further processes gain more than their start costs."""
+        return sum(export.bytes for export in self.exports) > _LARGE_BYTES or len(self.stale) > _LARGE_MONTHS
 
     def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
         """(first month, last month, [(source, stage), ...]) for each contiguous range, in order.
@@ -133,7 +142,8 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
     for one in surveys:
         if one.scan and (one.scan.changed or one.scan.gone):
             new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
-            exports.append(Export(one.source, new, len(one.scan.changed) - new, len(one.scan.gone)))
+            size = sum(one.scan.units[path].size for path in one.scan.changed)
+            exports.append(Export(one.source, new, len(one.scan.changed) - new, len(one.scan.gone), size))
     stale = stale_months(surveys)
     reason = ""
     if exports or stale:
@@ -164,7 +174,23 @@ def wanted_inputs(workspace: Workspace, surveys: Iterable[Survey]) -> str:
         [source.name, stamp_hash([repr(failure) for failure in units.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
-    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), tables, failures])
+    return stamp_hash([publish_settings(workspace), tables, failures])
+
+
+def month_inputs(surveys: Iterable[Survey]) -> dict[str, str]:
+    """Hash of each month that has rows, by <source>/<YYYY-MM>; failures apart."""
+    found: dict[str, list[list[str]]] = {}
+    for one in surveys:
+        for table in PUBLISHED_TABLES[:-1]:
+            for month, output in _outputs(one.manifests[table]):
+                found.setdefault(f"{one.source}/{month}", []).append([table, output])
+    return {month: stamp_hash(outputs) for month, outputs in sorted(found.items())}
+
+
+def publish_settings(workspace: Workspace) -> str:
+    """Hash of what decides, beside the lake, how a generation is built."""
+    names = [source.name for source in workspace.settings.sources]
+    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), names])
 
 
 def policy_hash(workspace: Workspace) -> str:

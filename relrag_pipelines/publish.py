@@ -5,28 +5,39 @@ A month that is not up to date is refused: it could hold text redacted under an 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines import plan as plans
 from relrag_pipelines.records import Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
+from relrag_pipelines.stores.atomic import link
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.workspace import Workspace
 
 CATALOG = catalog.NAME
 VECTORS = "vectors"
 _INPUTS = "INPUTS"
-"""in the folder being built: hash of what the catalog was built from"""
+"""in the folder being built, written last: hash of what it was built from"""
+_ABOUT = "months.json"
+"""in every generation: hash of each month that it was built from, and of those that its base was built from"""
+_SHARE = 5
+"""not more than one in so many records may lie on top of a base"""
 
 
-def build_catalog(workspace: Workspace) -> dict[str, int]:
-    """Begins a generation with its catalog; returns rows by table.
+def build(workspace: Workspace) -> dict[str, int]:
+    """Begins a generation with its catalog and its vectors; returns rows by table, and `points`.
 
-    Raises GenerationError where a month of the lake is not up to date.
+    Where little has changed since the last generation that was built whole, the catalog lies on top of that one and
+    the vectors are a copy of the newest ones with what differs; else, and whenever something is deleted, both are
+    built anew. Raises GenerationError where a month of the lake is not up to date.
     """
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
     stale = plans.stale_months(surveys)
@@ -36,26 +47,61 @@ def build_catalog(workspace: Workspace) -> dict[str, int]:
             f"{len(stale)} months are not up to date, the first is {first.source}/{first.stage} {first.month} "
             f"({first.reason}); run `relrag sync`"
         )
-    place = generations.begin(workspace.home)
-    counts = catalog.build(place / CATALOG, _parts(workspace, place), at=now(), previous=_published(workspace))
-    for left in place.glob("failures-*.parquet"):
-        left.unlink()
-    (place / _INPUTS).write_text(plans.wanted_inputs(workspace, surveys))
+    inputs, months = plans.wanted_inputs(workspace, surveys), plans.month_inputs(surveys)
+    about = {"settings": plans.publish_settings(workspace), "months": months}
+    counts = _build_on_top(workspace, about) or _build_whole(workspace, about)
+    (generations.building(workspace.home) / _INPUTS).write_text(inputs)
     return counts
 
 
-def build_vectors(workspace: Workspace) -> int:
-    """Indexes the chunks of the catalog that was just built; returns how many."""
-    place = generations.building(workspace.home)
-    if not (place / CATALOG).exists():
-        raise GenerationError("no catalog has been built; materialise duckdb_catalog first, or run `relrag sync`")
-    return vectors.build(place / VECTORS, catalog.batches(place / CATALOG))
+def _build_whole(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
+    place, points = generations.begin(workspace.home), []
+
+    def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
+        points.append(vectors.build(place / VECTORS, batches, workspace.each))
+
+    parts = _parts(workspace, place, set(about["months"]))
+    counts = catalog.build(place / CATALOG, parts, at=now(), previous=_published(workspace), index=index)
+    _write_about(place, {**about, "base": about["months"]})
+    return {**counts, "points": points[0]}
+
+
+def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int] | None:
+    """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
+    previous = _published(workspace)
+    below = _read_about(previous.parent) if previous else {}
+    if not previous or below.get("settings") != about["settings"]:
+        return None
+    replaced = sorted(
+        month
+        for month in about["months"].keys() | below["base"]
+        if about["months"].get(month) != below["base"].get(month)
+    )
+    if _rows(workspace, replaced) * _SHARE > _rows(workspace, about["months"]):
+        return None
+    place, points = generations.begin(workspace.home), []
+    base = previous.with_name(catalog.BASE)
+    link(base if base.exists() else previous, place / catalog.BASE)
+
+    def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
+        points.append(vectors.extend(previous.with_name(VECTORS), place / VECTORS, batches, gone, workspace.each))
+
+    parts = _parts(workspace, place, set(replaced))
+    try:
+        counts = catalog.build(place / CATALOG, parts, at=now(), previous=previous, replaced=replaced, index=index)
+    except catalog.TangledError:
+        return None
+    if catalog.removed(place / CATALOG, previous):
+        # what was deleted would stay in the base and in the files of the vectors
+        return None
+    _write_about(place, {**about, "base": below["base"]})
+    return {**counts, "points": points[0]}
 
 
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     """Checks what was built and makes it the current generation; returns it and the numbers of those removed."""
     place = generations.building(workspace.home)
-    if not (place / CATALOG).exists() or not (place / VECTORS).is_dir():
+    if not (place / _INPUTS).exists():
         raise GenerationError("nothing has been built; materialise duckdb_catalog and qdrant_points first")
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
     inputs = plans.wanted_inputs(workspace, surveys)
@@ -68,7 +114,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     (place / _INPUTS).unlink()
     about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
     # neither what was deleted nor what another policy let through may stay readable in an older generation
-    sealed = generations.finish(workspace.home, about, now(), forget=bool(deleted) or redacted_otherwise)
+    forget = bool(deleted) or redacted_otherwise
+    sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=_carried(workspace, place))
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
 
@@ -101,7 +148,8 @@ def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
     ]
 
 
-def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[Path]]]]:
+def _parts(workspace: Workspace, place: Path, months: Set[str]) -> dict[str, list[tuple[str, list[Path]]]]:
+    """The files of these months (<source>/<YYYY-MM>), and all failures."""
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
         for table, found in parts.items():
@@ -109,7 +157,7 @@ def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[
             files = [
                 lake.month_path(workspace.home, table, source.name, month)
                 for month, entry in sorted(entries.items())
-                if entry.rows
+                if entry.rows and (table == "failures" or f"{source.name}/{month}" in months)
             ]
             found.append((source.name, files))
         failed = redacted_failures(workspace, source)
@@ -117,6 +165,36 @@ def _parts(workspace: Workspace, place: Path) -> dict[str, list[tuple[str, list[
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
         parts["failures"][-1][1].append(path)
     return parts
+
+
+def _rows(workspace: Workspace, months: Iterable[str]) -> int:
+    """Records of these months."""
+    manifests = {name: lake.manifest(workspace.home, "records", name) for name in {one.split("/")[0] for one in months}}
+    entries = [manifests[name].get(month) for name, month in (one.split("/") for one in months)]
+    return sum(entry.rows for entry in entries if entry)
+
+
+def _write_about(place: Path, about: dict[str, Any]) -> None:
+    """What the generation was built from, and at the end what was written for the catalog alone."""
+    (place / _ABOUT).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
+    for left in place.glob("failures-*.parquet"):
+        left.unlink()
+
+
+def _read_about(place: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = orjson.loads((place / _ABOUT).read_bytes())
+    except (FileNotFoundError, orjson.JSONDecodeError):  # of an older version, or damaged: everything is built anew
+        return {}
+    return found
+
+
+def _carried(workspace: Workspace, place: Path) -> dict[str, dict[str, Any]]:
+    """The entries of files that are those of the generation before, whose hashes are known."""
+    if not (place / catalog.BASE).exists():
+        return {}
+    files = generations.published(workspace.home)["files"]
+    return {catalog.BASE: files.get(catalog.BASE) or files[CATALOG]}
 
 
 def _published(workspace: Workspace) -> Path | None:

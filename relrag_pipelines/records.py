@@ -188,7 +188,10 @@ class Embedding:
 
 @dataclass(slots=True)
 class Edge:
-    """A relation between two assets: in the lake a claim, in the catalog a fact. Unique on its first three fields."""
+    """A relation between two assets, unique on its first three fields.
+
+    In the lake a claim, in the catalog a fact, and among the pending edges a claim of which an end is not there yet.
+    """
 
     src_asset_ref: Annotated[str, "the member, attachment, chunk, reply"]
     dst_asset_ref: Annotated[str, "the thread, container, record, message answered"]
@@ -198,11 +201,17 @@ class Edge:
 
 
 @dataclass(slots=True)
-class PendingEdges:
-    """Claims that are no facts yet, because one of their ends is not in the archive."""
+class Shared:
+    """A record or chat window that several months or sources of the lake hold, of which one is published."""
 
-    relation_type: Annotated[str, "as in asset_asset_edges"]
-    claims: Annotated[int, "how many"]
+    asset_id: Annotated[str, "the record or chat window"]
+
+
+@dataclass(slots=True)
+class Replaced:
+    """A month of a source that a catalog on top of another holds itself; what the other has of it no longer counts."""
+
+    lake_month: Annotated[str, "<source>/<YYYY-MM>"]
 
 
 @dataclass(slots=True)
@@ -264,7 +273,9 @@ TABLES = {
             "lake/asset_asset_edges/<source>/<YYYY-MM>.parquet, catalog",
             {"idx_aae_src": "src_asset_ref", "idx_aae_dst": "dst_asset_ref", "idx_aae_type": "relation_type"},
         ),
-        Table("pending_edges", PendingEdges, ("relation_type",), "catalog"),
+        Table("pending_edges", Edge, ("src_asset_ref", "dst_asset_ref", "relation_type"), "catalog"),
+        Table("shared", Shared, ("asset_id",), "catalog"),
+        Table("replaced", Replaced, ("lake_month",), "catalog"),
         Table("terms", Term, ("term",), "catalog"),
     )
 }

@@ -117,7 +117,7 @@ class _Session:
     """Runs on one instance, one after another."""
 
     def __init__(self, workspace: Workspace, shared: dg.DagsterInstance) -> None:
-        defs = build_defs(workspace.settings, workspace.progress)
+        defs = build_defs(workspace)
         self._assets: Sequence[Any] = [*(defs.assets or []), *(defs.asset_checks or [])]
         self._instance = shared
         self.outcome = Outcome()

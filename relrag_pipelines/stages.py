@@ -5,6 +5,7 @@ Declared once here: the plan asks what a stage reads and depends on, the Dagster
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -161,24 +162,32 @@ def run(workspace: Workspace, source: Source, stage: Stage, months: list[str]) -
     """Makes the given months of a stage again and returns their manifest entries."""
     home, what = workspace.home, f"{source.name}: {stage.name}"
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
-    done = 0
+    there = [month for month in months if all(month in known for known in upstream)]
+    outputs = workspace.each(functools.partial(_make, workspace, source.name, stage.name), there)
 
-    def make(month: str) -> tuple[pa.Table, Stamp | None]:
-        nonlocal done
-        workspace.report(what, done, len(months))
-        done += 1
-        if any(month not in known for known in upstream):
-            _keep_failures(workspace, source, stage, month, [], None)
-            return pa.table({}), None
-        tables = [lake.read(home, table, source.name, month) for table in stage.inputs]
-        output = stage.make(workspace, source, tables)
-        stamp = wanted_stamp(workspace, source, stage, [known[month].output for known in upstream])
-        _keep_failures(workspace, source, stage, month, output.failures, stamp)
-        return output.table, stamp
+    def made() -> Iterator[tuple[pa.Table, Stamp | None]]:
+        for done, month in enumerate(months):
+            workspace.report(what, done, len(months))
+            if any(month not in known for known in upstream):
+                _keep_failures(workspace, source, stage, month, [], None)
+                yield pa.table({}), None
+                continue
+            output = next(outputs)
+            stamp = wanted_stamp(workspace, source, stage, [known[month].output for known in upstream])
+            _keep_failures(workspace, source, stage, month, output.failures, stamp)
+            yield output.table, stamp
 
-    entries = lake.write(home, stage.table, source.name, months, make)
+    entries = lake.write(home, stage.table, source.name, months, made())
     workspace.report(what, len(months), len(months))
     return entries
+
+
+def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -> Made:
+    """What the stage makes of that month; reads only, so that any process may do it."""
+    source = workspace.settings.source(source_name)
+    (stage,) = (one for one in STAGES if one.name == stage_name)
+    tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
+    return stage.make(workspace, source, tables)
 
 
 def _keep_failures(
@@ -188,7 +197,7 @@ def _keep_failures(
     known = lake.manifest(workspace.home, "failures", source.name)
     if stage.table == "records" and (failures or month in known):
         rows = to_table(failures, Failure) if failures else arrow_schema(Failure).empty_table()
-        lake.write(workspace.home, "failures", source.name, [month], lambda _: (rows, stamp if failures else None))
+        lake.write(workspace.home, "failures", source.name, [month], [(rows, stamp if failures else None)])
 
 
 _IDS = frozenset(

@@ -162,9 +162,9 @@ class SparseEncoder:
             )
         )
 
-    def document(self, text: str) -> SparseVector:
-        """The vector under which a text is found."""
-        return self._bm25.embed_document(document_tokens(text))
+    def document(self, tokens: str) -> SparseVector:
+        """The vector under which a text of these tokens is found."""
+        return self._bm25.embed_document(tokens)
 
     def query(self, text: str) -> SparseVector:
         """The vector of a question; without entries where the question holds no word."""

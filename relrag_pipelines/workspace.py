@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from relrag_pipelines import keys as key_files
+from relrag_pipelines import workers
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Reading
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
 """called with what is being done, how much of it is done, and how much there is"""
 
@@ -27,6 +32,16 @@ class Workspace:
 
     settings: Settings
     progress: Progress | None = None
+    pool: Executor | None = None
+    """further processes that take part in what is computed; see workers.py"""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it is opened once, and has neither progress nor pool there."""
+        return _opened, (pickle.dumps(self.settings),)
+
+    def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """The function's result for every item, in order, with all processes there are."""
+        return workers.each(self.pool, function, items)
 
     @functools.cached_property
     def keys(self) -> Keys:
@@ -77,6 +92,12 @@ class Workspace:
         kind, reading = KINDS[source.kind], self.reading(source)
         options = {name: getattr(reading, name) for name in kind.options}
         return stamp_hash([kind.name, kind.version, options, self.keys.id_fingerprint, self.settings.first_month])
+
+
+@functools.lru_cache(maxsize=1)
+def _opened(settings: bytes) -> Workspace:
+    # only what this project pickled in the process that started this one comes here
+    return Workspace(pickle.loads(settings))  # noqa: S301
 
 
 def stamp_hash(parts: Any) -> str:

@@ -11,13 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo
 
-import duckdb
-
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, vectors
+from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_query import graph, passages
 from relrag_query.answer import answer
@@ -51,8 +49,7 @@ class Archive:
         self._held = held
         self._zone = ZoneInfo(settings.timezone)
         # point lookups are faster on one thread, and many readers may run at once
-        path = generation.path / "catalog.duckdb"
-        self._catalog = held.enter_context(duckdb.connect(str(path), read_only=True, config={"threads": 1}))
+        self._catalog = held.enter_context(catalog.open(generation.path / catalog.NAME, threads=1))
         self._vectors = vectors.open(generation.path / "vectors")
         held.callback(self._vectors.close)
 

@@ -95,3 +95,21 @@ def chunks(config: Path, source: str) -> list[Chunk]:
     months = sorted(lake.manifest(home, "chunks", source))
     rows = [row for month in months for row in lake.read(home, "chunks", source, month).to_pylist()]
     return [Chunk(**{{"from": "from_"}.get(name, name): value for name, value in row.items()}) for row in rows]
+
+
+def many_notes(folder: Path, count: int = 40) -> Path:
+    """An archive of that many notes, of which every month of two years holds about as many; returns its relrag.toml."""
+    notes = [
+        {
+            "id": f"n{number}",
+            "text": f"Note {number}: the greenhouse needs pane {number * 7}.",
+            "ts": 1672531200 + number * 730 * 86_400 // count,
+            "thread_id": f"t{number % 5}",
+        }
+        for number in range(count)
+    ]
+    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in notes))
+    config = folder / "relrag.toml"
+    head, sources = CONFIG.format(extra="").split("[[sources]]", 1)
+    config.write_text(head + "[[sources]]" + sources.split("[[sources]]")[-1])
+    return config

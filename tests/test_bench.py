@@ -72,7 +72,7 @@ def test_documents_are_measured_with_the_stages_of_their_sync() -> None:
     assert names == ["the floor", "Other", "", "", ""]
     assert figures[1].ratio == pytest.approx(20.0 / figures[0].ours)
     stages = details["stages"]
-    assert {"start-up", "export", "redacted", "chunks", "duckdb_catalog", "qdrant_points", "rest"} <= stages.keys()
+    assert {"start-up", "export", "redacted", "chunks", "duckdb_catalog", "rest"} <= stages.keys()
     for place in (0, 1):
         assert all(seconds[place] > 0 for seconds in stages.values())
     assert sum(plain for plain, _ in stages.values()) == pytest.approx(figures[0].ours + figures[2].ours)

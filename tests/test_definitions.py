@@ -23,7 +23,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def repository(config: Path) -> dg.RepositoryDefinition:
-    return build_defs(archive.workspace(config).settings).get_repository_def()
+    return build_defs(archive.workspace(config)).get_repository_def()
 
 
 def test_the_graph_is_the_declared_one(config: Path) -> None:
@@ -88,7 +88,7 @@ def test_runs_are_seen_by_the_ui_and_hold_no_text(config: Path) -> None:
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
     commands.sync(config)
     workspace = archive.workspace(config)
-    checks = {check.check_key: check for check in build_defs(workspace.settings).asset_checks or []}  # type: ignore[union-attr]
+    checks = {check.check_key: check for check in build_defs(workspace).asset_checks or []}  # type: ignore[union-attr]
 
     def passed(asset: list[str], name: str) -> bool:
         result = checks[dg.AssetCheckKey(dg.AssetKey(asset), name)]()  # type: ignore[operator]

@@ -67,10 +67,10 @@ def test_modules_are_named_for_what_they_are_about(module: str) -> None:
 def test_help_is_quick_and_loads_nothing_heavy(command: list[str]) -> None:
     script = f"""
 import sys, time
-from relrag_query.cli import main
+from relrag_query.cli import command
 sys.argv = {["relrag", *command, "--help"]!r}
 try:
-    main()
+    command()
 finally:
     print(time.process_time(), *sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)
 """

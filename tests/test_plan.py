@@ -95,7 +95,7 @@ def test_exports_count_new_changed_and_gone_units() -> None:
     units = {path: Unit(path, None, 1, 1) for path in ("a", "b", "c")}  # type: ignore[arg-type]
     one = survey({}, scan=Scan(units, ("a", "b"), ("z",)))
     todo = plans.plan([one], {"chat": {"b", "c", "z"}}, published="x", wanted="x")
-    assert todo.exports == [Export("chat", new=1, changed=1, gone=1)]
+    assert todo.exports == [Export("chat", new=1, changed=1, gone=1, bytes=2)]
     assert todo.publish == "what it is made from changes"
 
 

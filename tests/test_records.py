@@ -181,6 +181,6 @@ def test_other_rows_keep_what_they_hold() -> None:
 
 
 def test_a_missing_value_is_refused_where_one_is_needed() -> None:
-    rows = pa.table({"relation_type": pa.array([None], pa.string()), "claims": pa.array([1])})
+    rows = pa.table({"term": pa.array([None], pa.string()), "documents": pa.array([1])})
     with pytest.raises(ValueError, match="non-nullable"):
-        rows.cast(arrow_schema(TABLES["pending_edges"].row))
+        rows.cast(arrow_schema(TABLES["terms"].row))

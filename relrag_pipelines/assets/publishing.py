@@ -1,6 +1,7 @@
 """Across all sources: the catalog, the vectors, and the generation that queries read."""
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
@@ -22,38 +23,45 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     """duckdb_catalog, qdrant_points and published_generation, in this order."""
     sources = [source.name for source in workspace.settings.sources]
 
-    @dg.asset(
-        deps=[[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"],
-        group_name=_GROUP,
-        kinds={"duckdb"},
-        owners=_OWNERS,
-        code_version="1",
-        description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
-        metadata=column_schema("records"),
-    )
-    def duckdb_catalog() -> dg.MaterializeResult[Any]:
-        started = time.monotonic()
-        with sealed(), writing(workspace.home, "duckdb_catalog", _WAIT_SECONDS):
-            counts = publish.build_catalog(workspace)
-        return dg.MaterializeResult(
-            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)}
-        )
+    made = [[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"]
 
-    @dg.asset(
-        deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
-        group_name=_GROUP,
-        kinds={"qdrant"},
-        owners=_OWNERS,
-        code_version="1",
-        description="The passages of the catalog as points that can be searched, built beside.",
+    @dg.multi_asset(
+        name="catalog_and_points",
+        specs=[
+            dg.AssetSpec(
+                "duckdb_catalog",
+                deps=made,
+                group_name=_GROUP,
+                kinds={"duckdb"},
+                owners=_OWNERS,
+                code_version="2",
+                description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
+                metadata=column_schema("records"),
+            ),
+            dg.AssetSpec(
+                "qdrant_points",
+                deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
+                group_name=_GROUP,
+                kinds={"qdrant"},
+                owners=_OWNERS,
+                code_version="2",
+                description="The passages of the catalog as points that can be searched, built beside.",
+            ),
+        ],
     )
-    def qdrant_points() -> dg.MaterializeResult[Any]:
+    def catalog_and_points() -> Iterator[dg.MaterializeResult[Any]]:
+        # one step for both: they agree on what has changed, and are made at the same time
         started = time.monotonic()
-        with sealed(), writing(workspace.home, "qdrant_points", _WAIT_SECONDS):
-            points = publish.build_vectors(workspace)
+        with sealed(), writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
+            counts = publish.build(workspace)
+        points = counts.pop("points")
+        yield dg.MaterializeResult(
+            asset_key="duckdb_catalog",
+            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)},
+        )
         vectors = embedders.describe(workspace.settings.embedder)
-        return dg.MaterializeResult(
-            metadata={"dagster/row_count": points, "vectors": vectors, "seconds": _since(started)}
+        yield dg.MaterializeResult(
+            asset_key="qdrant_points", metadata={"dagster/row_count": points, "vectors": vectors}
         )
 
     @dg.asset(
@@ -80,7 +88,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
             }
         )
 
-    return [duckdb_catalog, qdrant_points, published_generation]
+    return [catalog_and_points, published_generation]
 
 
 def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
@@ -97,11 +105,11 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
 
     @dg.asset_check(
         asset="published_generation",
-        description="Every file of the generation is as its MANIFEST says.",
+        description="Every file that was written for the generation is as its MANIFEST says.",
     )
     def generation_true() -> dg.AssetCheckResult:
         with sealed(), generations.open_current(workspace.home) as generation:
-            wrong = generations.verify(workspace.home, generation.number)
+            wrong = generations.verify(workspace.home, generation.number, carried=False)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
     return [nothing_dangling, generation_true]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,14 @@ def write_text(path: Path, text: str) -> None:
     """Puts a small text file in place, whole or not at all."""
     with replacing(path) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def link(source: Path, target: Path) -> None:
+    """A second name for a file that is never changed; a copy where the file system has no such thing."""
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def sync_file(path: Path) -> None:

@@ -3,120 +3,214 @@
 It is built beside the one in use and never changed afterwards. Everything runs as SQL over the lake's parquet files,
 out of core. Here the claims of the lake become facts: a record that several sources hold becomes one, an edge stays
 only where both its ends exist, and person ids are joined to passages.
+
+A catalog may lie on top of another, its base: then it holds the months that differ, whole, and hides those of the base.
+So a new message costs its month, however large the archive is. Whoever reads opens both as one.
 """
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
-from relrag_pipelines.records import TABLES, Term, arrow_schema, ddl, to_table
+from relrag_pipelines.records import TABLES, Replaced, Term, arrow_schema, ddl, to_table
 from relrag_pipelines.stores import catalog_sql as sql
 from relrag_pipelines.tokens import document_tokens
 
 Parts = Mapping[str, Sequence[tuple[str, Sequence[Path]]]]
 """table name -> (source name, its monthly parquet files), sources in the order of relrag.toml"""
 
-NAME = "catalog.duckdb"
-"""the file's name within a generation"""
+NAME, BASE = "catalog.duckdb", "base.duckdb"
+"""the file's name within a generation, and that of the one it lies on top of"""
 
 _MEMORY = "1GB"
-_COUNTED = 5_000
+_BATCH = 2_048
+"""passages that are indexed at a time"""
+_COUNTED = 2_000
 """passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
+_LAKE_MONTH = '"lake_month" VARCHAR NOT NULL'
+"""<source>/<YYYY-MM> of the lake that a row comes from"""
 _EXTRA = {
-    "asset_asset_edges": ('"id" BIGINT PRIMARY KEY', '"created_at" TIMESTAMP NOT NULL DEFAULT current_timestamp'),
+    "records": (_LAKE_MONTH,),
+    "identifiers": (_LAKE_MONTH,),
+    "asset_asset_edges": (
+        '"id" BIGINT PRIMARY KEY',
+        '"created_at" TIMESTAMP NOT NULL DEFAULT current_timestamp',
+        _LAKE_MONTH,
+    ),
     "chunks": (
         '"person_ids" BIGINT[] NOT NULL DEFAULT []',
         '"mentioned_person_ids" BIGINT[] NOT NULL DEFAULT []',
+        _LAKE_MONTH,
     ),
+    "pending_edges": (_LAKE_MONTH,),
 }
 """columns that stand in the catalog only"""
 
-_TABLES = ("records", "identifiers", "chunks", "asset_asset_edges", "failures", "pending_edges", "terms")
-_LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
+_LAYERED = ("records", "identifiers", "chunks", "asset_asset_edges")
+"""tables that are those of the base and those on top of it; of the others the top has all"""
+_TABLES = (*_LAYERED, "failures", "pending_edges", "terms")
+_STORED = (*_TABLES, "shared", "replaced")
+_LAKE = (*_LAYERED, "failures")
+
+Index = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
+"""told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
 
 
-def build(path: Path, parts: Parts, *, at: datetime, previous: Path | None = None) -> dict[str, int]:
-    """Writes a new catalog to `path` and returns the number of rows by table, and of `pending_edges` the claims.
+class TangledError(Exception):
+    """What is to be replaced shares records with what is kept, so the catalog cannot lie on top of its base."""
+
+
+def build(
+    path: Path,
+    parts: Parts,
+    *,
+    at: datetime,
+    previous: Path | None = None,
+    replaced: Sequence[str] | None = None,
+    index: Index | None = None,
+) -> dict[str, int]:
+    """Writes a new catalog to `path` and returns the number of rows by table.
 
     `previous` is the catalog that was published before: an edge that it has keeps its `created_at`; others get `at`.
-    Raises duckdb.Error where a parquet file cannot be read; nothing is left at `path` then.
+    With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
+    and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
+
+    Raises TangledError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read; nothing
+    is left at `path` then.
     """
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)
     try:
         with duckdb.connect(str(path), config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
-            rows = _fill(connection, parts, at, previous)
+            _prepare(connection, path, parts, at, previous, replaced)
+            changes = (_all(connection.cursor()), []) if replaced is None else _differences(connection)
+            with ThreadPoolExecutor(1) as beside:
+                # DuckDB works without Python's lock, in one go, so that it need not wait for it in between
+                rest = beside.submit(connection.execute, ";".join(_rest(replaced is not None)))
+                if index:
+                    index(*changes)
+                rest.result()
+            if replaced is None:
+                _count_terms(connection)
+            for other in ("base", "previous", "previous_base"):
+                connection.execute(f"DETACH DATABASE IF EXISTS {other}")
             connection.execute("CHECKPOINT")
+        return counts(path)
     except BaseException:
         path.unlink(missing_ok=True)
         path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
         raise
     finally:
         shutil.rmtree(spill, ignore_errors=True)
-    return rows
 
 
-def batches(path: Path, size: int = 4096) -> Iterator[pa.RecordBatch]:
+def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+    """A catalog and its base as one, read-only: a view for each table, with the columns that it is declared with."""
+    connection = duckdb.connect(config={"threads": threads} if threads else {})
+    try:
+        _attach(connection, path, "catalog", "base")
+        for table in _STORED:
+            hidden = ", ".join(["lake_month"] * (_LAKE_MONTH in _EXTRA.get(table, ())))
+            columns = f"* EXCLUDE ({hidden})" if hidden else "*"
+            connection.execute(f"CREATE VIEW {table} AS SELECT {columns} FROM all_{table}")  # noqa: S608
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def batches(path: Path, size: int = _BATCH) -> Iterator[pa.RecordBatch]:
     """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids."""
-    with _reading(path) as connection:
+    with open(path) as connection:
         yield from connection.sql("FROM chunks").to_arrow_reader(size)
 
 
 def counts(path: Path) -> dict[str, int]:
     """Rows by table, as `build` returned them."""
-    with _reading(path) as connection:
-        return _counts(connection)
+    with open(path) as connection:
+        return {name: _count(connection, f"SELECT count(*) FROM {name}") for name in _TABLES}  # noqa: S608
 
 
 def removed(path: Path, previous: Path | None) -> int:
-    """How many records and failures the previous catalog has that this one has no more, or no longer like that."""
+    """How many records and failures the previous catalog has that this one has no more, or no longer with that text.
+
+    A record that now stands elsewhere in the same file is the same; one that has left a file is not.
+    """
     if previous is None:
         return 0
-    with _reading(path) as connection:
-        _attach(connection, previous)
-        return sum(
-            _count(connection, f"SELECT count(*) FROM previous.{table} ANTI JOIN {table} USING ({columns})")  # noqa: S608
-            for table, columns in (
-                ("records", "asset_id, content_hash, text, locations"),
-                ("failures", "source, unit, location, fault"),
-            )
-        )
+    with open(path) as connection:
+        _attach(connection, previous, "previous", "previous_base", "published_")
+        gone = _count(connection, sql.REMOVED)
+        return gone + _count(connection, sql.REMOVED_FAILURES)
 
 
 def dangling(path: Path) -> dict[str, int]:
-    """How many edges lack an end and how many chunks lack a record; all zero in a sound catalog."""
-    with _reading(path) as connection:
+    """How many edges lack an end and how many chunks lack a record; all zero in a sound catalog.
+
+    On top of a base only what is on top is looked at: the base was sound, and nothing of it has gone.
+    """
+    with open(path) as connection:
         return {name: _count(connection, query) for name, query in sql.DANGLING.items()}
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, parts: Parts, at: datetime, previous: Path | None) -> dict[str, int]:
+def _prepare(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    parts: Parts,
+    at: datetime,
+    previous: Path | None,
+    replaced: Sequence[str] | None,
+) -> None:
+    """All that the passages need, and they themselves with their indexes."""
     _attach_lake(connection, parts)
+    for name in _STORED:
+        connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
+    rows = [Replaced(month) for month in sorted(replaced or ())]
+    connection.from_arrow(to_table(rows, Replaced)).insert_into("replaced")
+    _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
     _attach_published(connection, previous)
-    indexes = []
-    for name in _TABLES:
-        create, *later = ddl(TABLES[name], _EXTRA.get(name, ()))
-        connection.execute(create)
-        indexes += later
+    connection.execute("SET VARIABLE published_at = $at", {"at": at.astimezone(UTC).replace(tzinfo=None)})
     connection.execute(sql.LOST)
     if _count(connection, "SELECT count(*) FROM lost"):
         connection.execute(sql.LOST_CHUNKS)
         connection.execute(sql.LOST_TWINS)
-    for statement in (sql.RECORDS, sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS, sql.REFS, sql.CLAIMS):
+        connection.execute(sql.SHARED)
+    if replaced is not None and _count(connection, sql.TANGLED):
+        raise TangledError
+    for statement in (sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS, *_indexes("chunks")):
         connection.execute(statement)
-    connection.execute(sql.EDGES, {"at": at.astimezone(UTC).replace(tzinfo=None)})
-    _count_terms(connection)
-    for statement in (sql.PENDING, sql.FAILURES, *indexes):
-        connection.execute(statement)
-    connection.execute("DETACH DATABASE IF EXISTS previous")
-    return _counts(connection)
+
+
+def _rest(on_top: bool) -> list[str]:
+    """The statements that make all the other tables."""
+    indexes = [statement for name in _STORED if name != "chunks" for statement in _indexes(name)]
+    kept = [sql.KEPT_REFS] if on_top else []
+    return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
+
+
+def _indexes(table: str) -> list[str]:
+    return ddl(TABLES[table])[1:]
+
+
+def _all(cursor: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
+    """Every passage, read only when it is asked for."""
+    with cursor:
+        yield from cursor.sql("SELECT * EXCLUDE (lake_month) FROM chunks ORDER BY chunk_id").to_arrow_reader(_BATCH)
+
+
+def _differences(connection: duckdb.DuckDBPyConnection) -> tuple[Iterator[pa.RecordBatch], list[str]]:
+    """The passages that differ from those of the previous catalog, and the ids of those that go for them."""
+    connection.execute(sql.DIFFERENT_CHUNKS)
+    gone = [chunk_id for (chunk_id,) in connection.execute(sql.GONE_CHUNKS).fetchall()]
+    return iter(connection.sql(sql.NEW_CHUNKS).to_arrow_table().to_batches(_BATCH)), gone
 
 
 def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
@@ -124,11 +218,6 @@ def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
     counted = Counter(term for (text,) in texts for term in set(document_tokens(text).split()))
     rows = [Term("", len(texts)), *(Term(term, counted[term]) for term in sorted(counted) if counted[term] > 1)]
     connection.from_arrow(to_table(rows, Term)).insert_into("terms")
-
-
-def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    rows = {name: connection.table(name).shape[0] for name in _TABLES}
-    return rows | {"pending_edges": _count(connection, "SELECT coalesce(sum(claims), 0)::BIGINT FROM pending_edges")}
 
 
 def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: Parts) -> None:
@@ -140,36 +229,63 @@ def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: Parts) -> None:
     months = sorted({(source, file.stem) for _, source, file in files})
     number = {month: part for part, month in enumerate(months)}
     for table in _LAKE:
-        of_table = [(str(file), number[source, file.stem]) for name, source, file in files if name == table]
+        of_table = [(str(file), (source, file.stem)) for name, source, file in files if name == table]
         view = f"lake_{table}"
         if not of_table:
-            schema = arrow_schema(TABLES[table].row).append(pa.field("part", pa.int64()))
-            connection.register(view, schema.empty_table())
+            added = [pa.field("part", pa.int64()), pa.field("lake_month", pa.string())]
+            connection.register(view, pa.schema([*arrow_schema(TABLES[table].row), *added]).empty_table())
             continue
         paths = [path for path, _ in of_table]
-        connection.register(f"parts_{table}", pa.table({"filename": paths, "part": [part for _, part in of_table]}))
-        numbered = connection.read_parquet(paths, filename=True).join(connection.view(f"parts_{table}"), "filename")
-        connection.register(view, numbered.project("* EXCLUDE (filename)"))
+        named = {
+            "filename": paths,
+            "part": [number[month] for _, month in of_table],
+            "lake_month": [f"{order[source]}/{month}" for _, (source, month) in of_table],
+        }
+        connection.register(f"parts_{table}", pa.table(named))
+        numbered = connection.read_parquet(paths, filename=True)
+        joined = numbered.join(connection.view(f"parts_{table}"), "filename")
+        connection.register(view, joined.project("* EXCLUDE (filename)"))
+
+
+def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> None:
+    """Views `kept_<table>` of what is kept of the base; empty without one."""
+    if base:
+        connection.execute(f"ATTACH {_quoted(base)} AS base (READ_ONLY)")
+    for table in (*_LAYERED, "pending_edges"):
+        kept = f"base.{table} WHERE lake_month NOT IN (FROM replaced)" if base else f"{table} LIMIT 0"
+        connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {kept}")  # noqa: S608
 
 
 def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | None) -> None:
-    """A view `published` of the previous catalog's edges and when they were first published."""
+    """Views `published_<table>` of the previous catalog, and `published` of its edges."""
     if previous is None:
         connection.execute(sql.NOTHING_PUBLISHED)
     else:
-        _attach(connection, previous)
+        _attach(connection, previous, "previous", "previous_base", "published_")
         connection.execute(sql.PUBLISHED)
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, previous: Path) -> None:
-    quoted = str(previous).replace("'", "''")
-    connection.execute(f"ATTACH '{quoted}' AS previous (READ_ONLY)")
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: str, prefix: str = "all_") -> None:
+    """Attaches a catalog and its base under these names, with a view of each table that is both in one."""
+    connection.execute(f"ATTACH {_quoted(path)} AS {name} (READ_ONLY)")
+    below = path.with_name(BASE)
+    hidden = "''"
+    if below.exists():
+        connection.execute(f"ATTACH {_quoted(below)} AS {base} (READ_ONLY)")
+        months = connection.execute(f"SELECT lake_month FROM {name}.replaced ORDER BY ALL").fetchall()  # noqa: S608
+        # written out: a filter on a list is cheaper in every query than a join with a table
+        hidden = ", ".join(_quoted(month) for (month,) in months) or "''"
+    for table in _STORED:
+        top = f"SELECT * FROM {name}.{table}"  # noqa: S608
+        if below.exists() and table in _LAYERED:
+            top += f" UNION ALL SELECT * FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
+        elif below.exists() and table == "terms":
+            top = f"SELECT * FROM {base}.terms"  # noqa: S608
+        connection.execute(f"CREATE TEMP VIEW {prefix}{table} AS {top}")
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(str(path), read_only=True) as connection:
-        yield connection
+def _quoted(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:

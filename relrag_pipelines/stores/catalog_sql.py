@@ -1,7 +1,8 @@
 """The statements that build a catalog, in the order in which they run.
 
-They read the views `lake_<table>`, in which `part` orders rows by source and month, and the view `published`, the edges
-of the catalog before.
+They read the views `lake_<table>`, in which `part` orders rows by source and month and `lake_month` names these; the
+views `kept_<table>`, which are what a catalog on top of another leaves of it, else empty; and the view `published`, the
+edges of the catalog before.
 """
 
 LOST = """
@@ -33,6 +34,20 @@ INSERT INTO lost
         ON kept.asset_id = held.asset_id AND kept.part < held.part
 """
 """Two windows may begin and end alike, and one source have a message between that the other lacks."""
+
+SHARED = """
+INSERT INTO shared SELECT DISTINCT ref FROM lost WHERE ref NOT LIKE 'chunk:%' ORDER BY ref
+"""
+
+TANGLED = """
+SELECT (SELECT count(*) FROM kept_records SEMI JOIN lake_records USING (asset_id))
+    + (SELECT count(*) FROM kept_chunks SEMI JOIN (SELECT asset_id FROM lake_chunks WHERE len(members) > 0)
+        USING (asset_id))
+    + (SELECT count(*) FROM base.shared SEMI JOIN
+        (SELECT asset_id FROM base.records WHERE lake_month IN (FROM replaced)
+        UNION ALL SELECT asset_id FROM base.chunks WHERE lake_month IN (FROM replaced)) USING (asset_id))
+"""
+"""Records and windows that both what is replaced and what is kept hold: which of them counts takes a look at all."""
 
 RECORDS = """
 INSERT INTO records BY NAME
@@ -85,13 +100,26 @@ CREATE TEMP TABLE refs AS
     UNION SELECT CASE WHEN len(members) > 0 THEN asset_id ELSE 'chunk:' || chunk_id END FROM chunks
 """
 
+KEPT_REFS = """
+INSERT INTO refs
+    WITH asked AS (SELECT dst_asset_ref AS ref FROM lake_asset_asset_edges
+        UNION SELECT src_asset_ref FROM kept_pending_edges UNION SELECT dst_asset_ref FROM kept_pending_edges)
+    SELECT asset_id FROM kept_records SEMI JOIN asked ON ref = asset_id
+    UNION SELECT asset_id FROM kept_chunks SEMI JOIN asked ON ref = asset_id
+    UNION SELECT 'chunk:' || chunk_id FROM kept_chunks SEMI JOIN asked ON ref = 'chunk:' || chunk_id
+    UNION SELECT dst_asset_ref FROM kept_asset_asset_edges SEMI JOIN asked ON ref = dst_asset_ref
+        WHERE relation_type = 'thread_member'
+"""
+"""Of what is kept only what a claim names."""
+
 CLAIMS = """
 CREATE TEMP TABLE claims AS
     WITH claimed AS (
-        SELECT src_asset_ref, dst_asset_ref, relation_type,
-            arg_min(confidence, part) AS confidence, arg_min(provenance, part) AS provenance
+        SELECT src_asset_ref, dst_asset_ref, relation_type, arg_min(confidence, part) AS confidence,
+            arg_min(provenance, part) AS provenance, arg_min(lake_month, part) AS lake_month
         FROM lake_asset_asset_edges AS found ANTI JOIN lost ON lost.ref = src_asset_ref AND lost.part = found.part
-        GROUP BY src_asset_ref, dst_asset_ref, relation_type),
+        GROUP BY src_asset_ref, dst_asset_ref, relation_type
+        UNION ALL BY NAME FROM kept_pending_edges),
     sourced AS (SELECT * FROM claimed SEMI JOIN refs ON ref = src_asset_ref),
     ends AS (SELECT ref FROM refs UNION SELECT dst_asset_ref FROM sourced WHERE relation_type = 'thread_member')
     SELECT claimed.*, source.ref IS NOT NULL AND target.ref IS NOT NULL AS holds
@@ -106,37 +134,74 @@ CREATE TEMP VIEW published AS
 
 PUBLISHED = """
 CREATE TEMP VIEW published AS
-    SELECT src_asset_ref, dst_asset_ref, relation_type, created_at FROM previous.asset_asset_edges
+    SELECT src_asset_ref, dst_asset_ref, relation_type, created_at FROM published_asset_asset_edges
 """
 
 EDGES = """
 INSERT INTO asset_asset_edges BY NAME
-    SELECT row_number() OVER (ORDER BY src_asset_ref, dst_asset_ref, relation_type) AS id,
-        src_asset_ref, dst_asset_ref, relation_type, confidence, provenance, coalesce(created_at, $at) AS created_at
+    SELECT (SELECT coalesce(max(id), 0) FROM kept_asset_asset_edges)
+            + row_number() OVER (ORDER BY src_asset_ref, dst_asset_ref, relation_type) AS id,
+        src_asset_ref, dst_asset_ref, relation_type, confidence, provenance, lake_month,
+        coalesce(created_at, getvariable('published_at')) AS created_at
     FROM claims LEFT JOIN published USING (src_asset_ref, dst_asset_ref, relation_type)
     WHERE holds ORDER BY id
 """
 
 PENDING = """
 INSERT INTO pending_edges BY NAME
-    SELECT relation_type, count(*) AS claims FROM claims WHERE NOT holds GROUP BY relation_type ORDER BY relation_type
+    SELECT * EXCLUDE (holds) FROM claims WHERE NOT holds ORDER BY src_asset_ref, dst_asset_ref, relation_type
 """
 
 FAILURES = """
 INSERT INTO failures BY NAME
-    SELECT DISTINCT ON (source, unit, location, fault) * EXCLUDE (part) FROM lake_failures
+    SELECT DISTINCT ON (source, unit, location, fault) * EXCLUDE (part, lake_month) FROM lake_failures
     ORDER BY source, unit, location, fault, part
+"""
+
+DIFFERENT_CHUNKS = """
+CREATE TEMP TABLE earlier AS
+    SELECT * EXCLUDE (lake_month) FROM published_chunks
+    WHERE lake_month IN (FROM replaced);
+CREATE TEMP TABLE different AS
+    SELECT * EXCLUDE (lake_month) FROM chunks EXCEPT SELECT * FROM earlier
+"""
+"""What the previous catalog and this one have of the months on top; and of this one what differs."""
+
+NEW_CHUNKS = "FROM different ORDER BY chunk_id"
+
+GONE_CHUNKS = """
+SELECT chunk_id FROM earlier ANTI JOIN (SELECT chunk_id FROM chunks EXCEPT SELECT chunk_id FROM different)
+    USING (chunk_id) ORDER BY chunk_id
+"""
+
+REMOVED = """
+WITH earlier AS (SELECT * FROM published_records WHERE NOT EXISTS (FROM catalog.replaced)
+        OR lake_month IN (SELECT lake_month FROM catalog.replaced UNION SELECT lake_month FROM previous.replaced)),
+    later AS (SELECT asset_id, content_hash, text, locations FROM all_records)
+SELECT count(*) FROM earlier LEFT JOIN later USING (asset_id, content_hash, text)
+WHERE later.locations IS NULL OR NOT list_has_all(
+    list_transform(later.locations, lambda place: split_part(place, '#', 1)),
+    list_transform(earlier.locations, lambda place: split_part(place, '#', 1)))
+"""
+
+REMOVED_FAILURES = """
+SELECT count(*) FROM published_failures ANTI JOIN failures USING (source, unit, location, fault)
 """
 
 DANGLING = {
     "edges_without_end": """
-        WITH ends AS (SELECT asset_id AS ref FROM records UNION SELECT asset_id FROM chunks
-            UNION SELECT 'chunk:' || chunk_id FROM chunks
-            UNION SELECT dst_asset_ref FROM asset_asset_edges WHERE relation_type = 'thread_member')
-        SELECT count(*) FROM asset_asset_edges
+        WITH asked AS (SELECT src_asset_ref AS ref FROM catalog.asset_asset_edges
+            UNION SELECT dst_asset_ref FROM catalog.asset_asset_edges),
+        ends AS (SELECT asset_id AS ref FROM records SEMI JOIN asked ON ref = asset_id
+            UNION SELECT asset_id FROM chunks SEMI JOIN asked ON ref = asset_id
+            UNION SELECT 'chunk:' || chunk_id FROM chunks SEMI JOIN asked ON ref = 'chunk:' || chunk_id
+            UNION SELECT dst_asset_ref FROM asset_asset_edges SEMI JOIN asked ON ref = dst_asset_ref
+                WHERE relation_type = 'thread_member')
+        SELECT count(*) FROM catalog.asset_asset_edges
         WHERE src_asset_ref NOT IN (FROM ends) OR dst_asset_ref NOT IN (FROM ends)""",
     "chunks_without_record": """
         SELECT count(DISTINCT chunk_id) FROM (
-            SELECT chunk_id, unnest(CASE WHEN len(members) > 0 THEN members ELSE [asset_id] END) AS asset_id FROM chunks
+            SELECT chunk_id, unnest(CASE WHEN len(members) > 0 THEN members ELSE [asset_id] END) AS asset_id
+            FROM catalog.chunks
         ) ANTI JOIN records USING (asset_id)""",
 }

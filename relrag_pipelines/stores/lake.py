@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -106,9 +106,9 @@ def read(home: Path, table: str, source: str, month: str, *, damaged: bool = Fal
 
 
 def write(
-    home: Path, table: str, source: str, months: Sequence[str], make: Callable[[str], tuple[pa.Table, Stamp | None]]
+    home: Path, table: str, source: str, months: Sequence[str], made: Iterable[tuple[pa.Table, Stamp | None]]
 ) -> Manifest:
-    """Makes the given months and puts them in place, then their entries into the manifest; returns these.
+    """Puts what is made of the given months in place, then their entries into the manifest; returns these.
 
     Rows are sorted here. A month without rows has an entry and no file; one without a stamp is removed. The entries
     go before the first file is replaced: after a kill no entry describes a file that is not the one it was made for.
@@ -118,8 +118,7 @@ def write(
     if kept != entries:
         _write_manifest(home, table, source, kept)
     written: Manifest = {}
-    for month in months:
-        rows, stamp = make(month)
+    for month, (rows, stamp) in zip(months, made, strict=True):
         if stamp is None:
             month_path(home, table, source, month).unlink(missing_ok=True)
         else:
@@ -141,7 +140,7 @@ def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
     for table in _DERIVED:
         if outside := [month for month in manifest(home, table, source) if month < first]:
-            write(home, table, source, outside, lambda month: (pa.table({}), None))
+            write(home, table, source, outside, [(pa.table({}), None)] * len(outside))
 
 
 def sources(home: Path) -> set[str]:

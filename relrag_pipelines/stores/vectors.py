@@ -7,8 +7,9 @@ number of processes at once (it is made without a write-ahead log, which would l
 
 from __future__ import annotations
 
+import itertools
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -35,7 +36,7 @@ from qdrant_edge import (
 )
 
 from relrag_pipelines.stores.holes import copy_with_holes
-from relrag_pipelines.tokens import SparseEncoder, index_text
+from relrag_pipelines.tokens import SparseEncoder, document_tokens, index_text
 
 KEYWORDS = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "source", "kind")
 INTEGERS = ("person_ids", "mentioned_person_ids", "ts")
@@ -43,7 +44,9 @@ UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
 
 _VECTOR = "text"
-_BATCH = 2_000
+_SAID = ["text", "subject", "from", "file_name", "timestamp"]
+"""columns of a passage that are searched, in the order in which index_text takes them"""
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 class Hit(NamedTuple):
@@ -95,10 +98,11 @@ class VectorStore(Protocol):
         ...
 
 
-def build(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
+def build(path: Path, batches: Iterable[pa.RecordBatch], each: Each = map) -> int:
     """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
 
-    The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers).
+    The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
+    is a `map` that may use other processes: the engine keeps this one's lock while it works.
     """
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
@@ -110,7 +114,7 @@ def build(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
         wal_enabled=False,
     )
     shard = EdgeShard.create(str(path), config)
-    _upsert(shard, batches)
+    _upsert(shard, batches, each)
     # An index over points that have come to rest costs half of one that is kept up to date while they come.
     shard.optimize()
     for name in KEYWORDS:
@@ -122,7 +126,9 @@ def build(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
     return _settle(shard, path)
 
 
-def extend(previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove_ids: Sequence[str]) -> int:
+def extend(
+    previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove_ids: Sequence[str], each: Each = map
+) -> int:
     """Makes a store in the folder `path` like that in `previous`, without some passages and with others.
 
     Returns how many it holds. It takes a fraction of the time of `build`; but what is removed stays in the files, and
@@ -133,7 +139,7 @@ def extend(previous: Path, path: Path, batches: Iterable[pa.RecordBatch], remove
     shard = EdgeShard.load(str(path))
     if remove_ids:
         shard.update(UpdateOperation.delete_points(list(remove_ids)))
-    _upsert(shard, batches)
+    _upsert(shard, batches, each)
     return _settle(shard, path)
 
 
@@ -168,30 +174,31 @@ class _EdgeStore:
         self._shard.close()
 
 
-def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch]) -> None:
+def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each) -> None:
     encoder = SparseEncoder()
-    for batch in batches:
-        for start in range(0, batch.num_rows, _BATCH):
-            points = list(_points(batch.slice(start, _BATCH), encoder))
-            shard.update(UpdateOperation.upsert_points(points))
+    batches, ahead = itertools.tee(batches)
+    for batch, tokens in zip(batches, each(_tokens, (batch.select(_SAID) for batch in ahead)), strict=True):
+        ids, vectors = batch.column("chunk_id").to_pylist(), map(encoder.document, tokens)
+        points = zip(ids, vectors, _payloads(batch), strict=True)
+        shard.update(
+            UpdateOperation.upsert_points([Point(name, {_VECTOR: vector}, payload) for name, vector, payload in points])
+        )
 
 
-def _points(batch: pa.RecordBatch, encoder: SparseEncoder) -> Iterator[Point]:
-    ids, texts = batch.column("chunk_id").to_pylist(), _index_texts(batch)
-    payloads = zip(*(batch.column(name).to_pylist() for name in (*KEYWORDS, *INTEGERS)), strict=True)
-    for chunk_id, text, values in zip(ids, texts, payloads, strict=True):
-        # Absent fields are left out: an empty list costs as much as a value.
-        payload = {
-            name: value
-            for name, value in zip((*KEYWORDS, *INTEGERS), values, strict=True)
-            if value is not None and value != []
-        }
-        yield Point(chunk_id, {_VECTOR: encoder.document(text)}, payload)
+def _payloads(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """What is filtered on. Absent fields are left out: an empty list costs as much as a value."""
+    payloads: list[dict[str, Any]] = [{} for _ in range(batch.num_rows)]
+    for name in (*KEYWORDS, *INTEGERS):
+        column = batch.column(name)
+        if column.null_count < batch.num_rows:
+            for payload, value in zip(payloads, column.to_pylist(), strict=True):
+                if value is not None and value != []:
+                    payload[name] = value
+    return payloads
 
 
-def _index_texts(batch: pa.RecordBatch) -> Iterator[str]:
-    names = ("text", "subject", "from", "file_name", "timestamp")
-    return map(index_text, *(batch.column(name).to_pylist() for name in names))
+def _tokens(batch: pa.RecordBatch) -> list[str]:
+    return [document_tokens(index_text(*said)) for said in zip(*(one.to_pylist() for one in batch), strict=True)]
 
 
 def _settle(shard: EdgeShard, path: Path) -> int:

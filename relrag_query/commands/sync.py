@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines import workers
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
@@ -42,14 +47,34 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
         _print_plan(todo)
         if not workspace.settings.pii_redaction_enabled:
             print("warning: redaction is off, so personal data is indexed as it stands (pii_redaction_enabled)")
-        # imported only now: an unchanged archive is told so in less time than this import takes
-        from relrag_pipelines.run import sync as run
+        with _helped(todo.large or full) as pool:
+            # imported only now: an unchanged archive is told so in less time than this import takes
+            from relrag_pipelines.run import sync as run
 
-        with progress() as show:
-            outcome = run(Workspace(workspace.settings, show), todo, full=full, accept_deletions=accept_deletions)
+            _collect_seldom()
+            with progress() as show:
+                busy = Workspace(workspace.settings, show, pool)
+                outcome = run(busy, todo, full=full, accept_deletions=accept_deletions)
     if _asks_to_delete(outcome):
         return sync(config, full=full, accept_deletions=True, wait=wait)
     return _finish(workspace, todo, outcome, started)
+
+
+@contextmanager
+def _helped(much: bool) -> Iterator[Executor | None]:
+    """Further processes where much has to be done; they end with this one."""
+    pool = workers.start() if much else None
+    try:
+        yield pool
+    finally:
+        if pool:
+            pool.shutdown(cancel_futures=True)
+
+
+def _collect_seldom() -> None:
+    """Rows come in large batches without cycles, and what has been imported stays: looking for garbage finds none."""
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
 
 
 def _asks_to_delete(outcome: Outcome) -> bool:

@@ -53,11 +53,11 @@ def indexed(config: Path) -> Path:
         "2024-01": [record("a", 1706600000)],
         "2024-03": [record("b", 1709251199)],
     }
-    lake.write(home, "records", "chat", list(months), lambda month: (to_table(months[month], Record), STAMP))
+    lake.write(home, "records", "chat", list(months), [(to_table(rows, Record), STAMP) for rows in months.values()])
     chunks = [chunk(name) for name in ("x", "y", "z")]
-    lake.write(home, "chunks", "chat", ["2024-01"], lambda _: (to_table(chunks, Chunk), STAMP))
+    lake.write(home, "chunks", "chat", ["2024-01"], [(to_table(chunks, Chunk), STAMP)])
     redaction = to_table([Failure("whatsapp:b", "redaction", "left out", "chat")], Failure)
-    lake.write(home, "failures", "chat", ["2024-03"], lambda _: (redaction, STAMP))
+    lake.write(home, "failures", "chat", ["2024-03"], [(redaction, STAMP)])
     states = [
         UnitState(name, size, 0, "h", "r", [UnitMonth("2024-01", 1, "h")])
         for name, size in (("a.txt", 5), ("b.zip", 7))

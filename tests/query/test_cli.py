@@ -34,10 +34,9 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command."""
     monkeypatch.setattr(sys, "argv", ["relrag", *words])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
+    code = cli.command()
     said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
+    return code, said.out, said.err
 
 
 def test_help_imports_nothing_of_the_archive() -> None:

@@ -96,6 +96,7 @@ def test_the_edge_table_has_the_declared_columns_and_indexes(tmp_path: Path) -> 
         "provenance": "VARCHAR",
         "id": "BIGINT",
         "created_at": "TIMESTAMP",
+        "lake_month": "VARCHAR",
     }
     indexes = rows(path, "SELECT index_name FROM duckdb_indexes() WHERE table_name = 'asset_asset_edges' ORDER BY 1")
     assert [name for (name,) in indexes] == [
@@ -217,10 +218,10 @@ def test_claims_without_both_ends_wait(tmp_path: Path) -> None:
         ("gmail:m1", "thread:t", "references"),
         ("gmail:m1", "thread:t", "thread_member"),
     ]
-    assert rows(path, "SELECT * FROM pending_edges ORDER BY 1") == [
-        ("references", 1),
-        ("reply_to", 1),
-        ("thread_member", 1),
+    assert rows(path, "SELECT dst_asset_ref, relation_type FROM pending_edges ORDER BY relation_type") == [
+        ("thread:gone", "references"),
+        ("gmail:not-synced", "reply_to"),
+        ("thread:gone", "thread_member"),
     ]
     assert counts["pending_edges"] == 3
 
@@ -285,8 +286,10 @@ def test_batches_give_every_chunk_in_order_with_its_people(tmp_path: Path) -> No
 def test_dangling_rows_are_counted(tmp_path: Path) -> None:
     path, _ = build(tmp_path, {("chunks", "notes", "2025-01"): [chunk("c1", "jsonl:gone")]})
     with duckdb.connect(str(path)) as connection:
-        connection.execute("INSERT INTO asset_asset_edges (id, src_asset_ref, dst_asset_ref, relation_type, confidence,"
-                           " provenance) VALUES (1, 'jsonl:a', 'jsonl:b', 'reply_to', 1.0, '')")  # fmt: skip
+        connection.execute(
+            "INSERT INTO asset_asset_edges (id, src_asset_ref, dst_asset_ref, relation_type, confidence, provenance,"
+            " lake_month) VALUES (1, 'jsonl:a', 'jsonl:b', 'reply_to', 1.0, '', '')"
+        )
     assert catalog.dangling(path) == {"edges_without_end": 1, "chunks_without_record": 1}
 
 

@@ -18,7 +18,7 @@ def edges(*names: str) -> pa.Table:
 
 def put(home: Path, *months: tuple[str, pa.Table, Stamp | None]) -> None:
     made = {month: (rows, stamp) for month, rows, stamp in months}
-    lake.write(home, "asset_asset_edges", "chat", list(made), lambda month: made[month])
+    lake.write(home, "asset_asset_edges", "chat", list(made), made.values())
 
 
 def test_equal_rows_in_any_order_give_equal_files(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_kill_between_two_months_leaves_no_entry_for_a_file_that_it_was_not_ma
         return edges("other"), STAMP
 
     with pytest.raises(KeyboardInterrupt):
-        lake.write(tmp_path, "asset_asset_edges", "chat", ["2024-05", "2024-06"], make)
+        lake.write(tmp_path, "asset_asset_edges", "chat", ["2024-05", "2024-06"], map(make, ["2024-05", "2024-06"]))
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
 
 

@@ -211,7 +211,7 @@ There is no start where the clock was changed on that day, and UNDATED for the d
 UNDATED = "undated"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAYS_KEPT, _IDS_KEPT = 400, 50_000
+_DAYS_KEPT, _DAYS_COUNTED, _IDS_KEPT = 400, 20, 50_000
 _TIMES_KEPT = 3000
 
 
@@ -232,8 +232,10 @@ class Clock:
 
     def day(self, written: str) -> Day:
         """The day of a message that begins with that date."""
-        if len(self.days) >= _DAYS_KEPT or sum(len(seen) for _, _, seen in self.days.values()) > _IDS_KEPT:
-            self.days.clear()
+        if len(self.days) % _DAYS_COUNTED == 0:
+            many = sum(len(seen) for _, _, seen in self.days.values()) > _IDS_KEPT
+            if many or len(self.days) >= _DAYS_KEPT:
+                self.days.clear()
         first, second, third = (int(number) for number in re.findall(r"\d+", written))
         day = calendar_date(self._order, first, second, third)
         found: Day = (None, UNDATED, {})

@@ -1,0 +1,75 @@
+"""Work shared with other processes: the same results in the same order, and no process left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines import workers
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Executor]:
+    started = workers.start(1)
+    assert started
+    yield started
+    started.shutdown()
+
+
+def square(number: int) -> tuple[int, int]:
+    if number == 0:
+        time.sleep(0.3)  # the first result is awaited while later ones are made here
+    return number * number, os.getpid()
+
+
+def test_results_come_in_order_and_both_processes_take_part(pool: Executor) -> None:
+    found = list(workers.each(pool, square, range(20)))
+    assert [number for number, _ in found] == [number * number for number in range(20)]
+    assert len({process for _, process in found}) == 2
+
+
+def test_without_a_pool_they_are_made_here() -> None:
+    assert list(workers.each(None, square, [3])) == [(9, os.getpid())]
+    assert workers.start(0) is None
+
+
+def fail(number: int) -> int:
+    return 1 // number
+
+
+def test_a_failure_elsewhere_is_one_here(pool: Executor) -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(workers.each(pool, fail, [0, 0, 0]))
+
+
+def test_workers_end_when_their_process_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(
+        "import os, signal\n"
+        "from relrag_pipelines import workers\n"
+        "if __name__ == '__main__':\n"
+        "    pool = workers.start(1)\n"
+        "    print(pool.submit(os.getpid).result(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    assert done.returncode == -signal.SIGKILL
+    process, until = int(done.stdout), time.monotonic() + 10
+    while _alive(process) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _alive(process)
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
