@@ -7,7 +7,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs canaries crash screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -73,13 +73,22 @@ $(PEERS)/.installed: bench/peers/requirements.lock
 proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
 	@$(BIN)/python -m tests.proofs.automation
 
+canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte (a minute)
+	@$(BIN)/python -m tests.proofs.canaries
+
+crash: $(STAMP) ## Kill syncs, fill the disk, read and write at once: nothing is lost (half an hour)
+	@$(BIN)/python -m tests.proofs.readers
+	@$(BIN)/python -m tests.proofs.disk
+	@$(BIN)/python -m tests.proofs.writers
+	@$(BIN)/python -m tests.proofs.crash
+
 screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chromium)
 	@$(BIN)/python docs/screenshot.py
 
 lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the newest versions)
 	@set -e; place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
 	  python3 -m venv "$$place"; "$$place/bin/pip" --quiet --disable-pip-version-check install uv; \
-	  "$$place/bin/uv" pip compile --quiet --universal --all-extras --generate-hashes --no-header \
+	  "$$place/bin/uv" pip compile --quiet --universal --extra dev --extra browser --generate-hashes --no-header \
 	    --no-emit-index-url --no-emit-find-links --python-version 3.11 $(if $(UPGRADE),--upgrade) \
 	    --output-file requirements.lock pyproject.toml; \
 	  "$$place/bin/uv" pip compile --quiet --universal --generate-hashes --no-header \

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench import code, documents, git, peers, redaction, report, search, unchanged, whatsapp_parse
+from bench import code, documents, git, peers, redaction, report, search, transcripts, unchanged, whatsapp_parse
 from bench.figures import HEADER, Figure, aligned
 from bench.peers import Peer
 
@@ -53,10 +53,20 @@ def _whatsapp() -> list[Figure]:
     ]
 
 
+def _transcripts() -> list[Figure]:
+    row = transcripts.measure()
+    return [
+        Figure(f"reading captions, {name}", speed, "MB/s", at_least=transcripts.GATE)
+        for name, speed in row.items()
+        if not name.endswith("floor")
+    ]
+
+
 MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (unchanged.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
     "whatsapp": lambda: (_whatsapp(), {}),
+    "transcripts": lambda: (_transcripts(), {}),
     "git": lambda: (git.measure(), {}),
     "code": lambda: (code.measure(), {}),
     "documents": lambda: documents.measure(others=_others()),

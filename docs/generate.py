@@ -26,10 +26,19 @@ def commands() -> str:
     assert isinstance(group, typer.core.TyperGroup)
     lines = ["# Commands", "", "Generated from the commands' own help by `make docs`; do not edit.", ""]
     lines += ["Exit codes: 0 done, 1 done with failures that are listed, 2 could not run.", ""]
-    for name, command in sorted(group.commands.items()):
+    for name, command in every_command(group):
         context = typer.Context(command, info_name=f"relrag {name}", terminal_width=100)
         lines += [f"## relrag {name}", "", "```text", command.get_help(context).strip(), "```", ""]
     return "\n".join(lines)
+
+
+def every_command(group: typer.core.TyperGroup, before: str = "") -> Iterator[tuple[str, typer.core.TyperCommand]]:
+    """Every command with its whole name, those of groups too."""
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, typer.core.TyperGroup):
+            yield from every_command(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def requirements() -> str:

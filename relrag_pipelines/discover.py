@@ -20,6 +20,8 @@ from relrag_pipelines.sources import KINDS, Kind
 from relrag_pipelines.sources.repository import is_bare
 
 _NAMES = {"document": "documents"}
+_TELLS_LITTLE = frozenset({"call_recording"})
+"""kinds whose suffixes music, films and data of programs share: what they do not recognise is not worth a word"""
 _RESERVED = frozenset({"catalog", "published"})
 
 
@@ -89,7 +91,11 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
         if found := _source(kind, files, recognised, owners, {one.name for one in sources}):
             sources.append(found)
     sources += _code(files, {one.name for one in sources})
-    doubtful = [file.path for file in files if file.path not in late and recognised[file.path] is None]
+    doubtful = [
+        file.path
+        for file in files
+        if file.path not in late and recognised[file.path] is None and not _TELLS_LITTLE.issuperset(file.kinds)
+    ]
     read = {path for path in doubtful if any(one.kind == owners[path] and _below(one.path, path) for one in sources)}
     unread = [path for path in doubtful if path not in read]
     return Discovery(sources, [path for path in doubtful if path in read], unread, len(late), complete)
@@ -175,7 +181,8 @@ def _source(
 ) -> Found | None:
     certain = [file for file in files if recognised.get(file.path) == kind]
     # without one that was recognised, those for which there was no time
-    certain = certain or [file for file in files if owners[file.path] == kind and file.path not in recognised]
+    if not certain and kind not in _TELLS_LITTLE:
+        certain = [file for file in files if owners[file.path] == kind and file.path not in recognised]
     if not certain:
         return None
     root = os.path.commonpath([file.folder for file in certain]) or "."

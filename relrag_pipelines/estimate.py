@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from relrag_pipelines.sources import AUDIO
+
 START_SECONDS = 10.0
 """start of a sync that has something to do, its runs for each range of months, and its end"""
 FIXED_BYTES = 2 * 120 * 2**20
@@ -30,7 +32,7 @@ _PER_TEXT = {"document": (1.5, 8.0), "jsonl": (1.5, 8.0)}
 """seconds for each MB of text, and bytes of private records, lake and two generations for each byte of it"""
 _PER_TEXT_OF_OTHERS = (4.0, 24.0)
 """many short records, as in a chat"""
-_TEXT_SHARE = {".pdf": 0.1, ".docx": 0.2, ".zip": 0.1, ".html": 0.6, ".htm": 0.6}
+_TEXT_SHARE = {".pdf": 0.1, ".docx": 0.2, ".zip": 0.1, ".html": 0.6, ".htm": 0.6} | dict.fromkeys(AUDIO, 0.0)
 """bytes of text for each byte of a file; the others are text themselves"""
 
 

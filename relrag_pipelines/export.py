@@ -1,6 +1,7 @@
 """Reads the units of a source that changed and rewrites the private records of the months that they touch.
 
-A unit's earlier records are replaced by what it holds now; a unit that was not read to its end keeps its earlier ones.
+A unit's earlier records are replaced by what it holds now, as far as it says to speak of them (its coverage); a unit
+that was not read to its end keeps its earlier ones. What the owner had forgotten is left out as soon as it is read.
 Before the first month is written the touched units are marked unfinished, so that after a kill they are read again.
 """
 
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -18,10 +21,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.forgetting import purge, rules
+from relrag_pipelines.forgetting.rules import Matcher, Rows
 from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, Unit
+from relrag_pipelines.sources import KINDS, Coverage, Unit
 from relrag_pipelines.stores import lake, units
 from relrag_pipelines.stores.lake import Stamp, file_hash
 from relrag_pipelines.workspace import Workspace, stamp_hash
@@ -30,6 +35,8 @@ _FLUSH_ROWS = 32_768
 _RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
+_DAY = 86_400
+"""a file's time can be that of another zone"""
 _PRIVATE = arrow_schema(PrivateRecord)
 
 
@@ -59,7 +66,10 @@ class _Contents:
     months: list[UnitMonth] = field(default_factory=list)
     """how many of them each month has, in order"""
     failures: list[Failure] = field(default_factory=list)
+    coverage: list[Coverage] = field(default_factory=list)
     complete: bool = True
+    forgotten: bool = False
+    """some of it, or all, was left out because the owner had it forgotten"""
 
 
 @dataclass
@@ -74,6 +84,8 @@ class _Change:
     """months to be rewritten"""
     tables: dict[str, list[pa.Table]] = field(default_factory=dict)
     """month -> new private records"""
+    coverage: dict[str, list[Coverage]] = field(default_factory=dict)
+    """replaced unit -> what it speaks of; one that is not here speaks of all that it held"""
     interrupted: set[str] = field(default_factory=set)
     """units that a kill left half replaced and that could not be read now"""
 
@@ -84,26 +96,34 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     full reads every unit again. Raises units.SourceMissing when the source's path is not there, and ManyDeletions,
     with nothing written, when more than a fifth of the source would vanish and that was not accepted.
     """
-    kind, home = KINDS[source.kind], workspace.home
-    known, reader = units.load(home, source.name), workspace.reader_hash(source)
-    found = units.scan(workspace.settings.source_path(source), kind, source, known, reader)
+    kind, home, keyed = KINDS[source.kind], workspace.home, workspace.keys.id_hash
+    purge.resume(workspace)
+    forgotten = rules.load(home, workspace.keys)
+    if source.name in forgotten.sources():
+        return Exported()
+    stored, reader = units.load(home, source.name), workspace.reader_hash(source)
+    found = units.scan(workspace.settings.source_path(source), kind, source, stored, reader, keyed)
     if not (full or found.changed or found.gone):
         return Exported()
+    known, hidden, matcher = found.known, found.known.keys() - stored.keys(), Matcher(forgotten.rules, workspace.keys)
     hashes = _content_hashes(found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
-    readers = {path: f"{reader}+{stamp_hash(copies[path])}" if path in copies else reader for path in found.units}
+    readers = {path: f"{reader}+{keyed(repr(copies[path]))}" if path in copies else reader for path in found.units}
     stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
 
     change = _gone(source, known, found.gone)
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
     leading = [path for path in stale if copies.get(path, [path])[0] == path]
     read = workspace.each(
-        functools.partial(_read, workspace, source), [(found.units[path], copies.get(path, [path])) for path in leading]
+        functools.partial(_read, workspace, source, matcher),
+        [(found.units[path], copies.get(path, [path])) for path in leading],
     )
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         contents = next(read) if copies.get(path, [path])[0] == path else _Contents()
         _replace(change, path, known.get(path), contents, full)
+        if contents.forgotten:
+            hidden = hidden | {path}
         report.failures += contents.failures
         report.bytes_read += found.units[path].size
     for path, unit in found.units.items():
@@ -112,13 +132,30 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
             change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
     if not accept_deletions:
         _refuse_many_deletions(workspace, source, change)
-    report.months = _commit(workspace, source, known, change)
+    report.months = _commit(workspace, source, stored, change)
+    hidden = {path for path in found.units if copies.get(path, [path])[0] in hidden and not change.states[path].months}
+    report.failures = [one for one in report.failures if one.unit not in hidden]
     failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states]
     units.save_failures(home, source.name, [one for one in failed if one.unit not in stale] + report.failures)
-    units.save(home, source.name, change.states)
+    states = {path: units.hide(state, keyed) if path in hidden else state for path, state in change.states.items()}
+    units.save(home, source.name, states)
     lake.drop_outside(home, source.name, workspace.settings.first_month)
+    _drop_transcripts(workspace, source)
     workspace.report(f"{source.name}: export", len(stale), len(stale))
     return report
+
+
+def _drop_transcripts(workspace: Workspace, source: Source) -> None:
+    """Transcripts that were made here go with the recordings that they are of."""
+    made = workspace.home / "private" / "transcripts" / source.name
+    if not made.is_dir():
+        return
+    held: set[str] = set()
+    for month in lake.manifest(workspace.home, "private_records", source.name):
+        held.update(lake.read(workspace.home, "private_records", source.name, month)["source_id"].to_pylist())
+    for file in made.glob("*.vtt"):
+        if file.stem not in held:
+            file.unlink()
 
 
 def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> _Change:
@@ -143,10 +180,15 @@ def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) 
             hashes[path] = unit.fingerprint
             continue
         try:
-            hashes[path] = file_hash(unit.file)
+            hashes[path] = _content_hash_of(unit)
         except OSError:
             hashes[path] = ""
     return hashes
+
+
+def _content_hash_of(unit: Unit) -> str:
+    hashes = [file_hash(file) for file in (unit.file, *unit.beside)]
+    return stamp_hash([hashes, [os.fsencode(file.name).hex() for file in unit.beside]]) if unit.beside else hashes[0]
 
 
 def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:
@@ -177,6 +219,8 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
     again = full or unfinished or before is None
     change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
+    if contents.coverage:
+        change.coverage[path] = contents.coverage
     start = 0
     for month in contents.months:
         change.tables.setdefault(month.month, []).append(contents.rows.slice(start, month.rows))
@@ -185,12 +229,12 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
 
 
 def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change) -> None:
-    home, gone = workspace.home, pa.array(sorted(change.replaced), pa.string())
+    home = workspace.home
     before: set[str] = set()
     after: set[str] = set()
     for month in change.touched:
         stored = lake.read(home, "private_records", source.name, month, damaged=True)
-        leaving = pc.is_in(stored["unit"], gone)
+        leaving = pa.array(_leaving(stored, change))
         before.update(stored["asset_id"].filter(leaving).to_pylist())
         after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
         for rows in change.tables.get(month, []):
@@ -204,24 +248,24 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
         )
 
 
-def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], change: _Change) -> dict[str, int]:
-    """Rewrites the touched months; returns how many records each holds now."""
+def _commit(workspace: Workspace, source: Source, stored: dict[str, UnitState], change: _Change) -> dict[str, int]:
+    """Rewrites the touched months; returns how many records each holds now. `stored` are the units before."""
     home = workspace.home
     if not change.touched:
         return {}
-    marked = dict(known)
+    marked = dict(stored)
     for path in change.replaced:
-        before, after = known.get(path), change.states.get(path)
+        before, after = stored.get(path), change.states.get(path)
         held = {month.month: month for state in (before, after) if state for month in state.months}
+        marked.pop(units.hidden(path, workspace.keys.id_hash), None)
         marked[path] = UnitState(path, 0, 0, "", units.UNFINISHED, [held[month] for month in sorted(held)])
     units.save(home, source.name, marked)
 
-    gone = pa.array(sorted(change.replaced), pa.string())
-
     def make(month: str) -> tuple[pa.Table, Stamp | None]:
         # one that is missing is made of what is read now; what of it was not read now is lost with it
-        stored = lake.read(home, "private_records", source.name, month, damaged=True)
-        kept = stored.filter(pc.invert(pc.is_in(stored["unit"], gone)))
+        earlier = lake.read(home, "private_records", source.name, month, damaged=True)
+        kept = earlier.filter(pa.array(~_leaving(earlier, change)))
+        _keep_months(change, stored, month, kept)
         rows = pa.concat_tables([kept, *change.tables.get(month, [])])
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
@@ -230,18 +274,76 @@ def _commit(workspace: Workspace, source: Source, known: dict[str, UnitState], c
     return {month: entries[month].rows if month in entries else 0 for month in months}
 
 
-def _read(workspace: Workspace, source: Source, one: tuple[Unit, list[str]]) -> _Contents:
-    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months."""
+def _leaving(earlier: pa.Table, change: _Change) -> Rows:
+    """Which records go: those of replaced units, but for what lies outside of what these speak of now."""
+    leaving: Rows = pc.is_in(earlier["unit"], pa.array(sorted(change.replaced), pa.string())).to_numpy()
+    if not change.coverage or not leaving.any():
+        return leaving
+    spans = earlier.group_by(["unit", "thread_id"]).aggregate([("ts", "min"), ("ts", "max")])
+    for unit, thread, first, last in zip(*(spans[name].to_pylist() for name in spans.schema.names), strict=True):
+        since, until = _span(change.coverage.get(unit, []), thread)
+        if first is not None and (first < since or last >= until):
+            of_thread = pc.equal(earlier["thread_id"], thread) if thread else pc.is_null(earlier["thread_id"])
+            ts = pc.fill_null(earlier["ts"], first if first >= since else last).to_numpy()
+            outside = pc.and_(pc.equal(earlier["unit"], unit), of_thread).to_numpy() & ((ts < since) | (ts >= until))
+            leaving[outside & ~pc.is_in(earlier["asset_id"], _ids_of(unit, change)).to_numpy()] = False
+    return leaving
+
+
+def _span(coverage: list[Coverage], thread: str | None) -> tuple[float, float]:
+    """From when to when a unit speaks of a thread; of one that it does not name it speaks as a whole."""
+    named = [one for one in coverage if one.thread_id == thread] or [one for one in coverage if one.thread_id is None]
+    since = min((-math.inf if one.since is None else one.since for one in named), default=-math.inf)
+    until = max((math.inf if one.until is None else one.until for one in named), default=math.inf)
+    return since, until
+
+
+def _ids_of(unit: str, change: _Change) -> pa.Array:
+    """Ids of what a unit holds now: none of them is kept as it was."""
+    tables = [table for tables in change.tables.values() for table in tables if table["unit"][0].as_py() == unit]
+    return pa.array([one for table in tables for one in table["asset_id"].to_pylist()], pa.string())
+
+
+def _keep_months(change: _Change, stored: dict[str, UnitState], month: str, kept: pa.Table) -> None:
+    """A unit of which records are kept that it holds no more still contributes to their month."""
+    for path in set(kept["unit"].unique().to_pylist()) & change.coverage.keys():
+        state, before = change.states[path], stored.get(path)
+        if before and month not in {known.month for known in state.months}:
+            added = [known for known in before.months if known.month == month]
+            state.months = sorted([*state.months, *added], key=lambda known: known.month)
+
+
+def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit, list[str]]) -> _Contents:
+    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months.
+
+    What was forgotten is left out.
+    """
     unit, places = one
     contents, tables = _Contents(), [_PRIVATE.empty_table()]
+    if matcher.names(unit.path):
+        contents.forgotten = True
+        return contents
     pending: list[Record] = []
     months: list[str] = []
     hashers: dict[str, hashlib.blake2b] = {}
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
+    gone: set[str] = set()
+    places_gone: set[str] = set()
+    spans: dict[str, tuple[int, int]] = {}
 
     def flush() -> None:
         rows = to_table(pending, Record)
-        tables.append(rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE))
+        rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
+        if KINDS[source.kind].newest_only:
+            _note_spans(spans, rows)
+        forgotten = matcher.rows(rows, gone)
+        if forgotten.any():
+            contents.forgotten = True
+            places_gone.update(pc.list_flatten(rows["locations"].filter(pa.array(forgotten))).to_pylist())
+            start = len(months) - len(pending)
+            months[start:] = [month for month, left_out in zip(months[start:], forgotten, strict=True) if not left_out]
+            rows = rows.filter(pa.array(~forgotten))
+        tables.append(rows)
         pending.clear()
 
     for record in _items(workspace, source, unit, contents):
@@ -261,8 +363,24 @@ def _read(workspace: Workspace, source: Source, one: tuple[Unit, list[str]]) -> 
     flush()
     contents.rows = pa.concat_tables(tables).take(pc.sort_indices(pa.array(months, pa.string())))
     count = Counter(months)
-    contents.months = [UnitMonth(month, count[month], hashers[month].hexdigest()) for month in sorted(hashers)]
+    contents.months = [UnitMonth(month, count[month], hashers[month].hexdigest()) for month in sorted(count)]
+    written = unit.mtime_ns // 10**9 + _DAY
+    contents.coverage += [Coverage(thread, first, max(last + 1, written)) for thread, (first, last) in spans.items()]
+    contents.failures = [
+        one
+        for one in contents.failures
+        if one.location not in places_gone and not matcher.names(f"{one.location} {one.message}")
+    ]
     return contents
+
+
+def _note_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
+    """Notes from when to when a thread's records reach. Notices count for nothing: some are dated by other events."""
+    said = rows.filter(pc.is_valid(rows["from"])).group_by("thread_id").aggregate([("ts", "min"), ("ts", "max")])
+    for thread, first, last in zip(*(said[name].to_pylist() for name in said.schema.names), strict=True):
+        if thread and first is not None:
+            known = spans.get(thread, (first, last))
+            spans[thread] = min(first, known[0]), max(last, known[1])
 
 
 def _items(workspace: Workspace, source: Source, unit: Unit, contents: _Contents) -> Iterator[Record]:
@@ -271,6 +389,9 @@ def _items(workspace: Workspace, source: Source, unit: Unit, contents: _Contents
         for item in KINDS[source.kind].read(unit, workspace.reading(source)):
             if isinstance(item, Record):
                 yield item
+            elif isinstance(item, Coverage):
+                thread = item.thread_id and safe_native_id(item.thread_id, workspace.keys)
+                contents.coverage.append(replace(item, thread_id=thread))
             else:
                 contents.complete &= not item.whole_unit
                 contents.failures.append(replace(item, source=source.name, unit=unit.path))

@@ -13,8 +13,12 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from relrag_pipelines.stores.atomic import sync_folder
+from relrag_pipelines.stores.failpoints import failpoint
 
 
 class KeysError(Exception):
@@ -75,14 +79,22 @@ def load(path: Path) -> Keys:
 
 
 def create(path: Path) -> Keys:
-    """New keys in a new owner-only file; the file must not exist yet."""
+    """New keys in a new owner-only file, whole or absent; where another process made it first, its keys."""
     keys = Keys(secrets.token_bytes(32), secrets.token_bytes(32), "k1")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     body = json.dumps({"version": keys.version, "ids": keys.ids.hex(), "pseudonyms": keys.pseudonyms.hex()})
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    failpoint("keys.write", path)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:
         file.write(body + "\n")
         file.flush()
+        failpoint("keys.fsync", path)
         os.fsync(file.fileno())
+        failpoint("keys.link", path)
+        try:
+            os.link(file.name, path)  # unlike a rename it never takes the place of a file
+        except FileExistsError:
+            return load(path)
+    sync_folder(path.parent)
     return keys
 
 
@@ -93,6 +105,8 @@ def _keyed(size: int, key: bytes) -> hashlib.blake2b:
 
 
 _REVEALING = re.compile(r"@|(?:\d[^\w\n]{0,3}){7}")
+_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
+"""a day, as names of files hold it: `meeting-2025-01-08.txt`"""
 _OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
 """hashes and local times, which connectors put into ids"""
 
@@ -100,13 +114,13 @@ _OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
 def safe_native_id(native_id: str, keys: Keys) -> str:
     """The id with every part that could hold an address or a phone number replaced by its keyed hash.
 
-    Parts are separated by colons; one that holds `@` or seven digits is replaced, unless it is a hash or a time. Ids
-    stand in every table and must mean one record under any policy, so they are never redacted, only replaced by
-    part. The rule is wider than a phone number on purpose.
+    Parts are separated by colons; one that holds `@` or seven digits is replaced, unless it is a hash or a time; the
+    digits of a day do not count. Ids stand in every table and must mean one record under any policy, so they are never
+    redacted, only replaced by part. The rule is wider than a phone number on purpose.
     """
     if not _REVEALING.search(native_id):
         return native_id
     return ":".join(
-        f"h{keys.id_hash(part)}" if _REVEALING.search(part) and not _OUR_OWN.fullmatch(part) else part
+        f"h{keys.id_hash(part)}" if _REVEALING.search(_DATE.sub("-", part)) and not _OUR_OWN.fullmatch(part) else part
         for part in native_id.split(":")
     )

@@ -33,6 +33,7 @@ _ANNOUNCED = re.compile(
 _PREFIXED = re.compile(r"(?<![\w/-])(?P<number>[A-Z]{2,10}(?:-[A-Z0-9]{1,16}){1,5})(?![\w/-])")
 _YEARLY = re.compile(r"(?<![\w/.-])(?P<number>(?:19|20)\d\d/\d{3,8})(?![\w/])")
 
+_DIGIT = re.compile(r"\d").search
 _AMOUNT = re.compile(r"[ \xa0]?(?:[€$£₪%]|Kč|CZK|EUR|USD|GBP|ILS|NIS)")
 _NO_NUMBER = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/]\d\d|\d{1,2}[-/]\d{1,2}[-/](?:\d\d){1,2}")
 _YEARS = re.compile(r"(?:19|20)\d\d/(?:19|20)\d\d")
@@ -43,6 +44,8 @@ STANDARDS = frozenset(
 
 def find(text: str) -> list[str]:
     """The numbers in order of appearance, each once, at most MAX_NUMBERS."""
+    # no number goes over a line's end, and most lines of what people say have no digit at all
+    text = "\n".join([line for line in text.split("\n") if _DIGIT(line)])
     found: dict[int, str] = {}
     for pattern in (_ANNOUNCED, _PREFIXED, _YEARLY):
         for match in pattern.finditer(text):

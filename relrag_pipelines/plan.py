@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from relrag_pipelines import tokens
+from relrag_pipelines.forgetting import rules
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
@@ -19,7 +20,7 @@ from relrag_pipelines.stores import generations, lake, units
 from relrag_pipelines.stores.lake import Manifest
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
-PUBLISH_VERSION = 1
+PUBLISH_VERSION = 2
 """Raised when equal lake tables are published differently."""
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
@@ -111,13 +112,10 @@ def survey(workspace: Workspace, source: Source) -> Survey:
     scan, problem = None, ""
     known = units.load(workspace.home, source.name)
     try:
-        scan = units.scan(
-            workspace.settings.source_path(source),
-            KINDS[source.kind],
-            source,
-            known,
-            workspace.reader_hash(source),
-        )
+        scan = units.Scan({}, (), ())
+        if source.name not in rules.load(workspace.home).sources():
+            path, keyed = workspace.settings.source_path(source), workspace.keys.id_hash
+            scan = units.scan(path, KINDS[source.kind], source, known, workspace.reader_hash(source), keyed)
     except units.SourceMissing as missing:
         problem = f"{source.name}: {missing}"
     tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")

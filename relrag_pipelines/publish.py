@@ -19,6 +19,7 @@ from relrag_pipelines.records import Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
 from relrag_pipelines.stores.atomic import link
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.workspace import Workspace
 
@@ -50,6 +51,7 @@ def build(workspace: Workspace) -> dict[str, int]:
     inputs, months = plans.wanted_inputs(workspace, surveys), plans.month_inputs(surveys)
     about = {"settings": plans.publish_settings(workspace), "months": months}
     counts = _build_on_top(workspace, about) or _build_whole(workspace, about)
+    failpoint("publish.inputs", generations.building(workspace.home) / _INPUTS)
     (generations.building(workspace.home) / _INPUTS).write_text(inputs)
     return counts
 
@@ -111,6 +113,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     deleted = catalog.removed(place / CATALOG, _published(workspace))
     policy = plans.policy_hash(workspace)
     redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
+    failpoint("publish.seal", place)
     (place / _INPUTS).unlink()
     about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
     # neither what was deleted nor what another policy let through may stay readable in an older generation
@@ -162,6 +165,7 @@ def _parts(workspace: Workspace, place: Path, months: Set[str]) -> dict[str, lis
             found.append((source.name, files))
         failed = redacted_failures(workspace, source)
         path = place / f"failures-{source.name}.parquet"
+        failpoint("publish.failures", path)
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
         parts["failures"][-1][1].append(path)
     return parts
@@ -176,6 +180,7 @@ def _rows(workspace: Workspace, months: Iterable[str]) -> int:
 
 def _write_about(place: Path, about: dict[str, Any]) -> None:
     """What the generation was built from, and at the end what was written for the catalog alone."""
+    failpoint("publish.about", place / _ABOUT)
     (place / _ABOUT).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
     for left in place.glob("failures-*.parquet"):
         left.unlink()

@@ -34,6 +34,16 @@ class Page:
 
 
 @dataclass(slots=True)
+class Spoken:
+    """When a stretch of a record's text is said."""
+
+    start_second: Annotated[float, "where it begins in the recording, seconds"]
+    end_second: Annotated[float, "where it ends in the recording, seconds"]
+    start: Annotated[int, "offset of its first character in `text`, in code points"]
+    end: Annotated[int, "offset behind its last character in `text`, in code points"]
+
+
+@dataclass(slots=True)
 class Pinned:
     """A person that the source itself names by id, or a name with a role."""
 
@@ -82,6 +92,7 @@ class Record:
     people: Annotated[list[Pinned], "people named by the source itself"] = field(default_factory=list)
     extra: Annotated[Json, "what only this kind has, as JSON"] = field(default_factory=dict)
     content_hash: Annotated[str, "keyed hash of all fields but this one and locations, hex"] = ""
+    spoken: Annotated[list[Spoken] | None, "when each part of the text is said, for a transcript with times"] = None
 
 
 @dataclass(slots=True)
@@ -174,6 +185,8 @@ class Chunk:
     file_name: Annotated[str | None, "as in records"] = None
     source_uri: Annotated[str | None, "as in records"] = None
     language: Annotated[str | None, "as in records"] = None
+    start_second: Annotated[float | None, "of a transcript: where the passage begins in the recording, seconds"] = None
+    end_second: Annotated[float | None, "of a transcript: where the passage ends in the recording, seconds"] = None
 
 
 @dataclass(slots=True)
@@ -331,7 +344,7 @@ def to_table(rows: list[Any], row: type) -> pa.Table:
         if column.json:
             values = [orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode() for value in values]
         elif values and pa.types.is_list(column.type) and pa.types.is_struct(column.type.value_type):
-            values = [[dataclasses.asdict(part) for part in value] for value in values]
+            values = [value and [dataclasses.asdict(part) for part in value] for value in values]
         arrays.append(pa.array(values, column.type))
     return pa.Table.from_arrays(arrays, schema=arrow_schema(row))
 
@@ -360,7 +373,7 @@ def markdown() -> str:
         lines += [f"Where: {places}. One row for each {key}; sorted by them.", ""]
         lines += _fields(table.row)
     lines += ["## Parts of rows", ""]
-    for part in (Page, Pinned, UnitMonth):
+    for part in (Page, Spoken, Pinned, UnitMonth):
         lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *_fields(part)]
     return "\n".join(lines)
 

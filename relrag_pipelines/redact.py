@@ -25,7 +25,7 @@ from relrag_pipelines.records import Record, arrow_schema
 FAULT = "redaction"
 
 _CHANNELS = {"whatsapp": "whatsapp", "email": "gmail", "paperless": "paperless", "call": "call_recording"}
-_KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "timestamp"}
+_KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "timestamp", "spoken"}
 """columns that this project writes itself"""
 _IDS = {"source_id", "thread_id", "parent_ref"}
 _OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
@@ -103,7 +103,8 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
             column, wrong = _mapped(column, change, hint)
             bad |= wrong
         columns[field.name] = column
-    columns["pages"] = _moved_pages(rows, passes)
+    for name in ("pages", "spoken"):
+        columns[name] = _moved_offsets(rows, name, passes)
     return pa.table(columns, schema=rows.schema), bad
 
 
@@ -185,16 +186,16 @@ def _unused(key: str, taken: Iterable[str]) -> str:
     return next(one for one in itertools.chain([key], numbered) if one not in taken)
 
 
-def _moved_pages(rows: pa.Table, passes: dict[str, list[list[Change]]]) -> pa.Array:
-    """Page offsets moved along with their redacted text."""
-    column = rows["pages"].combine_chunks()
-    texts, pages = rows["text"].to_pylist(), column.to_pylist()
-    touched = [row for row, text in enumerate(texts) if pages[row] and passes.get(text)]
+def _moved_offsets(rows: pa.Table, name: str, passes: dict[str, list[list[Change]]]) -> pa.Array:
+    """A column of stretches of the text, their offsets moved along with the redacted text."""
+    column = rows[name].combine_chunks()
+    texts, stretches = rows["text"].to_pylist(), column.to_pylist()
+    touched = [row for row, text in enumerate(texts) if stretches[row] and passes.get(text)]
     for row in touched:
         for changes in passes[texts[row]]:
-            for page in pages[row]:
-                page["start"], page["end"] = _moved(page["start"], changes), _moved(page["end"], changes)
-    return pa.array(pages, column.type) if touched else column
+            for one in stretches[row]:
+                one["start"], one["end"] = _moved(one["start"], changes), _moved(one["end"], changes)
+    return pa.array(stretches, column.type) if touched else column
 
 
 def _moved(offset: int, changes: list[Change]) -> int:

@@ -19,12 +19,13 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines.definitions import PUBLISHING, build_defs, partition_range
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.stages import STAGES
-from relrag_pipelines.stores import generations, lake, lock
+from relrag_pipelines.stores import generations, lake, lock, runs
 from relrag_pipelines.stores.atomic import write_text
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.workspace import Workspace
 
 _PROCESS = "relrag/process"
-_UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.NOT_STARTED]
+_UNFINISHED = [dg.DagsterRunStatus(status) for status in runs.UNFINISHED]
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -46,6 +47,7 @@ def instance(home: Path) -> Iterator[dg.DagsterInstance]:
     """The archive's own Dagster instance, made when it is new."""
     folder = instance_folder(home)
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _sync_less)
+    sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
         with dg.DagsterInstance.from_config(str(folder)) as opened, ExitStack() as held:
             # Dagster opens its databases anew for every event, and the last one to close writes all out: with
@@ -55,6 +57,7 @@ def instance(home: Path) -> Iterator[dg.DagsterInstance]:
                 connection.execute("SELECT 1 FROM sqlite_master").fetchall()
             yield opened
     finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "commit", _before_commit)
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _sync_less)
 
 
@@ -62,6 +65,10 @@ def _sync_less(connection: Any, _: object) -> None:
     # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
     # them loses no data
     connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _before_commit(connection: Any) -> None:
+    failpoint("dagster.commit", Path(connection.engine.url.database or ""))
 
 
 def instance_folder(home: Path) -> Path:
@@ -101,6 +108,13 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcom
         keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
         session.materialize(keys, tags=partition_range(first, last))
         return _follow_up(workspace, session)
+
+
+def follow_up(workspace: Workspace) -> Outcome:
+    """Makes the months that are stale and publishes, without reading any source."""
+    with lock.writing(workspace.home, "relrag"), instance(workspace.home) as shared:
+        _fail_orphans(shared)
+        return _follow_up(workspace, _Session(workspace, shared))
 
 
 def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
@@ -144,12 +158,31 @@ class _Session:
                 self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name} failed")
 
 
+def fail_orphans(workspace: Workspace) -> None:
+    """Marks runs as failed that a killed process left; for a sync that has nothing else to do."""
+    with lock.writing(workspace.home, "relrag sync"), instance(workspace.home) as shared:
+        _fail_orphans(shared)
+
+
 def _fail_orphans(shared: dg.DagsterInstance) -> None:
-    """Marks runs as failed whose process is gone; this process holds the writer's lock, so none of them goes on."""
+    """Marks runs as failed whose process is gone.
+
+    A sync holds the writer's lock as long as its runs go on, and now this process holds it: none of them does. A run
+    that the UI or the schedule launched may be waiting for the lock, and names its process in its events.
+    """
     for run in shared.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
-        process = run.tags.get(_PROCESS)
-        if process and not _alive(int(process)):
+        if _PROCESS in run.tags or _ended(shared, run.run_id):
             shared.report_run_failed(run, "its process ended before the run did")
+
+
+def _ended(shared: dg.DagsterInstance, run_id: str) -> bool:
+    """Whether the process that a run names is gone; one that has not named any may still be starting."""
+    named = [
+        data.metadata["pid"].value
+        for entry in shared.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT)
+        if entry.dagster_event and (data := entry.dagster_event.engine_event_data) and "pid" in data.metadata
+    ]
+    return bool(named) and not any(_alive(int(str(process))) for process in named)
 
 
 def _alive(process: int) -> bool:

@@ -83,6 +83,14 @@ class Source(BaseModel):
     date_order: Literal["auto", "dmy", "mdy", "ymd"] = Field(
         "auto", description="whatsapp only: order of day and month where the chat itself does not tell"
     )
+    file_names: list[str] = Field(
+        default_factory=list,
+        description="call_recording only: how its files are named, such as `{who}_{yyyy}{mm}{dd}-{HH}{MM}{SS}`; "
+        "tried before the usual ones",
+    )
+    approval_required: bool = Field(
+        False, description="call_recording only: index a transcript only after `relrag calls approve`"
+    )
     exclude: list[str] = Field(default_factory=list, description="paths that are not read, as glob patterns")
 
     @field_validator("name")
@@ -98,6 +106,16 @@ class Source(BaseModel):
         if kind not in KINDS:
             raise ValueError(f'is "{kind}"; known kinds: {", ".join(sorted(KINDS))}')
         return kind
+
+    @field_validator("file_names")
+    @classmethod
+    def _patterns(cls, templates: list[str]) -> list[str]:
+        for template in templates:
+            # imported only where a source has patterns: the connector needs libraries that settings do not
+            from relrag_pipelines.sources.call_recording.names import pattern
+
+            pattern(template)
+        return templates
 
     @field_validator("timezone")
     @classmethod
@@ -142,6 +160,11 @@ class Settings(BaseModel):
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")
+
+    transcription_model: str = Field(
+        "",
+        description="folder of a faster-whisper model that makes transcripts of calls that have none; needs the extra",
+    )
 
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
     nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
@@ -234,6 +257,13 @@ class Settings(BaseModel):
     def keys_path(self) -> Path:
         """`keys_file`, absolute."""
         return (self.folder / Path(str(self.keys_file).replace("{archive}", self.archive)).expanduser()).resolve()
+
+    @property
+    def transcription_model_path(self) -> Path | None:
+        """`transcription_model`, absolute."""
+        return (
+            (self.folder / Path(self.transcription_model).expanduser()).resolve() if self.transcription_model else None
+        )
 
     def source_path(self, source: Source) -> Path:
         """`source.path`, absolute."""

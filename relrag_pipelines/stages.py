@@ -110,7 +110,7 @@ STAGES = (
         "redacted",
         "records",
         ("private_records",),
-        1,
+        2,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redacted,
         policy,
@@ -128,7 +128,7 @@ STAGES = (
         "chunks",
         "chunks",
         ("records",),
-        1,
+        2,
         "Passages that are indexed and cited, with page, position and thread.",
         _chunks,
         lambda workspace, source: [workspace.settings.chunk_tokens, workspace.settings.chunk_overlap_sentences],
@@ -146,8 +146,8 @@ STAGES = (
         "edges",
         "asset_asset_edges",
         ("records", "chunks"),
-        2,
-        "Claims of relations: thread_member, attachment_of, references, chunk_of.",
+        3,
+        "Claims of relations: thread_member, attachment_of, references, chunk_of, transcript_of.",
         _edges,
     ),
 )
@@ -201,7 +201,17 @@ def _keep_failures(
 
 
 _IDS = frozenset(
-    {"asset_id", "source_id", "thread_id", "parent_asset_id", "parent_ref", "content_hash", "timestamp", "pages"}
+    {
+        "asset_id",
+        "source_id",
+        "thread_id",
+        "parent_asset_id",
+        "parent_ref",
+        "content_hash",
+        "timestamp",
+        "pages",
+        "spoken",
+    }
 )
 """columns that no policy touches; the export made them safe"""
 

@@ -19,6 +19,7 @@ from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Reading
+from relrag_pipelines.stores import approvals
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -82,6 +83,12 @@ class Workspace:
             timezone=source.timezone or self.settings.timezone,
             hash=self.keys.id_hash,
             date_order=source.date_order,
+            owner=self.settings.owner,
+            file_names=tuple(source.file_names),
+            approval_required=source.approval_required,
+            approvals=functools.partial(approvals.load, self.home),
+            transcription_model=str(model) if (model := self.settings.transcription_model_path) else "",
+            transcripts=self.home / "private" / "transcripts",
             archive_max_ratio=self.settings.archive_max_ratio,
             archive_max_bytes=self.settings.archive_max_bytes,
             unit_max_bytes=self.settings.unit_max_bytes,

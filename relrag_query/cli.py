@@ -22,6 +22,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+calls = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
+app.add_typer(calls, name="calls")
+
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="relrag.toml to use; else the nearest one.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this source; may be given again.")]
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be given again.")]
@@ -31,6 +34,7 @@ Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
+CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 
 
@@ -124,6 +128,33 @@ def backfill(
 
 
 @app.command()
+def forget(
+    refs: Annotated[
+        list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", help="All of this source, which is read no more.")] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", help="Whatever names them: a name, an address or a phone number.")
+    ] = None,
+    before: Annotated[str | None, typer.Option("--before", help="Older than 2024, 2024-03 or 2024-03-15.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    list_rules: Annotated[bool, typer.Option("--list", help="Say what was forgotten so far.")] = False,
+    undo: Annotated[
+        int | None, typer.Option("--undo", metavar="RULE", help="Take back the rule of that number.")
+    ] = None,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Remove records everywhere, keep them out for good, and show that nothing is left."""
+    if list_rules:
+        _run("forget", "listed", config)
+    if undo is not None:
+        _run("forget", "undo", undo, config, wait=wait)
+    wanted = _load("forget").Wanted(refs or (), source, person, before)
+    _run("forget", "forget", wanted, config, yes=yes, wait=wait)
+
+
+@app.command()
 def status(
     as_json: Json = False,
     failures: Annotated[bool, typer.Option("--failures", help="List what could not be read.")] = False,
@@ -131,6 +162,33 @@ def status(
 ) -> None:
     """Say what is indexed, per source, and what failed."""
     _run("status", "status", config, as_json=as_json, failures=failures)
+
+
+@calls.command("list")
+def calls_list(
+    state: Annotated[str | None, typer.Option("--state", help="Only pending, transcribed, approved or error.")] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List recorded calls with their states, ids, speakers and files."""
+    _run("calls", "listing", state, config, as_json=as_json)
+
+
+@calls.command("approve")
+def calls_approve(
+    ids: CallIds = None,
+    everything: Annotated[bool, typer.Option("--all", help="All that are transcribed.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Approve transcripts, so that the next sync indexes them."""
+    _run("calls", "approve", ids or [], config, everything=everything, wait=wait)
+
+
+@calls.command("swap-speakers")
+def calls_swap_speakers(ids: CallIds, wait: Wait = 0, config: Config = None) -> None:
+    """Let the two speakers of a call stand for each other; a second time takes it back."""
+    _run("calls", "swap_speakers", ids or [], config, wait=wait)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import Any, cast
 import duckdb
 import orjson
 
-from relrag_pipelines.records import Chunk, Page, Record
+from relrag_pipelines.records import Chunk, Page, Record, Spoken
 from relrag_query.hits import Message
 
 Connection = duckdb.DuckDBPyConnection
@@ -70,6 +70,7 @@ def record(connection: Connection, asset_id: str) -> Record | None:
     found = Record(*row)
     found.extra = orjson.loads(cast(str, found.extra))
     found.pages = [Page(**page) for page in cast(list[dict[str, int]], found.pages)]
+    found.spoken = [Spoken(**one) for one in cast(list[dict[str, Any]], found.spoken or [])]
     return found
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.records import Chunk
 from relrag_query.compact import hit_line
 from relrag_query.hits import Hit
 from relrag_query.results import Answer, Quote, Results, Source
@@ -119,8 +120,31 @@ def _place(hit: Hit, zone: ZoneInfo, locations: list[str]) -> str:
     page = f"page {chunk.page_number}" if chunk.page_number else ""
     part = f"passage {chunk.chunk_index + 1} of {chunk.chunk_count}" if chunk.chunk_count > 1 else ""
     return ", ".join(
-        word for word in (time_of(chunk.ts, zone), page, part, chunk.source, *locations[:1], chunk.asset_id) if word
+        word
+        for word in (
+            time_of(chunk.ts, zone),
+            page,
+            seconds_of(chunk),
+            part,
+            chunk.source,
+            *locations[:1],
+            chunk.asset_id,
+        )
+        if word
     )
+
+
+def seconds_of(chunk: Chunk) -> str:
+    """Where a passage is said in its recording: 2:05-3:10, with hours 1:02:05-1:03:10; empty where it has no times."""
+    if chunk.start_second is None or chunk.end_second is None:
+        return ""
+    return "-".join(clock(int(second)) for second in (chunk.start_second, chunk.end_second))
+
+
+def clock(seconds: int) -> str:
+    """Seconds as 2:05, with hours as 1:02:05."""
+    minutes = f"{seconds // 60 % 60}:{seconds % 60:02}"
+    return f"{seconds // 3600}:{minutes:0>5}" if seconds >= 3600 else minutes
 
 
 def _messages(hit: Hit, zone: ZoneInfo) -> Iterator[str]:
@@ -146,6 +170,8 @@ def _hit_json(hit: Hit, zone: ZoneInfo) -> dict[str, Any]:
         "timestamp": chunk.timestamp,
         "time": _time(chunk.ts, zone),
         "page_number": chunk.page_number,
+        "start_second": chunk.start_second,
+        "end_second": chunk.end_second,
         "file_name": chunk.file_name,
         "source_uri": chunk.source_uri,
         "thread_id": chunk.thread_id,

@@ -75,6 +75,11 @@ def workspace(config: Path) -> Workspace:
     return Workspace(settings_module.load(config, {}))
 
 
+def home(folder: Path) -> Path:
+    """RELRAG_HOME of the archive in that folder."""
+    return folder / ".relrag"
+
+
 def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
     """Every file below a folder but the lock, with its time and bytes, to see what was written."""
     return {

@@ -75,6 +75,31 @@ def test_the_lines_of_the_pump_are_those_of_the_seed(archive: Archive) -> None:
     ]
 
 
+@pytest.mark.requirement("S3-17", "S3-24")
+def test_the_line_of_the_meeting_is_that_of_the_seed(archive: Archive) -> None:
+    answer = archive.ask("What was decided in the Architecture Review Q1 2025?")
+    found = [(hit_line(one.hit), one.hit.chunk.text) for one in answer.sources if one.hit.chunk.source == "meetings"]
+    (wanted,) = QUESTIONS["architecture"]["lines"]
+    assert found[0] == (wanted["line"], wanted["text"])
+
+
+@pytest.mark.requirement("S0-47", "S0-48", "S0-49", "S0-50")
+def test_the_call_is_related_to_its_passages_and_its_recording(archive: Archive) -> None:
+    answer = archive.ask(QUESTIONS["invoice"]["question"])
+    (call,) = (one.hit.chunk for one in answer.sources if one.hit.chunk.source == "calls")
+    assert (call.chunk_index, call.chunk_count, call.chunk_group_id) == (1, 3, call.asset_id)
+    assert call.start_second is not None
+    assert call.end_second is not None
+    assert 60 < call.start_second < call.end_second < 431
+    edges = {(one.relation_type, one.direction, one.asset_ref) for one in archive.neighbors(call.asset_id)}
+    audio = f"audio:{call.asset_id.removeprefix('call_recording:')}"
+    assert ("transcript_of", "out", audio) in edges
+    passages = archive.chunks_of(call.asset_id)
+    assert {("chunk_of", "in", f"chunk:{one.chunk_id}") for one in passages} == edges - {
+        ("transcript_of", "out", audio)
+    }
+
+
 def test_what_the_archive_does_not_hold_is_said(archive: Archive) -> None:
     answer = archive.ask("Who won the football world cup in 1998?")
     assert not answer.found

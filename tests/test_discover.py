@@ -166,17 +166,31 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
         "git": put(tmp_path, "x.gitlog", f"\0commit {'a' * 40}\0\0\0".encode()),
         "code": put(tmp_path, "x.py", "x = 1"),
         "jsonl": put(tmp_path, "x.jsonl", LINE),
+        "call_recording": put(tmp_path, "call.m4a", b"\0\0\0\x18ftypM4A \0\0\0\0"),
+        "meeting": put(tmp_path, "review.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHi\n"),
+        "contacts": put(tmp_path, "dana.vcf", "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n"),
     }
     assert [name for name, file in samples.items() if KINDS[kind].recognise(file)] == (
         [kind] if kind != "document" else ["whatsapp", "document"]  # a chat is text too; the more particular kind wins
     )
 
 
+def test_films_music_and_json_of_programs_are_no_calls_and_no_noise(tmp_path: Path) -> None:
+    put(tmp_path, "films/VID_20240101_120000.mp4", b"\0\0\0\x18ftypisom")
+    put(tmp_path, "app/package.json", "{}")
+    put(tmp_path, "notes/a.md", "# A")
+    found = discover(tmp_path)
+    assert ([one.kind for one in found.sources], found.unrecognised, found.unread) == (["document"], [], [])
+
+
 def test_the_demo_archive_is_recognised() -> None:
     root = Path(__file__).parent.parent / "examples" / "archive"
     found = discover(root)
     assert [(one.kind, one.path) for one in found.sources if one.kind == "whatsapp"] == [("whatsapp", "whatsapp")]
-    assert {one.kind for one in found.sources} == {"whatsapp", "document", "git", "jsonl"}
+    assert {one.kind: one.path for one in found.sources if one.kind not in ("document", "jsonl")} == {
+        "whatsapp": "whatsapp", "call_recording": "calls", "meeting": "meetings", "contacts": "contacts", "git": ".",
+    }  # fmt: skip
+    assert {one.kind: one.files for one in found.sources}["call_recording"] == 14, "each with its transcript"
     assert found.unrecognised == []
 
 

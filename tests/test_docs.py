@@ -51,6 +51,10 @@ def wrong(command: str) -> str:
     if words[1:] == ["--help"]:
         return ""
     found = GROUP.commands.get(words[1])
+    if isinstance(found, typer.core.TyperGroup):
+        if len(words) == 2:
+            return ""
+        found, words = found.commands.get(words[2]), words[1:]
     if found is None:
         return f"no command {words[1]}"
     known = {"--help"} | {name for one in found.params for name in (*one.opts, *one.secondary_opts)}
@@ -82,6 +86,8 @@ def test_commands_in_messages_can_be_typed() -> None:
         ("relrag sync", ""),
         ("relrag ask --source chat 'Who has the key?'", ""),
         ("relrag snyc", "no command snyc"),
+        ("relrag calls approve --all", ""),
+        ("relrag calls aprove", "no command aprove"),
         ("relrag sync --fast", "sync --fast"),
         ("make demo", ""),
         ("make tea", "make tea"),

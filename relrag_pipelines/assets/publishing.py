@@ -6,11 +6,11 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines import embedders, publish
+from relrag_pipelines import embedders, publish, space
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.stages import STAGES
-from relrag_pipelines.stores import catalog, generations
+from relrag_pipelines.stores import catalog, generations, lake
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -53,6 +53,8 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         # one step for both: they agree on what has changed, and are made at the same time
         started = time.monotonic()
         with sealed(), writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
+            lake.sweep(workspace.home)
+            space.require_for_vectors(workspace.settings)
             counts = publish.build(workspace)
         points = counts.pop("points")
         yield dg.MaterializeResult(

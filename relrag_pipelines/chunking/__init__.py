@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 
 import pyarrow as pa
 
-from relrag_pipelines.chunking.passages import Passage, passages
+from relrag_pipelines.chunking.passages import Passage, passages, times_of
 from relrag_pipelines.chunking.windows import own_passages, windows
 from relrag_pipelines.records import Chunk, arrow_schema
 
@@ -34,6 +34,8 @@ _EMPTY_IN_A_WINDOW = (
     "language",
     "page_number",
     "last_page_number",
+    "start_second",
+    "end_second",
 )
 
 
@@ -63,12 +65,14 @@ def text_hash(text: str) -> str:
 
 
 def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
-    columns = (records[name].to_pylist() for name in ("asset_id", "text", "pages", "file_name", "subject"))
+    names = ("asset_id", "text", "pages", "spoken", "file_name", "subject")
+    columns = (records[name].to_pylist() for name in names)
     rows: list[int] = []
     texts: list[str] = []
     found: list[Passage] = []
     counts: list[tuple[str, int, int]] = []
-    for row, (asset_id, text, pages, file_name, subject) in enumerate(zip(*columns, strict=True)):
+    seconds: list[tuple[float | None, float | None]] = []
+    for row, (asset_id, text, pages, spoken, file_name, subject) in enumerate(zip(*columns, strict=True)):
         inside = passages(text, pages, limit, overlap) if text.strip() else []
         said = [text[passage.start : passage.end] for passage in inside]
         if not inside and (name := file_name or subject):
@@ -76,6 +80,7 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
         rows += [row] * len(inside)
         texts += said
         found += inside
+        seconds += times_of(inside, spoken or [])
         counts += [(asset_id, index, len(inside)) for index in range(len(inside))]
     times = records["ts"].to_pylist()
     own: dict[str, list[Any]] = {
@@ -89,10 +94,22 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
         "end": [passage.end for passage in found],
         "page_number": [passage.page_number for passage in found],
         "last_page_number": [passage.last_page_number for passage in found],
+        "start_second": [first for first, _ in seconds],
+        "end_second": [last for _, last in seconds],
+        "index_in_parent": _sections(records, rows, counts),
         "last_ts": [times[row] for row in rows],
         "members": [[]] * len(rows),
     }
     return _table(records, rows, own)
+
+
+def _sections(records: pa.Table, rows: list[int], counts: list[tuple[str, int, int]]) -> list[int | None]:
+    """Place among the parts of the parent: a meeting's are its passages, where it has several."""
+    kinds, indexes = records["rag_source_type"].to_pylist(), records["index_in_parent"].to_pylist()
+    return [
+        index if count > 1 and kinds[row] == "meeting_transcript" else indexes[row]
+        for row, (_, index, count) in zip(rows, counts, strict=True)
+    ]
 
 
 def _of_chats(records: pa.Table, kind: str, limit: int) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -30,6 +30,20 @@ def passages(text: str, pages: list[dict[str, Any]], limit: int, overlap: int) -
     ranges = pack(sizes, _breaks(text, units, sizes, starts, limit), limit, _ANY_NUMBER, overlap)
     numbers = [page["number"] for page in pages]
     return [_passage(text, units[first][0], units[behind - 1][1], starts, numbers) for first, behind in ranges]
+
+
+def times_of(inside: list[Passage], spoken: list[dict[str, Any]]) -> list[tuple[float | None, float | None]]:
+    """When each passage is said, in seconds from the beginning; spoken are rows of records.Spoken in order.
+
+    A passage that begins or ends within a stretch has the times of the whole stretch: no finer ones are known.
+    """
+    starts, ends = [one["start"] for one in spoken], [one["end"] for one in spoken]
+    times: list[tuple[float | None, float | None]] = []
+    for passage in inside:
+        said = spoken[bisect_right(ends, passage.start) : bisect_left(starts, passage.end)]
+        begin = min((one["start_second"] for one in said), default=None)
+        times.append((begin, max((one["end_second"] for one in said), default=None)))
+    return times
 
 
 def _passage(text: str, start: int, end: int, starts: list[int], numbers: list[int]) -> Passage:

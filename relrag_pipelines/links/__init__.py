@@ -14,16 +14,17 @@ from relrag_pipelines.records import Edge, arrow_schema
 
 CHUNK = "chunk:"
 THREAD = "thread:"
+AUDIO = "audio:"
 
 
 def edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
-    """Claims of one month: thread_member, attachment_of, references and chunk_of, each once, ordered by its key.
+    """Claims of one month, each once, ordered by its key: thread_member, attachment_of, references, chunk_of,
+    transcript_of.
 
     records are redacted Record rows, chunks are Chunk rows of the same source and month.
     """
-    claims = pa.concat_tables(
-        [thread_members(records), attachments(records), references(records), chunk_members(chunks)]
-    )
+    of_records = [thread_members(records), attachments(records), references(records), transcripts(records)]
+    claims = pa.concat_tables([*of_records, chunk_members(chunks)])
     return claims.sort_by(
         [("src_asset_ref", "ascending"), ("dst_asset_ref", "ascending"), ("relation_type", "ascending")]
     )
@@ -54,6 +55,14 @@ def chunk_members(chunks: pa.Table) -> pa.Table:
             _claims(_prefixed(CHUNK, passages["chunk_id"]), passages["asset_id"], "chunk_of", "chunk"),
         ]
     )
+
+
+def transcripts(records: pa.Table) -> pa.Table:
+    """Each call that has a transcript to the audio it is of: `audio:<keyed hash of its bytes>`."""
+    of_audio = pc.starts_with(pc.fill_null(records["parent_ref"], ""), AUDIO)
+    calls = pc.and_(pc.equal(records["rag_source_type"], "call_recording"), of_audio)
+    rows = records.filter(pc.and_(calls, pc.not_equal(records["text"], "")))
+    return _claims(rows["asset_id"], rows["parent_ref"], "transcript_of", "transcript")
 
 
 def _prefixed(prefix: str, values: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -10,7 +10,8 @@ row in KINDS, a test, a sample.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -23,16 +24,18 @@ LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 
 @dataclass(frozen=True)
 class Unit:
-    """One thing that a connector opens: a file, a repository."""
+    """One thing that a connector opens, a file or a repository, and the files that are read together with it."""
 
     path: str
     """relative to the source's path, with forward slashes"""
     file: Path
     """where it lies"""
     size: int
-    """bytes"""
+    """bytes, of all its files"""
     mtime_ns: int
-    """modification time, nanoseconds"""
+    """modification time, nanoseconds; where there are files beside it a number that changes with any of theirs"""
+    beside: tuple[Path, ...] = ()
+    """files of the same name with one of the kind's `companions`, in order"""
     fingerprint: str = ""
     """of a unit that is no file: differs when it has changed; size and time say nothing then"""
 
@@ -41,18 +44,36 @@ class CannotList(Exception):
     """Part of a source cannot be listed, so what is gone from it cannot be told; the message says what to do."""
 
 
-def unit_of(file: Path, root: Path, fingerprint: str = "") -> Unit:
-    """The unit that is this file or folder, as it lies there now; the root itself is named by its name."""
+def path_of(file: Path, root: Path) -> str:
+    """How a file or folder below a source's path is named; the root itself by its name."""
     relative = file.relative_to(root) if file != root else Path(root.name)
     # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
-    path = relative.as_posix().encode("utf-8", "backslashreplace").decode()
+    return relative.as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def unit_of(file: Path, root: Path, fingerprint: str = "", beside: tuple[Path, ...] = ()) -> Unit:
+    """The unit that is this file or folder, as it lies there now."""
+    path = path_of(file, root)
     if fingerprint:
-        return Unit(path, file, 0, 0, fingerprint)
+        return Unit(path, file, 0, 0, fingerprint=fingerprint)
     try:
-        found = file.stat()
+        found = [one.stat() for one in (file, *beside)]
     except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
-        return Unit(path, file, 0, 0)
-    return Unit(path, file, found.st_size, found.st_mtime_ns)
+        return Unit(path, file, 0, 0, beside)
+    changed = found[0].st_mtime_ns
+    if beside:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
+        names = zlib.crc32("\0".join(one.name for one in beside).encode("utf-8", "surrogatepass"))
+        changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
+    return Unit(path, file, sum(one.st_size for one in found), changed, beside)
+
+
+@dataclass(frozen=True)
+class Approval:
+    """What the owner has said of one call."""
+
+    approved: bool = False
+    swapped: bool = False
+    """the two speakers stand for each other"""
 
 
 @dataclass(frozen=True)
@@ -65,12 +86,38 @@ class Reading:
     hash: Callable[[str], str]
     """keyed hash of a text, 16 hex digits: the only hash that may stand in an id"""
     date_order: str = "auto"
+    owner: str = ""
+    """the archive's owner, as transcripts name them"""
+    file_names: tuple[str, ...] = ()
+    """patterns of the source's file names"""
+    approval_required: bool = False
+    approvals: Callable[[], Mapping[str, Approval]] = dict
+    """what the owner has said of each call, by asset_id"""
+    transcription_model: str = ""
+    """folder of a model that makes transcripts; empty for none"""
+    transcripts: Path | None = None
+    """where transcripts that were made are kept"""
     archive_max_ratio: int = 100
     archive_max_bytes: int = 20 * 2**30
     unit_max_bytes: int = 2 * 2**30
 
 
-Reader = Callable[[Unit, Reading], Iterator[Record | Failure]]
+@dataclass(frozen=True)
+class Coverage:
+    """What a unit speaks of, where that is less than all: what it held before of another time is not deleted.
+
+    A connector yields one for a thread of which the unit may hold only a part, or one without a thread for the unit
+    as a whole. Undated records, and threads that no coverage names, are covered.
+    """
+
+    thread_id: str | None = None
+    since: int | None = None
+    """first second that is covered, UTC; None: from the beginning"""
+    until: int | None = None
+    """second behind the last one, UTC; None: to the end"""
+
+
+Reader = Callable[[Unit, Reading], Iterator[Record | Failure | Coverage]]
 Excluded = Callable[[str], bool]
 """whether the source's settings leave out what lies at this path, relative to the source's"""
 
@@ -90,10 +137,14 @@ class Kind:
     """redaction policy of what it reads, where the record's own type has none"""
     options: tuple[str, ...] = field(default=("timezone",))
     """settings of a source that change what is read"""
+    companions: tuple[str, ...] = ()
+    """lower-case suffixes of files that belong to the unit that their name begins with"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
     walks: bool = False
     """it finds its units itself, by `units`; else they are the files with its suffixes"""
+    newest_only: bool = False
+    """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
 
     @property
     def read(self) -> Reader:
@@ -112,6 +163,10 @@ class Kind:
         return cast(Callable[[Path], bool], importlib.import_module(f"{__name__}.{self.name}").recognise)
 
 
+AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
+TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
+"""suffixes; of several transcripts of one call the first of these is read"""
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -123,6 +178,34 @@ KINDS = {
             "whatsapp",
             "whatsapp",
             ("timezone", "date_order"),
+            newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
+        ),
+        Kind(
+            "call_recording",
+            "recorded calls: audio with its transcript beside it (.vtt, .srt, .sbv, .json of whisper, .txt)",
+            1,
+            (*AUDIO, *TRANSCRIPTS),
+            "call_recording",
+            "call_recording",
+            ("timezone", "owner", "file_names", "approval_required", "transcription_model"),
+            companions=TRANSCRIPTS,
+        ),
+        Kind(
+            "meeting",
+            "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
+            1,
+            (".vtt", ".srt", ".sbv", ".txt", ".md"),
+            "meeting_transcript",
+            "default",
+            companions=(".ics",),
+        ),
+        Kind(
+            "contacts",
+            "vCard files (.vcf) of versions 2.1, 3 and 4, with any number of contacts",
+            1,
+            (".vcf", ".vcard"),
+            "contact",
+            "default",
         ),
         Kind(
             "document",

@@ -19,6 +19,10 @@
 null means absent. A key that is not in the table is kept in `extra` under its name, and so is a field of the wrong
 type, which is a failure as well; the rest of the line is read. Of two lines with one id the first counts. Half of a
 surrogate pair becomes U+FFFD, since no file can hold it. The file is streamed; only the ids seen are remembered.
+
+A record that is gone from the file is deleted. A file that holds a part of the time only says so in a line of its own,
+`{"covers": {"from": "2024-01-01", "to": "2024-03-31"}}`, both ends included and either one left out for no bound:
+what the file held before of any other time is kept, and only what is gone from within that span is deleted.
 """
 
 from __future__ import annotations
@@ -36,13 +40,14 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from relrag_pipelines.records import Failure, Json, Record
-from relrag_pipelines.sources import KINDS, Reading, Unit
+from relrag_pipelines.sources import KINDS, Coverage, Reading, Unit
 from relrag_pipelines.sources.json_fields import READERS, WrongValueError, native_id, type_of
 
 MAX_LINE = 32 * 2**20
 """Longest line that is read, bytes."""
 SUFFIXES = (".jsonl", ".ndjson")
 
+_DAY = 86_400
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -54,7 +59,7 @@ class _BadLineError(Exception):
         self.fault = fault
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
     """The records of a file in the order of its lines, each behind the failures of its fields."""
     seen: set[str] = set()
     with unit.file.open("rb") as file:
@@ -64,7 +69,11 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
         for number, line in _lines(file):
             faults: list[tuple[str, str]] = []
             try:
-                record = _record(_parse(line), unit, reading, faults)
+                item = _parse(line)
+                if "covers" in item and "id" not in item:
+                    yield _coverage(item["covers"], number, reading)
+                    continue
+                record = _record(item, unit, reading, faults)
                 if record.source_id in seen:
                     raise _BadLineError("duplicate_id", "an earlier line has the same id and counts; give each its own")
             except _BadLineError as error:
@@ -157,6 +166,28 @@ def _record(item: Json, unit: Unit, reading: Reading, faults: list[tuple[str, st
         fields["parent_asset_id"] = _parent(fields["parent_asset_id"], reading)
     fields["extra"] = _bounded(extra | fields["extra"] if "extra" in fields else extra)
     return Record(name, asset_id=f"jsonl:{reading.source}:{name}", locations=[f"{unit.path}#{name}"], **fields)
+
+
+def _coverage(covers: Any, number: int, reading: Reading) -> Coverage | Failure:
+    """What the file says that it speaks of. Where that cannot be read, nothing that is gone from it is deleted."""
+    faults: list[tuple[str, str]] = []
+    if type(covers) is dict and covers and covers.keys() <= {"from", "to"}:
+        try:
+            since, until = (_end(covers.get(name), reading) for name in ("from", "to"))
+        except WrongValueError as wrong:
+            faults.append((wrong.fault, str(wrong)))
+        else:
+            return Coverage(None, since and since[0], until and until[0] + (1 if until[1] == "exact" else _DAY))
+    found = faults[0][1] if faults else "wanted an object with from, to or both"
+    why = f"covers: {found}; until that is mended nothing that is gone from the file is deleted"
+    return Failure(f"line {number}", "covers", why, whole_unit=True)
+
+
+def _end(value: Any, reading: Reading) -> tuple[int, str] | None:
+    if value is None:
+        return None
+    seconds, quality = _when(READERS["timestamp"](value), None, reading.timezone)
+    return (seconds, quality) if seconds is not None else None
 
 
 def _fields(item: Json, faults: list[tuple[str, str]]) -> tuple[dict[str, Any], Json]:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from relrag_pipelines.stores.failpoints import failpoint
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -15,8 +17,10 @@ def replacing(path: Path) -> Iterator[Path]:
     make_private(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        failpoint("file.write", path)
         yield beside
         sync_file(beside)
+        failpoint("file.rename", path)
         beside.replace(path)
         sync_folder(path.parent)
     finally:
@@ -27,6 +31,7 @@ def make_private(folder: Path) -> None:
     """Makes a folder and those above it that are missing, for the owner only."""
     if not folder.is_dir():
         make_private(folder.parent)
+        failpoint("folder.make", folder)
         folder.mkdir(exist_ok=True, mode=0o700)
 
 
@@ -38,6 +43,7 @@ def write_text(path: Path, text: str) -> None:
 
 def link(source: Path, target: Path) -> None:
     """A second name for a file that is never changed; a copy where the file system has no such thing."""
+    failpoint("file.link", target)
     try:
         target.hardlink_to(source)
     except OSError:
@@ -46,12 +52,14 @@ def link(source: Path, target: Path) -> None:
 
 def sync_file(path: Path) -> None:
     """Waits until the file's bytes are on disk."""
+    failpoint("file.fsync", path)
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(path: Path) -> None:
     """Waits until the folder's entries are on disk, so that a rename survives a power cut."""
+    failpoint("folder.fsync", path)
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

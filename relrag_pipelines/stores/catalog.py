@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from relrag_pipelines.records import TABLES, Replaced, Term, arrow_schema, ddl, to_table
 from relrag_pipelines.stores import catalog_sql as sql
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.tokens import document_tokens
 
 Parts = Mapping[str, Sequence[tuple[str, Sequence[Path]]]]
@@ -89,6 +90,7 @@ def build(
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)
     try:
+        failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
             changes = (_all(connection.cursor()), []) if replaced is None else _differences(connection)
@@ -102,6 +104,7 @@ def build(
                 _count_terms(connection)
             for other in ("base", "previous", "previous_base"):
                 connection.execute(f"DETACH DATABASE IF EXISTS {other}")
+            failpoint("catalog.commit", path)
             connection.execute("CHECKPOINT")
         return counts(path)
     except BaseException:

@@ -108,7 +108,7 @@ INSERT INTO refs
     UNION SELECT asset_id FROM kept_chunks SEMI JOIN asked ON ref = asset_id
     UNION SELECT 'chunk:' || chunk_id FROM kept_chunks SEMI JOIN asked ON ref = 'chunk:' || chunk_id
     UNION SELECT dst_asset_ref FROM kept_asset_asset_edges SEMI JOIN asked ON ref = dst_asset_ref
-        WHERE relation_type = 'thread_member'
+        WHERE relation_type IN ('thread_member', 'transcript_of')
 """
 """Of what is kept only what a claim names."""
 
@@ -121,7 +121,8 @@ CREATE TEMP TABLE claims AS
         GROUP BY src_asset_ref, dst_asset_ref, relation_type
         UNION ALL BY NAME FROM kept_pending_edges),
     sourced AS (SELECT * FROM claimed SEMI JOIN refs ON ref = src_asset_ref),
-    ends AS (SELECT ref FROM refs UNION SELECT dst_asset_ref FROM sourced WHERE relation_type = 'thread_member')
+    ends AS (SELECT ref FROM refs UNION SELECT dst_asset_ref FROM sourced
+             WHERE relation_type IN ('thread_member', 'transcript_of'))
     SELECT claimed.*, source.ref IS NOT NULL AND target.ref IS NOT NULL AS holds
     FROM claimed LEFT JOIN refs AS source ON source.ref = src_asset_ref
     LEFT JOIN ends AS target ON target.ref = dst_asset_ref
@@ -196,7 +197,7 @@ DANGLING = {
             UNION SELECT asset_id FROM chunks SEMI JOIN asked ON ref = asset_id
             UNION SELECT 'chunk:' || chunk_id FROM chunks SEMI JOIN asked ON ref = 'chunk:' || chunk_id
             UNION SELECT dst_asset_ref FROM asset_asset_edges SEMI JOIN asked ON ref = dst_asset_ref
-                WHERE relation_type = 'thread_member')
+                WHERE relation_type IN ('thread_member', 'transcript_of'))
         SELECT count(*) FROM catalog.asset_asset_edges
         WHERE src_asset_ref NOT IN (FROM ends) OR dst_asset_ref NOT IN (FROM ends)""",
     "chunks_without_record": """

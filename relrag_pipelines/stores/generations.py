@@ -20,11 +20,16 @@ from typing import Any
 
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.lake import file_hash
 
 _LOCK = "lock"
 _REWRITTEN_BY_READERS = frozenset({_LOCK, "edge_config.json"})
 """files that opening a generation may touch; they hold nothing that a query returns"""
+
+
+_WRITTEN_BY_READERS = ".atomicwrite"
+"""how the folders begin in which Qdrant writes a file anew when it opens a store, before it renames it into place"""
 
 
 class NothingPublished(Exception):
@@ -52,6 +57,7 @@ def building(home: Path) -> Path:
 def begin(home: Path) -> Path:
     """An empty folder for the next generation; an unfinished one is removed."""
     path = building(home)
+    failpoint("generation.begin", path)
     shutil.rmtree(path, ignore_errors=True)
     make_private(path)
     return path
@@ -88,9 +94,11 @@ def finish(
         "files": dict(sorted({**known, **entries}.items())),
     }
     write_text(path / "MANIFEST.json", json.dumps(manifest, indent=1) + "\n")
+    failpoint("generation.lock", path / _LOCK)
     (path / _LOCK).touch(mode=0o600)
     sync_folder(path)
     place = home / "published" / str(number)
+    failpoint("generation.rename", place)
     path.replace(place)
     sync_folder(place.parent)
     write_text(home / "published" / "current", f"{number}\n")
@@ -145,13 +153,15 @@ def sweep(home: Path, keep: int) -> list[int]:
     """Removes generations that are no longer to be kept, except those that are being read; returns what was removed.
 
     Kept are the newest `keep`, but none older than the current one's MANIFEST allows: what it deleted must not stay
-    readable in an older one. Every sync sweeps, so that one that was being read, or a kill, is made good.
+    readable in an older one. One that is being built, or was sealed and never became current, goes too. Every sync
+    sweeps, so that one that was being read, or a kill, is made good.
     """
-    current = current_number(home)
-    if current is None:
-        return []
+    current = current_number(home) or 0
     oldest = int(published(home).get("oldest_kept", 0))
-    kept = [number for number in sorted(numbers(home), reverse=True)[:keep] if number >= oldest]
+    kept = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
+    shutil.rmtree(building(home), ignore_errors=True)
+    for left in (home / "published").glob(".*.tmp"):
+        left.unlink()
     removed = []
     for number in sorted(set(numbers(home)) - {current, *kept}):
         path = home / "published" / str(number)
@@ -160,10 +170,12 @@ def sweep(home: Path, keep: int) -> list[int]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
+            failpoint("generation.retire", path)
             # renamed first, so that no reader finds half a generation
             path.replace(path.with_name(f".{number}.removed"))
         removed.append(number)
     for doomed in (home / "published").glob(".*.removed"):
+        failpoint("generation.remove", doomed)
         shutil.rmtree(doomed, ignore_errors=True)
     return removed
 
@@ -198,11 +210,14 @@ def _hashes(path: Path, names: Sequence[str]) -> list[str]:
 
 
 def _files(path: Path) -> list[str]:
-    found = (file for file in sorted(path.rglob("*")) if file.is_file())
+    # os.walk passes over folders that vanish while it looks
+    found = sorted(Path(folder, name).relative_to(path) for folder, _, names in os.walk(path) for name in names)
     return [
-        file.relative_to(path).as_posix()
+        file.as_posix()
         for file in found
-        if file.name not in _REWRITTEN_BY_READERS and file.name != "MANIFEST.json"
+        if file.name not in _REWRITTEN_BY_READERS
+        and file.name != "MANIFEST.json"
+        and not file.parent.name.startswith(_WRITTEN_BY_READERS)
     ]
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+from relrag_pipelines.stores.failpoints import failpoint
 
 _PIECE = 2**22
 
@@ -17,10 +20,29 @@ def copy_with_holes(source: Path, target: Path) -> None:
             copy.mkdir(parents=True, exist_ok=True)
         else:
             copy.parent.mkdir(parents=True, exist_ok=True)
-            _copy_file(path, copy)
+            copy_file(path, copy)
 
 
-def _copy_file(source: Path, target: Path) -> None:
+def pieces(path: Path, overlap: int) -> Iterator[bytes]:
+    """What was written in a file, in pieces; each begins with the last `overlap` bytes of the one before it."""
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        end = 0
+        while (start := _next_data(file.fileno(), end)) is not None:
+            end = min(os.lseek(file.fileno(), start, os.SEEK_HOLE), size)
+            kept = b""
+            while start < end:
+                data = os.pread(file.fileno(), min(_PIECE, end - start), start)
+                if not data:
+                    return
+                yield kept + data
+                kept = data[len(data) - overlap :] if overlap else b""
+                start += len(data)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copies one file; what was never written in it takes no space in the copy."""
+    failpoint("vectors.copy", target)
     with source.open("rb", buffering=0) as read, target.open("wb", buffering=0) as write:
         size = os.fstat(read.fileno()).st_size
         write.truncate(size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema
 from relrag_pipelines.stores.atomic import replacing, write_text
+from relrag_pipelines.stores.failpoints import failpoint
 
 _ROW_GROUP = 50_000
 _DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
@@ -120,6 +121,7 @@ def write(
     written: Manifest = {}
     for month, (rows, stamp) in zip(months, made, strict=True):
         if stamp is None:
+            failpoint("lake.unlink", month_path(home, table, source, month))
             month_path(home, table, source, month).unlink(missing_ok=True)
         else:
             written[month] = _write_month(home, table, source, month, rows, stamp)
@@ -136,11 +138,34 @@ def drop_damaged(home: Path, source: str) -> None:
             _write_manifest(home, table, source, sound)
 
 
+def sweep(home: Path) -> None:
+    """Removes what a killed writer left: files written beside, and derived months without an entry.
+
+    Such a month is made again, or its records are gone and nothing else would ever remove it. A private one stays: its
+    rows are needed until its units have been read again. Only who holds the writer's lock may sweep.
+    """
+    for part in ("private", "lake"):
+        for left in (home / part).rglob(".*.tmp"):
+            left.unlink()
+    for table in _DERIVED:
+        for source in sources(home):
+            known = manifest(home, table, source)
+            for path in folder(home, table, source).glob("*.parquet"):
+                if path.stem not in known:
+                    failpoint("lake.unlink", path)
+                    path.unlink()
+
+
 def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
+    drop(home, source, {month for table in _DERIVED for month in manifest(home, table, source) if month < first})
+
+
+def drop(home: Path, source: str, months: Collection[str]) -> None:
+    """Removes these months of everything that is made from the private records."""
     for table in _DERIVED:
-        if outside := [month for month in manifest(home, table, source) if month < first]:
-            write(home, table, source, outside, [(pa.table({}), None)] * len(outside))
+        if there := sorted(set(months) & manifest(home, table, source).keys()):
+            write(home, table, source, there, [(pa.table({}), None)] * len(there))
 
 
 def sources(home: Path) -> set[str]:
@@ -166,8 +191,10 @@ def verify(home: Path, source: str) -> list[str]:
 def remove(home: Path, source: str) -> None:
     """Removes everything of a source that is no longer configured, private and redacted."""
     for table in ("private_records", *_DERIVED):
+        failpoint("lake.remove", folder(home, table, source))
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
     for kept in ("units", "failures"):
+        failpoint("lake.remove", home / "private" / kept)
         (home / "private" / kept / f"{source}.parquet").unlink(missing_ok=True)
 
 
@@ -198,6 +225,7 @@ def _write_month(home: Path, table: str, source: str, month: str, rows: pa.Table
     declared = TABLES[table]
     path = month_path(home, table, source, month)
     if rows.num_rows == 0:
+        failpoint("lake.unlink", path)
         path.unlink(missing_ok=True)
         return Entry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
     # cast, not validate: only a cast refuses a null in a column that must not be empty

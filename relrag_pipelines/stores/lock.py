@@ -14,8 +14,28 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from relrag_pipelines.stores.failpoints import failpoint
+
+_MOMENT_SECONDS = 0.2
 _held: dict[Path, int] = {}
 """depth of nested use by this process; a sync holds the lock around stages that take it themselves"""
+
+
+_open: set[int] = set()
+"""files of the locks that are held"""
+
+
+def _let_go() -> None:
+    """In a forked child: a lock is free only when every process that has its file open has ended."""
+    for file in _open:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, file, inheritable=False)  # not closed, so that the number is not given to another file
+        os.close(nothing)
+    _open.clear()
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 class Busy(Exception):
@@ -34,16 +54,22 @@ def writing(home: Path, purpose: str, wait_seconds: float = 0) -> Iterator[None]
             _held[path] -= 1
         return
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    failpoint("lock.open", path)
     with path.open("a+") as file:
         _acquire(file.fileno(), path, wait_seconds)
+        failpoint("lock.sign", path)
         file.truncate(0)
         json.dump({"pid": os.getpid(), "purpose": purpose, "since": datetime.now(UTC).isoformat("T", "seconds")}, file)
         file.flush()
         _held[path] = 1
+        _open.add(file.fileno())
+        failpoint("lock.held", path)
         try:
             yield
         finally:
             _held[path] = 0
+            _open.discard(file.fileno())
+            failpoint("lock.release", path)
             file.truncate(0)
 
 
@@ -61,14 +87,18 @@ def holder(home: Path) -> str | None:
 
 
 def _acquire(handle: int, path: Path, wait_seconds: float) -> None:
-    until = time.monotonic() + wait_seconds
+    # `holder` takes the lock for a moment to see whether it is free, and who writes signs it a moment after taking it
+    until = time.monotonic() + max(wait_seconds, _MOMENT_SECONDS)
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() >= until:
-                raise Busy(f"{_describe(path)} is writing to this archive; try again when it is done") from None
+                raise Busy(
+                    f"{_describe(path)} is writing to this archive; try again when it is done, "
+                    "or let `relrag sync --wait SECONDS` wait for it"
+                ) from None
             time.sleep(0.05)
 
 

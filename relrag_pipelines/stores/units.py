@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,11 +13,14 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, to_table
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, unit_of
+from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, path_of, unit_of
 from relrag_pipelines.stores.atomic import replacing
 
 UNFINISHED = "unfinished"
 """`reader` of a unit whose records are being replaced: a kill there makes it be read again"""
+
+HIDDEN = "forgotten:"
+"""how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
 
 
 class SourceMissing(Exception):
@@ -34,20 +37,41 @@ class Scan:
     """new ones and those whose size, time or reader differ"""
     gone: tuple[str, ...]
     """read before and no longer there; where the source retains them, only those left unfinished"""
+    known: dict[str, UnitState] = field(default_factory=dict)
+    """what was read before, by path; forgotten units that are still there under their own paths again"""
 
 
-def scan(root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str) -> Scan:
-    """Looks at every file of a source, without opening any; SourceMissing when its path is not there."""
+def hidden(path: str, hash: Callable[[str], str]) -> str:
+    """What stands for the path of a forgotten unit; `hash` is keyed."""
+    return path if path.startswith(HIDDEN) else HIDDEN + hash(f"unit\0{path}")
+
+
+def hide(state: UnitState, hash: Callable[[str], str]) -> UnitState:
+    """A forgotten unit as it is stored: nothing of its name, and its bytes can be told only with the key."""
+    content = state.content_hash and hidden(state.content_hash, hash)
+    return replace(state, path=hidden(state.path, hash), content_hash=content, months=[])
+
+
+def scan(
+    root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str, hash: Callable[[str], str] = str
+) -> Scan:
+    """Looks at every unit of a source, without opening any file; SourceMissing when its path is not there.
+
+    `hash` is the keyed one that hid the paths of forgotten units.
+    """
 
     def excluded(path: str) -> bool:
         return any(fnmatch.fnmatch(path, pattern) for pattern in source.exclude)
 
-    units = {unit.path: unit for unit in _walk(root, kind, excluded) if not excluded(unit.path)}
-    changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader))
+    units = {unit.path: unit for unit in _walk(root, kind, excluded)}
+    if any(path.startswith(HIDDEN) for path in known):
+        paths = {hidden(path, hash): path for path in units}
+        known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
+    changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader, hash))
     missing = sorted(known.keys() - units.keys())
     # one that vanished while its records were being replaced has months to be settled, retained or not
     gone = tuple(path for path in missing if not source.retain or known[path].reader == UNFINISHED)
-    return Scan(units, changed, gone)
+    return Scan(units, changed, gone, known)
 
 
 def load(home: Path, source: str) -> dict[str, UnitState]:
@@ -63,7 +87,8 @@ def load(home: Path, source: str) -> dict[str, UnitState]:
 
 def save(home: Path, source: str, units: dict[str, UnitState]) -> None:
     """Stores the units of a source."""
-    _save(home / "private" / "units" / f"{source}.parquet", [units[path] for path in sorted(units)], UnitState)
+    rows = sorted(units.values(), key=lambda unit: unit.path)
+    _save(home / "private" / "units" / f"{source}.parquet", rows, UnitState)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
@@ -84,11 +109,11 @@ def _save(path: Path, rows: list[UnitState] | list[Failure], row: type) -> None:
         pq.write_table(table, beside, compression="zstd")
 
 
-def _as_read(unit: Unit, known: UnitState | None, reader: str) -> bool:
+def _as_read(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> bool:
     if known is None or known.reader.split("+")[0] != reader:
         return False
     if unit.fingerprint:
-        return known.content_hash == unit.fingerprint
+        return known.content_hash in (unit.fingerprint, hidden(unit.fingerprint, hash))
     if known.content_hash == "" and os.access(unit.file, os.R_OK):
         return False  # it could not be opened then and can be now
     return (known.size, known.mtime_ns) == (unit.size, unit.mtime_ns)
@@ -104,23 +129,61 @@ def _walk(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
         raise SourceMissing(f"{root} cannot be read; give this user permission to list it") from None
     if kind.units:
         try:
-            yield from kind.units(root, excluded)
+            yield from (unit for unit in kind.units(root, excluded) if not excluded(unit.path))
         except CannotList as error:
             raise SourceMissing(str(error)) from None
         except OSError as error:
             _refuse(error)
     elif root.is_file():
-        yield unit_of(root, root.parent)
+        names = sorted(one.name for one in root.parent.iterdir()) if kind.companions else []
+        yield from (unit for unit in _units(root.parent, [root.name, *names], kind, root.parent) if unit.file == root)
     else:
-        yield from _files(root, kind)
+        yield from _files(root, kind, excluded)
 
 
-def _files(root: Path, kind: Kind) -> Iterator[Unit]:
+def _files(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
     for folder, folders, files in os.walk(root, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.startswith((".", "~$")) and name.lower().endswith(kind.suffixes):
-                yield unit_of(Path(folder, name), root)
+        inside = Path(folder)
+        read = [
+            name
+            for name in sorted(files)
+            if not name.startswith((".", "~$"))
+            and name.lower().endswith((*kind.suffixes, *kind.companions))
+            and not excluded(path_of(inside / name, root))
+        ]
+        yield from _units(inside, read, kind, root)
+
+
+def _units(folder: Path, names: list[str], kind: Kind, root: Path) -> Iterator[Unit]:
+    """The units among the files of a folder, each with those that belong to it."""
+    for name, beside in _together(names, kind).items():
+        yield unit_of(folder / name, root, beside=tuple(folder / one for one in beside))
+
+
+def _together(names: list[str], kind: Kind) -> dict[str, list[str]]:
+    """Unit -> its companions: `call.m4a` has `call.vtt`, `call.m4a.vtt` and `call.en.vtt`."""
+    found: dict[str, list[str]] = {}
+    owners: dict[str, str] = {}
+    for name in names:
+        if not kind.companions or not name.lower().endswith(kind.companions):
+            found[name] = []
+            owners |= {part: name for part in (name, name.rpartition(".")[0]) if part not in owners}
+    for name in names if kind.companions else ():
+        if name in found:
+            continue
+        stem = _stem(name)
+        while stem and stem not in owners:
+            stem = _stem(stem)
+        if owner := owners.get(stem):
+            found[owner].append(name)
+        elif name.lower().endswith(kind.suffixes):
+            found[name] = []
+    return dict(sorted(found.items()))
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0]
 
 
 def _refuse(error: OSError) -> None:

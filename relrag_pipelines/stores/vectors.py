@@ -35,6 +35,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
+from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.holes import copy_with_holes
 from relrag_pipelines.tokens import SparseEncoder, document_tokens, index_text
 
@@ -44,6 +45,7 @@ UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
 
 _VECTOR = "text"
+_SCROLLED = 2_000
 _SAID = ["text", "subject", "from", "file_name", "timestamp"]
 """columns of a passage that are searched, in the order in which index_text takes them"""
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -113,11 +115,14 @@ def build(path: Path, batches: Iterable[pa.RecordBatch], each: Each = map) -> in
         id_tracker_memory=Memory.Cold,
         wal_enabled=False,
     )
+    failpoint("vectors.create", path)
     shard = EdgeShard.create(str(path), config)
-    _upsert(shard, batches, each)
+    _upsert(shard, batches, each, path)
+    failpoint("vectors.optimize", path)
     # An index over points that have come to rest costs half of one that is kept up to date while they come.
     shard.optimize()
     for name in KEYWORDS:
+        failpoint("vectors.index", path)
         shard.update(UpdateOperation.create_field_index(name, KeywordIndexParams(memory=Memory.Cold)))
     for name in INTEGERS:
         ranged = name == "ts"
@@ -138,8 +143,9 @@ def extend(
     copy_with_holes(previous, path)
     shard = EdgeShard.load(str(path))
     if remove_ids:
+        failpoint("vectors.delete", path)
         shard.update(UpdateOperation.delete_points(list(remove_ids)))
-    _upsert(shard, batches, each)
+    _upsert(shard, batches, each, path)
     return _settle(shard, path)
 
 
@@ -148,6 +154,20 @@ def open(path: Path) -> VectorStore:
     if not (path / UNHASHED[0]).is_file():
         raise FileNotFoundError(f"{path} holds no vectors; `relrag sync` builds them")
     return _EdgeStore(EdgeShard.load(str(path)))
+
+
+def payloads(path: Path) -> Iterator[dict[str, Any]]:
+    """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
+    shard = EdgeShard.load(str(path))
+    try:
+        following = None
+        while True:
+            points, following = shard.scroll(ScrollRequest(offset=following, limit=_SCROLLED, with_payload=True))
+            yield from (point.payload or {} for point in points)
+            if following is None:
+                return
+    finally:
+        shard.close()
 
 
 class _EdgeStore:
@@ -174,12 +194,13 @@ class _EdgeStore:
         self._shard.close()
 
 
-def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each) -> None:
+def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each, path: Path) -> None:
     encoder = SparseEncoder()
     batches, ahead = itertools.tee(batches)
     for batch, tokens in zip(batches, each(_tokens, (batch.select(_SAID) for batch in ahead)), strict=True):
         ids, vectors = batch.column("chunk_id").to_pylist(), map(encoder.document, tokens)
         points = zip(ids, vectors, _payloads(batch), strict=True)
+        failpoint("vectors.upsert", path)
         shard.update(
             UpdateOperation.upsert_points([Point(name, {_VECTOR: vector}, payload) for name, vector, payload in points])
         )
@@ -203,6 +224,7 @@ def _tokens(batch: pa.RecordBatch) -> list[str]:
 
 def _settle(shard: EdgeShard, path: Path) -> int:
     """Writes everything out, and opens the store once: a small one puts its last journal away only then."""
+    failpoint("vectors.flush", path)
     shard.flush()
     shard.close()
     shard = EdgeShard.load(str(path))

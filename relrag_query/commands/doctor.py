@@ -13,26 +13,24 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from relrag_pipelines import keys as key_files
-from relrag_pipelines import machine
+from relrag_pipelines import machine, space
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.estimate import FIXED_BYTES, estimate
+from relrag_pipelines.estimate import FIXED_BYTES
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, lock, units
+from relrag_pipelines.stores import generations, lock, runs, units
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_query.amounts import number, size
 
 Level = Literal["ok", "warning", "problem"]
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
-_UNFINISHED = ("NOT_STARTED", "STARTING", "STARTED")
 
 
 @dataclass(frozen=True)
@@ -188,18 +186,7 @@ def _sources(settings: Settings) -> Iterator[Finding]:
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
-    free, needed = machine.free_bytes(settings.home_path), FIXED_BYTES
-    for source in settings.sources:
-        known = units.load(settings.home_path, source.name)
-        try:
-            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "")
-        except units.SourceMissing:
-            continue
-        new = [unit for path, unit in scan.units.items() if path not in known]
-        sizes: dict[str, int] = {}
-        for unit in new:
-            sizes[unit.file.suffix.lower()] = sizes.get(unit.file.suffix.lower(), 0) + unit.size
-        needed += estimate(source.kind, len(new), sizes).bytes
+    free, needed = machine.free_bytes(settings.home_path), space.needed(settings)
     said = f"{size(free)} free, a sync needs about {size(needed)}"
     if free < FIXED_BYTES:
         yield Finding("problem", "disk", f"{said}; make room, or set `home` elsewhere")
@@ -241,15 +228,12 @@ def _generation(settings: Settings) -> Iterator[Finding]:
 
 
 def _runs(settings: Settings) -> Iterator[Finding]:
-    """Dagster runs that never ended although nobody is writing; read from its database, which spares the import."""
-    path = settings.home_path / "dagster" / "history" / "runs.db"
+    """Dagster runs that never ended although nobody is writing."""
+    path = runs.database(settings.home_path)
     if not path.exists() or lock.holder(settings.home_path):
         return
-    marks = ", ".join("?" for _ in _UNFINISHED)
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as database:
-            query = f"SELECT count(*) FROM runs WHERE status IN ({marks})"  # noqa: S608  only question marks
-            (orphans,) = database.execute(query, _UNFINISHED).fetchone()
+        orphans = runs.unfinished(settings.home_path)
     except sqlite3.Error as error:
         advice = "it holds no data of the archive: move the folder away, a sync makes it anew"
         yield Finding("warning", "dagster", f"{path} cannot be read ({error}); {advice}")

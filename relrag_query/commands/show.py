@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk, Record
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.render import safe, time_of
+from relrag_query.render import safe, seconds_of, time_of
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
@@ -34,6 +34,9 @@ def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[s
     if ref.startswith("thread:"):
         for member in archive.thread(ref.removeprefix("thread:"), limit):
             yield f"{time_of(member.ts, zone)}  {member.asset_ref}"
+        return
+    if ref.startswith("audio:"):
+        yield from (f"audio of {one.asset_ref}" for one in archive.neighbors(ref, limit=limit))
         return
     if record := archive.record(ref):
         yield from _record(record, zone)
@@ -79,6 +82,7 @@ def _chunk(chunk: Chunk, zone: ZoneInfo) -> Iterator[str]:
         "from": chunk.from_,
         "subject": chunk.subject,
         "pages": page,
+        "said at": seconds_of(chunk),
         "messages": "\n              ".join(chunk.members),
     }
     yield from _fields(fields)

@@ -15,8 +15,10 @@ from zoneinfo import ZoneInfo
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from relrag_pipelines import calls
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.forgetting import rules
 from relrag_pipelines.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, Source
@@ -65,6 +67,10 @@ class Status:
     sync: str = ""
     """what a sync would do; empty when it would do nothing"""
     problems: list[str] = field(default_factory=list)
+    waiting: dict[str, int] = field(default_factory=dict)
+    """what calls wait for (transcript, approval) -> how many"""
+    forgotten: dict[str, int] = field(default_factory=dict)
+    """rules: what was forgotten and is kept out; records: how many went by them"""
     writing: str | None = None
     """who is writing now"""
 
@@ -94,8 +100,14 @@ def collect(settings: Settings) -> Status:
         pass
     except GenerationError as error:
         found.problems.append(str(error))
+    try:
+        found.waiting = calls.waiting(settings)
+    except LakeError as error:
+        found.problems.append(str(error))
     found.sync, problems = _pending(settings)
     found.problems += problems
+    forgotten = rules.load(home).rules
+    found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)
     return found
 
@@ -182,6 +194,12 @@ def _print(found: Status, settings: Settings) -> None:
         print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
     else:
         print("Nothing is published yet.")
+    for what, count in found.waiting.items():
+        told = "a transcript; put it beside the recording" if what == "transcript" else "approval"
+        print(f"{number(count, 'call waits', 'calls wait')} for {told}; `relrag calls list` shows them.")
+    if found.forgotten["rules"]:
+        kept_out = f"{number(found.forgotten['records'], 'record')} by {number(found.forgotten['rules'], 'rule')}"
+        print(f"Forgotten: {kept_out}; `relrag forget --list` lists them.")
     for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
         print(f"problem: {safe(problem)}")
     if found.sync:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import sqlite3
 import sys
 import time
 from collections import Counter
@@ -15,14 +16,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from relrag_pipelines import machine, space, workers
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines import workers
+from relrag_pipelines.forgetting import purge
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
-from relrag_pipelines.stores import generations, lake, lock, units
+from relrag_pipelines.stores import generations, lake, lock, runs, units
 from relrag_pipelines.workspace import Workspace
+from relrag_query.amounts import size
 from relrag_query.progress import progress
 
 if TYPE_CHECKING:
@@ -37,11 +40,14 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     workspace = Workspace(settings_module.load(config))
     _need_sources(workspace)
     started = time.monotonic()
-    with lock.writing(workspace.home, "relrag sync", wait):
+    with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
+        purge.resume(workspace)
         generations.sweep(workspace.home, workspace.settings.keep_generations)
+        lake.sweep(workspace.home)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.current(workspace)
         if todo.empty and not full:
+            _fail_orphans(workspace)
             print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
             return _report_failures(workspace, todo)
         _print_plan(todo)
@@ -58,6 +64,41 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     if _asks_to_delete(outcome):
         return sync(config, full=full, accept_deletions=True, wait=wait)
     return _finish(workspace, todo, outcome, started)
+
+
+@contextmanager
+def _with_room(workspace: Workspace) -> Iterator[None]:
+    """Says how much room is needed where a fault of any library came from having none."""
+    try:
+        yield
+    except Exception as error:
+        if not space.is_full(error):
+            raise
+        told = space.DiskFull(f"{space.FULL}: {_need(workspace)}")
+    else:
+        return
+    raise told
+
+
+def _need(workspace: Workspace) -> str:
+    settings = workspace.settings
+    return (
+        f"a sync needs up to {size(space.needed(settings))} in {settings.home_path}, where "
+        f"{size(machine.free_bytes(settings.home_path))} are free; make room there or set `home` to another disk; "
+        "what is published is still served, and the next sync goes on from here"
+    )
+
+
+def _fail_orphans(workspace: Workspace) -> None:
+    """Lets Dagster show no run as going on that a killed process left behind."""
+    try:
+        left = runs.unfinished(workspace.home)
+    except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
+        return
+    if left:
+        from relrag_pipelines.run import fail_orphans
+
+        fail_orphans(workspace)
 
 
 @contextmanager
@@ -114,7 +155,7 @@ def backfill(source: str, first: str, last: str, config: Path | None = None, *, 
     started = time.monotonic()
     from relrag_pipelines.run import backfill as run
 
-    with lock.writing(workspace.home, "relrag backfill", wait), progress() as show:
+    with _with_room(workspace), lock.writing(workspace.home, "relrag backfill", wait), progress() as show:
         outcome = run(Workspace(workspace.settings, show), source, first, last)
     return _finish(workspace, Plan(), outcome, started)
 
@@ -161,6 +202,8 @@ def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) 
         print(f"error: {error}")
     seconds = time.monotonic() - started
     if outcome.errors:
+        if any(space.FULL in error for error in outcome.errors):
+            print(f"error: {_need(workspace)}")
         served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
         print(f"Not finished after {seconds:.1f} s; {served}.")
         return COULD_NOT

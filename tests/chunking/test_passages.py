@@ -121,6 +121,8 @@ def test_a_short_record_is_one_passage() -> None:
         "file_name": None,
         "source_uri": None,
         "language": "cs",
+        "start_second": None,
+        "end_second": None,
     }
 
 

@@ -46,6 +46,24 @@ def test_an_unfinished_generation_is_never_current(tmp_path: Path) -> None:
     assert not (generations.begin(tmp_path) / "catalog.duckdb").exists()
 
 
+def test_one_that_was_sealed_and_never_became_current_is_swept(tmp_path: Path) -> None:
+    publish(tmp_path, "one")
+    publish(tmp_path, "two")
+    (tmp_path / "published" / "current").write_text("1\n")  # killed before the second was named
+    (tmp_path / "published" / ".current.77.tmp").write_text("2\n")
+    (generations.begin(tmp_path) / "catalog.duckdb").write_text("half")
+    assert generations.sweep(tmp_path, keep=2) == [2]
+    assert sorted(path.name for path in (tmp_path / "published").iterdir()) == ["1", "current"]
+    assert publish(tmp_path, "three").number == 2
+
+
+def test_what_a_reader_writes_while_it_opens_a_store_is_no_difference(tmp_path: Path) -> None:
+    place = publish(tmp_path, "one").path
+    (place / "vectors" / ".atomicwriteX1").mkdir()
+    (place / "vectors" / ".atomicwriteX1" / "tmpfile.tmp").touch()
+    assert generations.verify(tmp_path, 1) == []
+
+
 def test_a_reader_keeps_its_generation_while_newer_ones_are_published(tmp_path: Path) -> None:
     publish(tmp_path, "one")
     with generations.open_current(tmp_path) as old:

@@ -1,5 +1,6 @@
 """The lake: files and manifests."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -98,3 +99,17 @@ def test_a_missing_month_is_an_error_and_not_an_empty_one(tmp_path: Path) -> Non
         lake.read(tmp_path, "asset_asset_edges", "chat", "2024-05")
     lake.drop_damaged(tmp_path, "chat")
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
+
+
+def test_what_a_killed_writer_left_is_swept_but_for_private_months(tmp_path: Path) -> None:
+    kept, stray = [lake.month_path(tmp_path, "chunks", "chat", month) for month in ("2024-01", "2024-02")]
+    private = lake.month_path(tmp_path, "private_records", "chat", "2024-02")
+    beside = [path.with_name(f".{path.name}.77.tmp") for path in (kept, private)]
+    for path in (kept, stray, private, *beside):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    entry = {"input": "", "version": 1, "settings": "", "output": "", "rows": 1, "bytes": 0}
+    manifest = {"schema_version": SCHEMA_VERSION, "months": {"2024-01": entry}}
+    (kept.parent / "MANIFEST.json").write_text(json.dumps(manifest))
+    lake.sweep(tmp_path)
+    assert sorted(path for path in tmp_path.rglob("*.parquet*") if path.is_file()) == sorted([kept, private])

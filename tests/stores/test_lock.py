@@ -1,8 +1,11 @@
 """One writer at a time."""
 
+import fcntl
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,19 @@ from pathlib import Path
 from relrag_pipelines.stores import lock
 with lock.writing(Path(sys.argv[1]), "a long sync"):
     print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+FORK = """
+import os, signal, sys, time
+from pathlib import Path
+from relrag_pipelines.stores import lock
+with lock.writing(Path(sys.argv[1]), "a long sync"):
+    if child := os.fork():
+        print(child, flush=True)
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(60)
 """
 
@@ -46,6 +62,26 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     assert lock.holder(tmp_path) is None
     with lock.writing(tmp_path, "next"):
         assert (tmp_path / "lock").read_text().startswith(f'{{"pid": {os.getpid()}')
+
+
+def test_to_ask_who_writes_keeps_nobody_from_writing(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    with (tmp_path / "lock").open() as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        threading.Timer(0.05, fcntl.flock, (asking, fcntl.LOCK_UN)).start()
+        with lock.writing(tmp_path, "sync"):
+            pass
+
+
+def test_a_child_that_outlives_its_killed_parent_does_not_hold_the_lock(tmp_path: Path) -> None:
+    other = subprocess.Popen([sys.executable, "-c", FORK, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert other.stdout
+    child = int(other.stdout.readline())
+    other.wait()
+    try:
+        assert lock.holder(tmp_path) is None
+    finally:
+        os.kill(child, signal.SIGKILL)
 
 
 def test_one_process_may_take_it_again(tmp_path: Path) -> None:

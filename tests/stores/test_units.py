@@ -75,3 +75,48 @@ def test_what_is_stored_is_for_the_owner_only(tmp_path: Path) -> None:
     units.save(tmp_path / "home", "papers", {})
     for folder in ("home", "home/private", "home/private/units"):
         assert (tmp_path / folder).stat().st_mode & 0o777 == 0o700
+
+
+CALLS = KINDS["call_recording"]
+
+
+def beside(root: Path) -> dict[str, list[str]]:
+    calls = source(kind="call_recording", path=root)
+    found = units.scan(root, CALLS, calls, {}, "")
+    return {path: [file.name for file in unit.beside] for path, unit in found.units.items()}
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a.m4a", "a.vtt", "b.m4a"], {"a.m4a": ["a.vtt"], "b.m4a": []}),
+        (["a.m4a", "a.m4a.srt", "a.en.vtt"], {"a.m4a": ["a.en.vtt", "a.m4a.srt"]}),
+        (["a.m4a", "ab.vtt"], {"a.m4a": [], "ab.vtt": []}),
+        (["a.1.m4a", "a.2.m4a", "a.2.txt"], {"a.1.m4a": [], "a.2.m4a": ["a.2.txt"]}),
+        (["a.m4a", "a.pdf"], {"a.m4a": []}),
+        ([".a.m4a", "A.M4A", "A.TXT"], {"A.M4A": ["A.TXT"]}),
+    ],
+)
+def test_files_that_belong_to_a_unit(tmp_path: Path, names: list[str], expected: dict[str, list[str]]) -> None:
+    for name in names:
+        (tmp_path / name).write_bytes(b"x")
+    assert beside(tmp_path) == expected
+    single = next(iter(expected))
+    assert beside(tmp_path / single) == {single: expected[single]}, "the same where the path is the file itself"
+
+
+def test_a_unit_changes_with_the_files_beside_it(tmp_path: Path) -> None:
+    def look() -> tuple[int, int]:
+        unit = units.scan(tmp_path, CALLS, source(kind="call_recording", path=tmp_path), {}, "").units["a.m4a"]
+        return unit.size, unit.mtime_ns
+
+    (tmp_path / "a.m4a").write_bytes(b"12345")
+    seen = [look()]
+    (tmp_path / "a.txt").write_bytes(b"12")
+    seen.append(look())
+    os.utime(tmp_path / "a.txt", ns=(0, 1))
+    seen.append(look())
+    (tmp_path / "a.txt").rename(tmp_path / "a.vtt")
+    seen.append(look())
+    assert seen[1][0] == 7
+    assert len(set(seen)) == 4

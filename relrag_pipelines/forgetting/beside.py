@@ -1,0 +1,59 @@
+"""What private/ keeps about records beside the records themselves: indexes, journals, files made from one record.
+
+Whatever names a forgotten record goes by one rule each, so that a store need not be known here: a row of a table by
+its `asset_id`, a line of a journal by any value in it, a file by its name, the record's source_id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from relrag_pipelines.forgetting.rules import texts_in
+from relrag_pipelines.stores.atomic import replacing
+
+_OWN = frozenset({"records", "units", "failures"})
+"""folders of private/ that purge.py itself looks after"""
+
+
+def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]) -> None:
+    """Removes what is kept about these records; what cannot be read is left, for the search to name."""
+    private = home / "private"
+    for path in sorted(private.rglob("*")):
+        if not path.is_file() or path.relative_to(private).parts[0] in _OWN:
+            continue
+        if path.stem in source_ids:
+            path.unlink()
+        elif path.suffix == ".parquet":
+            _remove_rows(path, asset_ids)
+        elif path.suffix == ".jsonl":
+            _remove_lines(path, asset_ids)
+
+
+def _remove_rows(path: Path, asset_ids: AbstractSet[str]) -> None:
+    if "asset_id" not in pq.read_schema(path).names:
+        return
+    table = pq.read_table(path, partitioning=None)
+    stays = [one not in asset_ids for one in table["asset_id"].to_pylist()]
+    if not all(stays):
+        with replacing(path) as beside:
+            pq.write_table(table.filter(pa.array(stays)), beside, compression="zstd")
+
+
+def _remove_lines(path: Path, asset_ids: AbstractSet[str]) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    stays = [line for line in lines if asset_ids.isdisjoint(_said(line))]
+    if stays != lines:
+        with replacing(path) as beside:
+            beside.write_bytes(b"".join(stays))
+
+
+def _said(line: bytes) -> list[str]:
+    try:
+        return list(texts_in(orjson.loads(line)))
+    except orjson.JSONDecodeError:  # torn by a power cut
+        return []

@@ -1,0 +1,229 @@
+"""Removes what the rules name: from the private records, the units and failures, what else private/ keeps about
+records, and what is left of killed writers.
+
+The lake and the published generation follow from the private records, as after any deletion. A store that this does
+not reach is named by the search of every file that ends a `relrag forget`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.forgetting import beside
+from relrag_pipelines.forgetting import rules as stored_rules
+from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
+from relrag_pipelines.records import UnitMonth
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import generations, lake, units
+from relrag_pipelines.stores.lake import Stamp
+from relrag_pipelines.workspace import Workspace
+
+
+@dataclass
+class Chosen:
+    """The records that rules name."""
+
+    sources: set[str] = field(default_factory=set)
+    """sources that go as a whole"""
+    ids: set[str] = field(default_factory=set)
+    """asset_ids of the records that go, wherever they are held"""
+    parts: set[str] = field(default_factory=set)
+    """those of them that no rule names, but which are part of one that goes"""
+    months: dict[str, dict[str, int]] = field(default_factory=dict)
+    """source -> month -> how many rows of it go"""
+    nowhere: set[str] = field(default_factory=set)
+    """asset_ids of which no row is left"""
+    source_ids: set[str] = field(default_factory=set)
+    """their native ids"""
+
+    def count(self, source: str) -> int:
+        """How many rows of that source go."""
+        return sum(self.months.get(source, {}).values())
+
+    def rows(self, source: str, table: pa.Table) -> pa.Array:
+        """Which of a month's private records go."""
+        whole = source in self.sources
+        return pa.array([whole or one in self.ids for one in table["asset_id"].to_pylist()], pa.bool_())
+
+
+def choose(workspace: Workspace, rules: Iterable[Rule]) -> Chosen:
+    """Finds what the rules name in the private records of all sources, and the parts of it; changes nothing."""
+    rules = list(rules)
+    chosen, matcher = Chosen({rule.source for rule in rules if rule.source}), Matcher(rules, workspace.keys)
+    parts: dict[str, list[str]] = {}
+    for source, _, table in private(workspace):
+        if source not in chosen.sources:
+            matcher.rows(table, chosen.ids)
+            contained = table.filter(pc.is_valid(table["index_in_parent"])).select(["parent_asset_id", "asset_id"])
+            for parent, part in zip(*(contained[name].to_pylist() for name in contained.schema.names), strict=True):
+                parts.setdefault(parent, []).append(part)
+    waiting = list(chosen.ids)
+    while waiting:
+        for part in parts.get(waiting.pop(), ()):
+            if part not in chosen.ids:
+                chosen.ids.add(part)
+                chosen.parts.add(part)
+                waiting.append(part)
+    _count(workspace, chosen)
+    return chosen
+
+
+def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
+    """The rule with the ids of all that it does not tell by itself, so that none of it comes back."""
+    keys, ids = workspace.keys, set(rule.ids)
+    ids |= {stored_rules.keyed_id(one, keys) for one in chosen.parts}
+    if rule.what in ("records", "person"):
+        # another file may hold the same record without what told it here, such as a folder's name
+        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids}
+        for table in leaving(workspace, chosen):
+            ids |= {hashed for extra in table["extra"].to_pylist() if (hashed := stored_rules.keyed_bytes(extra, keys))}
+    return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
+
+
+def remove(workspace: Workspace, rules: Rules, chosen: Chosen) -> None:
+    """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
+    beside.remove(workspace.home, chosen.nowhere, chosen.source_ids)
+    for source in sorted(lake.sources(workspace.home)):
+        if source in chosen.sources:
+            lake.remove(workspace.home, source)
+        else:
+            _remove_from(workspace, source, chosen, Matcher(rules.rules, workspace.keys))
+    _sweep(workspace.home)
+    stored_rules.save(workspace.home, replace(rules, unfinished=False), workspace.keys)
+
+
+def resume(workspace: Workspace) -> None:
+    """Goes on with what a kill interrupted."""
+    if stored_rules.load(workspace.home).unfinished:
+        rules = stored_rules.load(workspace.home, workspace.keys)
+        remove(workspace, rules, choose(workspace, rules.rules))
+
+
+def undo(workspace: Workspace, number: int) -> Rule:
+    """Takes a rule back and returns it: the next sync reads again what the exports still hold.
+
+    Raises ForgettingError where there is no such rule.
+    """
+    home, keys = workspace.home, workspace.keys
+    rules = stored_rules.load(home, keys)
+    taken = next((rule for rule in rules.rules if rule.number == number), None)
+    if taken is None:
+        known = ", ".join(str(rule.number) for rule in rules.rules) or "none"
+        raise ForgettingError(f"there is no rule {number}; rules: {known} (`relrag forget --list`)")
+    for source in lake.sources(home):
+        known_units = units.load(home, source)
+        read = {path: state for path, state in known_units.items() if not path.startswith(units.HIDDEN)}
+        again = {
+            path: replace(state, reader="" if state.reader != units.UNFINISHED else state.reader)
+            for path, state in read.items()
+        }
+        units.save(home, source, again)
+    left = [rule for rule in rules.rules if rule.number != number]
+    stored_rules.save(home, replace(rules, rules=left), keys)
+    return taken
+
+
+def private(
+    workspace: Workspace, only: Mapping[str, Collection[str]] | None = None
+) -> Iterator[tuple[str, str, pa.Table]]:
+    """Every month of private records that is stored, or `only` some by source: source, month, rows.
+
+    Raises ForgettingError where one cannot be read.
+    """
+    for source in sorted(lake.sources(workspace.home)):
+        for path in sorted(lake.folder(workspace.home, "private_records", source).glob("*.parquet")):
+            if only is not None and path.stem not in only.get(source, ()):
+                continue
+            try:
+                yield source, path.stem, lake.read(workspace.home, "private_records", source, path.stem)
+            except (pa.ArrowException, OSError):
+                what = path.relative_to(workspace.home).as_posix()
+                raise ForgettingError(f"{what} cannot be read; run `relrag sync --full` first") from None
+
+
+def leaving(workspace: Workspace, chosen: Chosen) -> Iterator[pa.Table]:
+    """The chosen records themselves, month by month."""
+    for source, _, table in private(workspace, chosen.months):
+        yield table.filter(chosen.rows(source, table))
+
+
+def _count(workspace: Workspace, chosen: Chosen) -> None:
+    held: set[str] = set()
+    for source, month, table in private(workspace):
+        rows = chosen.rows(source, table)
+        going = table.filter(rows)
+        if chosen.sources:
+            held.update(table["asset_id"].filter(pc.invert(rows)).to_pylist())
+        if going.num_rows:
+            chosen.months.setdefault(source, {})[month] = going.num_rows
+            chosen.nowhere.update(going["asset_id"].to_pylist())
+            chosen.source_ids.update(going["source_id"].to_pylist())
+    chosen.nowhere -= held
+
+
+def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Matcher) -> None:
+    """The months themselves go last: after a kill, what they still hold tells what else has to go."""
+    home, touched = workspace.home, chosen.months.get(source, {})
+    places: set[str] = set()
+    left: dict[str, Counter[str]] = {}
+    for _, month, table in private(workspace, {source: touched}):
+        going = chosen.rows(source, table)
+        places.update(pc.list_flatten(table["locations"].filter(going)).to_pylist())
+        left[month] = Counter(table["unit"].filter(pc.invert(going)).to_pylist())
+    _forget_units(workspace, source, places, left, matcher)
+    if any(state.reader == units.UNFINISHED for state in units.load(home, source).values()):
+        # their months wait for a sync; until then nothing of what goes may stand in the lake
+        lake.drop(home, source, touched)
+
+    def make(month: str) -> tuple[pa.Table, Stamp | None]:
+        table = lake.read(home, "private_records", source, month)
+        rows = table.filter(pc.invert(chosen.rows(source, table)))
+        return rows, Stamp("", 0, "") if rows.num_rows else None
+
+    # a kill between two months leaves some without an entry: they get it back
+    there = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
+    if months := sorted(touched.keys() | (there - lake.manifest(home, "private_records", source).keys())):
+        lake.write(home, "private_records", source, months, map(make, months))
+
+
+def _forget_units(
+    workspace: Workspace, source: str, places: set[str], left: dict[str, Counter[str]], matcher: Matcher
+) -> None:
+    """Brings the units and failures of a source in step; `left` are the rows of touched months by unit."""
+    home, states = workspace.home, units.load(workspace.home, source)
+    one_record = any(one.name == source and KINDS[one.kind].one_record for one in workspace.settings.sources)
+    hidden = set()
+    for path, state in states.items():
+        counted = [(month, left[month.month][path] if month.month in left else month.rows) for month in state.months]
+        months = [UnitMonth(month.month, rows, month.hash) for month, rows in counted if rows]
+        emptied = bool(state.months) and not months
+        if emptied or (one_record and path in places and not months) or matcher.names(path):
+            hidden.add(path)
+        states[path] = replace(state, months=months)
+    keyed = workspace.keys.id_hash
+    units.save(home, source, {path: units.hide(one, keyed) if path in hidden else one for path, one in states.items()})
+    failures = units.load_failures(home, source)
+    kept = [
+        one
+        for one in failures
+        if one.unit not in hidden
+        and one.location not in places
+        and not matcher.names(f"{one.unit} {one.location} {one.message}")
+    ]
+    if kept != failures:
+        units.save_failures(home, source, kept)
+
+
+def _sweep(home: Path) -> None:
+    """What killed writers left behind: files that were never put in place, and a generation that was never finished."""
+    shutil.rmtree(generations.building(home), ignore_errors=True)
+    for part in (home, *(home / name for name in ("private", "lake", "published"))):
+        for path in part.glob(".*.tmp") if part == home else part.rglob(".*.tmp"):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,293 @@
+"""What was forgotten, so that no later sync brings it back: keyed hashes in private/forgotten.json, never text.
+
+A rule names records by their ids, a person by the words of the name or by an address, a source, or a time before
+which nothing is kept. The hashes are keyed by the id key, so that a copy of the archive alone gives no name away.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.identity.identifiers import parse
+from relrag_pipelines.keys import Keys, KeysError
+from relrag_pipelines.pii import emails, phones
+from relrag_pipelines.stores.atomic import write_text
+
+PLACE = Path("private", "forgotten.json")
+"""within RELRAG_HOME"""
+
+_VERSION = 1
+_WORD = re.compile(r"[^\W_]+")
+_BYTES_HASH = r'"bytes_hash":"(?P<hash>[0-9a-f]+)"'
+"""what a document's `extra` says of its file: a keyed hash, equal for equal bytes anywhere"""
+_OURS = frozenset({"source", "kind", "rag_source_type", "content_hash", "timestamp", "date_quality"})
+"""columns of a record whose words are this project's own"""
+_PREFIXES = "הבלמשכו"
+"""letters that Hebrew writes together with the word behind them: to, in, from, and ..."""
+_MEMORY = 200_000
+
+Rows = npt.NDArray[np.bool_]
+"""which rows of a table are meant"""
+
+
+class ForgettingError(Exception):
+    """What is to be forgotten is not named clearly, or cannot be; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that the owner had forgotten."""
+
+    number: int
+    what: str
+    """records, person, source or before"""
+    at: str
+    """when, ISO 8601, UTC"""
+    records: int = 0
+    """how many records went when it was made"""
+    source: str = ""
+    """name of the source that is read no more"""
+    before: int | None = None
+    """records of an earlier time are left out; seconds, UTC"""
+    ids: list[str] = field(default_factory=list)
+    """keyed hashes of records' ids and of documents' bytes"""
+    names: list[list[str]] = field(default_factory=list)
+    """keyed hashes of the words of each name, in order"""
+    addresses: list[str] = field(default_factory=list)
+    """keyed hashes of addresses, phone numbers and accounts, normalised"""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules of an archive."""
+
+    rules: list[Rule] = field(default_factory=list)
+    last: int = 0
+    """highest number that was ever given"""
+    unfinished: bool = False
+    """what the rules name may still stand in private/: a kill came between"""
+
+    def sources(self) -> set[str]:
+        """Names of sources that are read no more."""
+        return {rule.source for rule in self.rules if rule.source}
+
+
+def load(home: Path, keys: Keys | None = None) -> Rules:
+    """The rules of an archive; none where nothing was forgotten.
+
+    Raises KeysError where they were made with other keys: what they name would come back.
+    """
+    try:
+        stored = json.loads((home / PLACE).read_text())
+    except FileNotFoundError:
+        return Rules()
+    if stored["version"] > _VERSION:
+        raise ForgettingError(f"{PLACE} was written by a newer relrag; install that version")
+    if keys and stored["keys"] != keys.id_fingerprint:
+        raise KeysError(f"{PLACE} was written with other keys than keys_file names; restore the keys of this archive")
+    return Rules([Rule(**rule) for rule in stored["rules"]], stored["last"], stored["unfinished"])
+
+
+def save(home: Path, rules: Rules, keys: Keys) -> None:
+    """Stores the rules in place of those that are there."""
+    body = {"version": _VERSION, "keys": keys.id_fingerprint, **asdict(rules)}
+    write_text(home / PLACE, json.dumps(body) + "\n")
+
+
+def added(rules: Rules, rule: Rule) -> Rules:
+    """The rules with one more, whose number is given here; to be carried out."""
+    return Rules([*rules.rules, replace(rule, number=rules.last + 1)], rules.last + 1, unfinished=True)
+
+
+def for_person(who: str, keys: Keys, at: str) -> Rule:
+    """The rule for whoever is named: by each address and number in `who`, and by the name if there is one.
+
+    Raises ForgettingError where it names nobody.
+    """
+    named = parse(who)
+    names = [_name(one.normalised, keys) for one in named if one.kind == "name"]
+    addresses = [_keyed(keys, one.kind, one.normalised) for one in named if one.kind != "name"]
+    if not (addresses or any(names)):
+        raise ForgettingError(f'"{who}" is no name, address or phone number; write it as the archive does')
+    return Rule(0, "person", at, names=[name for name in names if name], addresses=addresses)
+
+
+def for_records(asset_ids: Iterable[str], keys: Keys, at: str) -> Rule:
+    """The rule for records by their ids."""
+    return Rule(0, "records", at, ids=sorted(keyed_id(one, keys) for one in asset_ids))
+
+
+def keyed_id(asset_id: str, keys: Keys) -> str:
+    """What a rule keeps of a record's id."""
+    return _keyed(keys, "id", asset_id)
+
+
+def keyed_bytes(extra: str, keys: Keys) -> str | None:
+    """What a rule keeps of a document's bytes, so that a copy elsewhere stays away too; None for other records."""
+    found = re.search(_BYTES_HASH, extra)
+    return _keyed(keys, "bytes", found["hash"]) if found else None
+
+
+class Matcher:
+    """Tells what the rules name; it remembers the words that it has seen, which come again and again."""
+
+    def __init__(self, rules: Iterable[Rule], keys: Keys) -> None:
+        rules = list(rules)
+        self._keys = keys
+        self._before = max((rule.before for rule in rules if rule.before is not None), default=None)
+        self._ids = {one for rule in rules for one in rule.ids}
+        self._addresses = {one for rule in rules for one in rule.addresses}
+        names = [tuple(name) for rule in rules for name in rule.names]
+        self._names = {*names, *(name[::-1] for name in names)}
+        self._lengths = sorted({len(name) for name in names})
+        self._words = {word for name in names for word in name}
+        self._seen: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return self._before is not None or bool(self._ids or self._addresses or self._names)
+
+    def rows(self, records: pa.Table, gone: set[str]) -> Rows:
+        """Which private records are to be forgotten.
+
+        `gone` are the ids of records found so; parts of one of them (attachments) are found with it, and added.
+        """
+        found = np.zeros(records.num_rows, dtype=bool)
+        if not self or not records.num_rows:
+            return found
+        if self._before is not None:
+            found |= pc.fill_null(pc.less(records["ts"], self._before), False).to_numpy()
+        if self._ids:
+            found |= self._by_id(records)
+        if self._names or self._addresses:
+            found |= self._by_person(records)
+        asset_ids = records["asset_id"].to_pylist()
+        gone.update(asset_id for asset_id, is_found in zip(asset_ids, found, strict=True) if is_found)
+        contained = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_valid(records["index_in_parent"]))
+        for row in pc.indices_nonzero(contained).to_pylist():  # a container stands before its parts
+            if records["parent_asset_id"][row].as_py() in gone:
+                found[row] = True
+                gone.add(asset_ids[row])
+        return found
+
+    def names(self, text: str) -> bool:
+        """Whether a text names a person that is to be forgotten."""
+        return self._has_address(text) or self._has_name(text)
+
+    def _by_id(self, records: pa.Table) -> Rows:
+        keys, ids = self._keys, self._ids
+        found = np.array([keyed_id(one, keys) in ids for one in records["asset_id"].to_pylist()], dtype=bool)
+        for row in pc.indices_nonzero(pc.match_substring(records["extra"], '"bytes_hash"')).to_pylist():
+            found[row] |= keyed_bytes(records["extra"][row].as_py(), keys) in ids
+        return found
+
+    def _by_person(self, records: pa.Table) -> Rows:
+        found = np.zeros(records.num_rows, dtype=bool)
+        for name, texts, rows in strings(records):
+            words = texts.dictionary_encode()
+            naming = [
+                place
+                for place, text in enumerate(words.dictionary.to_pylist())
+                if any(map(self.names, _spoken(name, text)))
+            ]
+            if naming:
+                found[rows[np.isin(words.indices.to_numpy(), naming)]] = True
+        return found
+
+    def _has_address(self, text: str) -> bool:
+        if not self._addresses:
+            return False
+        named = [one for start, end, *_ in emails.find(text) for one in parse(text[start:end])] if "@" in text else []
+        keyed = {_keyed(self._keys, one.kind, one.normalised) for one in named}
+        if sum(map(str.isdecimal, text)) > 4:
+            numbers = (phones.normalise(text[start:end]) for start, end, *_ in phones.find(text))
+            keyed |= {_keyed(self._keys, "phone", number) for number in numbers}
+        return not keyed.isdisjoint(self._addresses)
+
+    def _has_name(self, text: str) -> bool:
+        if not self._names:
+            return False
+        said = [self._keyed_word(word) for word in _words(text)]
+        if not any(said):
+            return False
+        return any(
+            tuple(said[start : start + length]) in self._names
+            for length in self._lengths
+            for start in range(len(said) - length + 1)
+        )
+
+    def _keyed_word(self, word: str) -> str:
+        """Its keyed hash where a name holds the word, else nothing; Hebrew prefixes are seen through."""
+        if (known := self._seen.get(word)) is not None:
+            return known
+        if len(self._seen) >= _MEMORY:
+            self._seen.clear()
+        forms = [word, *(word[cut:] for cut in (1, 2) if len(word) > cut + 1 and set(word[:cut]) <= set(_PREFIXES))]
+        keyed = (_keyed(self._keys, "word", form) for form in forms)
+        self._seen[word] = next((one for one in keyed if one in self._words), "")
+        return self._seen[word]
+
+
+def strings(records: pa.Table) -> Iterator[tuple[str, pa.Array, npt.NDArray[np.int64]]]:
+    """The strings of records that came from outside: column, the strings themselves, and the row of each."""
+    every = np.arange(records.num_rows, dtype=np.int64)
+    for column in records.schema.names:
+        if column not in _OURS:
+            yield from _strings(column, records[column].combine_chunks(), every)
+
+
+def _strings(name: str, array: Any, rows: npt.NDArray[np.int64]) -> Iterator[tuple[str, Any, npt.NDArray[np.int64]]]:
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_list(array.type):
+        yield from _strings(name, pc.list_flatten(array), rows[pc.list_parent_indices(array).to_numpy()])
+    elif pa.types.is_struct(array.type):
+        for part in array.flatten():
+            yield from _strings(name, part, rows)
+    elif pa.types.is_string(array.type):
+        valid = array.is_valid()
+        yield name, array.drop_null(), rows[valid.to_numpy(zero_copy_only=False)]
+
+
+def _spoken(column: str, text: str) -> list[str]:
+    """The texts in a string: those within JSON where the column holds that."""
+    return list(texts_in(orjson.loads(text))) if column == "extra" else [text]
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts within a value of JSON, keys and long numbers too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts_in(part)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield key
+            yield from texts_in(part)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _name(normalised: str, keys: Keys) -> list[str]:
+    return [_keyed(keys, "word", word) for word in _words(normalised)]
+
+
+def _keyed(keys: Keys, what: str, value: str) -> str:
+    # not the hash that stands in ids, so that a rule cannot be matched with what is left
+    return keys.id_hash(f"forget\0{what}\0{value}")

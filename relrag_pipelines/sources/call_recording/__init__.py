@@ -1,0 +1,169 @@
+"""Recorded calls: an audio file with its transcript beside it, `call.m4a` with `call.vtt`.
+
+A call is known by the keyed hash of its audio, wherever it lies and whatever it is called. Its state stands in
+`extra.state`: `pending` (no transcript), `transcribed`, `approved` (by the owner), `error` (no transcript, and what is
+there is damaged). The text of one that waits for approval is not read into the archive. A transcript without its audio
+is a call too, known by its path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from relrag_pipelines import numbers
+from relrag_pipelines.links import AUDIO as AUDIO_REF
+from relrag_pipelines.records import Failure, Pinned, Record
+from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, Approval, Reading, Unit
+from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
+from relrag_pipelines.sources.call_recording.names import Called, called, says_call
+from relrag_pipelines.sources.call_recording.transcribe import transcribed
+from relrag_pipelines.sources.transcript import Transcript, TranscriptError, speakers, swapped, words, written
+from relrag_pipelines.sources.transcript import read as read_transcript
+
+__all__ = ["read", "recognise"]
+
+PENDING, TRANSCRIBED, APPROVED, ERROR = "pending", "transcribed", "approved", "error"
+
+_HEADS = re.compile(
+    rb"....ftyp|ID3|\xff[\xe0-\xff]|RIFF....WAVE|OggS|#!AMR|fLaC|\x30\x26\xb2\x75|\x1a\x45\xdf\xa3", re.DOTALL
+)
+
+
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    """The record of a call, and failures for what of it could not be read."""
+    is_audio = unit.file.suffix.lower() in AUDIO
+    audio = unit.file if is_audio and unit.file.stat().st_size else None
+    native = _native(audio, unit, reading)
+    extra: dict[str, Any] = {}
+    damaged = False
+    if audio:
+        try:
+            extra |= {"seconds": length} if (length := seconds(audio)) is not None else {}
+        except AudioError as error:
+            damaged = True
+            yield Failure("audio", "damaged_audio", str(error))
+    elif is_audio:
+        yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
+    transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading)
+    if audio and not transcript and not failures and reading.transcription_model:
+        transcript, name, failures = _made(audio, native, reading)
+    yield from failures
+    said = reading.approvals().get(f"call_recording:{native}", Approval())
+    extra["state"] = _state(transcript, said, failed=damaged or bool(failures))
+    if name:
+        extra["transcript"] = name
+    if audio or transcript:
+        yield _record(unit, reading, native, audio is not None, transcript, said, extra)
+
+
+def recognise(file: Path) -> bool:
+    """Whether a file is a recording with its transcript, or called a call, or a transcript with its recording.
+
+    Sound alone is none: music, voice notes and films have the same suffixes.
+    """
+    suffix = file.suffix.lower()
+    if suffix in AUDIO:
+        with file.open("rb") as opened:
+            sound = _HEADS.match(opened.read(16)) is not None
+        return sound and (says_call(file.stem) or any(file.with_suffix(one).is_file() for one in TRANSCRIPTS))
+    return suffix in TRANSCRIPTS and any(file.with_suffix(one).is_file() for one in AUDIO)
+
+
+def _native(audio: Path | None, unit: Unit, reading: Reading) -> str:
+    """The keyed hash of the audio; where there is none, of the path without its suffix."""
+    if audio is None:
+        return reading.hash(str(PurePosixPath(unit.path).with_suffix("")))
+    with audio.open("rb") as file:
+        return reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _made(audio: Path, native: str, reading: Reading) -> tuple[Transcript | None, str | None, list[Failure]]:
+    """A transcript by the model, and what stands for the name of its file."""
+    if reading.transcripts is None:
+        return None, None, []
+    kept = reading.transcripts / reading.source / f"{native}.vtt"
+    try:
+        return transcribed(audio, kept, reading.transcription_model), "transcription_model", []
+    except TranscriptError as error:
+        return None, None, [Failure("audio", error.fault, str(error))]
+
+
+def _transcript(files: list[Path], reading: Reading) -> tuple[Transcript | None, str | None, list[Failure]]:
+    """The first transcript in the order of TRANSCRIPTS that can be read, its file's name, and what is wrong."""
+    found: list[tuple[Transcript, str]] = []
+    failures: list[Failure] = []
+    for file in sorted(files, key=lambda one: (TRANSCRIPTS.index(one.suffix.lower()), one.name)):
+        try:
+            if file.stat().st_size > reading.unit_max_bytes:
+                raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
+            found.append((read_transcript(file.read_bytes(), file.suffix.lower()), file.name))
+        except TranscriptError as error:
+            failures.append(Failure(file.name, error.fault, str(error)))
+    if not found:  # what an earlier one held is kept, unless it was emptied
+        return None, None, [replace(one, whole_unit=one.fault != "empty") for one in failures]
+    transcript, name = found[0]
+    failures += transcript.faults
+    for other, other_name in found[1:]:
+        if words(other.cues) != words(transcript.cues):
+            why = f"says something else than {PurePosixPath(name).suffix}, which was read; keep the right one"
+            failures.append(Failure(other_name, "two_transcripts", why))
+    return transcript, name, failures
+
+
+def _state(transcript: Transcript | None, said: Approval, failed: bool) -> str:
+    if transcript is None:
+        return ERROR if failed else PENDING
+    return APPROVED if said.approved else TRANSCRIBED
+
+
+def _record(
+    unit: Unit,
+    reading: Reading,
+    native: str,
+    of_audio: bool,
+    transcript: Transcript | None,
+    said: Approval,
+    extra: dict[str, Any],
+) -> Record:
+    path = PurePosixPath(unit.path)
+    by_name = called(path.stem, reading.file_names, reading.timezone)
+    cues = transcript.cues if transcript else []
+    cues = swapped(cues) if said.swapped else cues
+    said_by = speakers(cues)
+    others = [name for name in said_by if name.casefold() != reading.owner.casefold()]
+    other = others[0] if len(others) == 1 else by_name.name or by_name.phone
+    told = by_name.name or by_name.phone
+    participants = [*said_by, told] if told and not others else said_by
+    if cues and not extra.get("seconds"):
+        extra["seconds"] = max((cue.end or cue.start or 0.0 for cue in cues), default=None)
+    text, spoken = written(cues) if said.approved or not reading.approval_required else ("", [])
+    return Record(
+        source_id=native,
+        text=text,
+        from_=other,
+        participants=participants,
+        subject=f"Call with {other}" if other else path.stem,
+        ts=by_name.ts if by_name.ts is not None else unit.file.stat().st_mtime_ns // 10**9,
+        date_quality=by_name.date_quality if by_name.ts is not None else "modified",
+        parent_ref=f"{AUDIO_REF}{native}" if of_audio else None,
+        content_type=path.suffix.lower().lstrip("."),
+        file_name=path.name,
+        source_uri=unit.path,
+        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
+        language=transcript.language if transcript else None,
+        people=_people(by_name, participants),
+        numbers=numbers.find(text),
+        extra=extra | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {}),
+        spoken=spoken or None,
+    )
+
+
+def _people(by_name: Called, names: list[str]) -> list[Pinned]:
+    """Who took part by the name of the file, where the transcript names them otherwise."""
+    known = {name.casefold() for name in names}
+    return [Pinned("participant", one) for one in by_name[:2] if one and one.casefold() not in known]

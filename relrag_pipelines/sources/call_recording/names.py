@@ -1,0 +1,101 @@
+"""Who was called and when, by the name of the recording.
+
+A pattern is a name without its suffix in which `{...}` stands for a part; blanks and underscores are alike, case does
+not count. Parts: {name}, {phone}, {who} (either of the two), {yyyy}, {yy}, {mm}, {dd}, {HH}, {MM}, {SS}, {any}.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from relrag_pipelines.sources.transcript import when
+
+PATTERNS = (
+    "Call_recording_{who}_{yy}{mm}{dd}_{HH}{MM}{SS}",
+    "Call_recording_{who}_{yyyy}{mm}{dd}_{HH}{MM}{SS}",
+    "{name}({phone})_{yyyy}{mm}{dd}{HH}{MM}{SS}",
+    "{any}_{yyyy}{mm}{dd}-{HH}{MM}{SS}_{who}",
+    "{who}_{yyyy}{mm}{dd}_{HH}{MM}{SS}",
+    "{who}_{yy}{mm}{dd}_{HH}{MM}{SS}",
+)
+"""names that recorders of Android give; a pattern of the source comes before them"""
+
+_PHONE = r"\+?\d[\d ()\-_]{4,18}\d|\*?\d{3,6}"
+_PARTS = {
+    "name": r"(?P<name>.+?)",
+    "phone": rf"(?P<phone>{_PHONE})",
+    "who": r"(?P<who>.+?)",
+    "any": r".*?",
+    "yyyy": r"(?P<yyyy>(?:19|20)\d\d)",
+    "yy": r"(?P<yy>\d\d)",
+    "mm": r"(?P<mm>0[1-9]|1[0-2])",
+    "dd": r"(?P<dd>0[1-9]|[12]\d|3[01])",
+    "HH": r"(?P<HH>[01]\d|2[0-3])",
+    "MM": r"(?P<MM>[0-5]\d)",
+    "SS": r"(?P<SS>[0-5]\d)",
+}
+_CALL = re.compile(
+    r"(?:phone[ _-]*)?(?:call|recording|rec|שיחה|הקלטה|hovor)(?:[ _-]*(?:recording|with|עם|s|se))?[ _-]+", re.I
+)
+_DATES = re.compile(r"(?:GMT)?\d[\d\-_.:hT ]{5,}")
+
+
+_SAYS_CALL = re.compile(r"(?<![^\W_])(?:calls?|recording|rec|שיחה|שיחת|הקלטה|הקלטת|hovor|nahrávka)(?![^\W_])", re.I)
+
+
+def says_call(stem: str) -> bool:
+    """Whether a name says of itself that it is a call or a recording."""
+    return _SAYS_CALL.search(stem) is not None
+
+
+class Called(NamedTuple):
+    """What the name of a recording says."""
+
+    name: str | None
+    phone: str | None
+    ts: int | None
+    """seconds since 1970"""
+    date_quality: str
+
+
+@functools.lru_cache(64)
+def pattern(template: str) -> re.Pattern[str]:
+    """The pattern of a template. Raises ValueError with the part that is not known or stands twice."""
+    parts = re.split(r"\{(\w*)\}", template)
+    names = parts[1::2]
+    for name in names:
+        if name not in _PARTS:
+            raise ValueError(f"has {{{name}}}; known: {', '.join(f'{{{part}}}' for part in _PARTS)}")
+        if names.count(name) > 1 and name != "any":
+            raise ValueError(f"has {{{name}}} twice; each part may stand once")
+    literals = [re.sub(r"(?:\\ |_)+", "[ _]+", re.escape(literal)) for literal in parts[::2]]
+    inside = [literal + (_PARTS[name] if name else "") for literal, name in zip(literals, [*names, ""], strict=True)]
+    return re.compile("".join(inside), re.IGNORECASE)
+
+
+def called(stem: str, templates: Iterable[str], timezone: str) -> Called:
+    """Who was called and when, by a name without its suffix; what no pattern tells is looked for by itself."""
+    for template in (*templates, *PATTERNS):
+        if match := pattern(template).fullmatch(stem):
+            parts = match.groupdict()
+            found = when.moment(parts, timezone)
+            if found or "dd" not in parts:
+                name, phone = _told(parts)
+                return Called(name, phone, *(found or (None, "none")))
+    found = when.in_name(stem, timezone)
+    name, phone = _told({"who": _CALL.sub("", _DATES.sub(" ", stem)) if found else _CALL.sub("", stem)})
+    return Called(name, phone, *(found or (None, "none")))
+
+
+def _told(parts: dict[str, str | None]) -> tuple[str | None, str | None]:
+    name, phone = parts.get("name"), parts.get("phone")
+    if who := (parts.get("who") or "").strip(" _-"):
+        if re.fullmatch(_PHONE, who):
+            phone = who
+        else:
+            name = who
+    name = " ".join(re.split(r"[\s_]+", name or "")).strip(" -()[]")
+    return name or None, " ".join((phone or "").replace("_", " ").split()) or None

@@ -1,0 +1,150 @@
+"""Meetings: captions of what was said, or minutes, with the invitation beside them, `review.vtt` with `review.ics`.
+
+Title, participants and time come from the invitation, else from the head of the minutes, else from the captions'
+speakers and the file's name. One file is one meeting, known by the keyed hash of its path, so that an edit keeps it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines import numbers
+from relrag_pipelines.records import Failure, Pinned, Record
+from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources.charset import CharsetError, decode
+from relrag_pipelines.sources.meeting.invitation import MAX_BYTES, Invitation, InvitationError
+from relrag_pipelines.sources.meeting.invitation import parse as parse_invitation
+from relrag_pipelines.sources.meeting.minutes import Minutes
+from relrag_pipelines.sources.meeting.minutes import parse as parse_minutes
+from relrag_pipelines.sources.transcript import (
+    Transcript,
+    TranscriptError,
+    damage,
+    plain,
+    speakers,
+    when,
+    written,
+)
+from relrag_pipelines.sources.transcript import read as read_transcript
+
+CONTENT_TYPE = "meeting-transcript"
+
+_HEAD = 4096
+_IN_TITLE = re.compile(r"(?:GMT)?\d{4}[-_.]?\d\d[-_.]?\d\d(?:[-_ T]*\d\d[-_.:h]?\d\d(?:[-_.:]?\d\d)?)?|\.transcript$")
+_KNOWN_BY = re.compile(
+    r"^\W*(?:participants|attendees|účastníci|přítomni|משתתפים|נוכחים)\W*:", re.IGNORECASE | re.MULTILINE
+)
+
+
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    """The record of a meeting, and failures for what of it could not be read."""
+    suffix = unit.file.suffix.lower()
+    invited: Invitation | None = None
+    for file in unit.beside[:1]:
+        try:
+            invited = parse_invitation(file.read_bytes()[: MAX_BYTES + 1], reading.timezone)
+        except InvitationError as error:
+            yield Failure(file.name, "no_event", str(error))
+    try:
+        if unit.size > reading.unit_max_bytes:
+            raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
+        data = unit.file.read_bytes()
+        if suffix in (".txt", ".md"):
+            minutes, transcript = _minutes(data)
+        else:
+            minutes, transcript = Minutes(""), read_transcript(data, suffix)
+    except TranscriptError as error:
+        yield Failure("", error.fault, str(error), whole_unit=error.fault != "empty")
+        return
+    yield from transcript.faults
+    yield _record(unit, reading, minutes, transcript, invited)
+
+
+def recognise(file: Path) -> bool:
+    """Whether a file holds captions, or minutes that name their participants or have an invitation beside them."""
+    with file.open("rb") as opened:
+        head = opened.read(_HEAD)
+    if file.suffix.lower() in (".vtt", ".srt", ".sbv"):
+        return head.lstrip(b"\xef\xbb\xbf").startswith(b"WEBVTT") or b"-->" in head or file.suffix.lower() == ".sbv"
+    if file.with_suffix(".ics").is_file():
+        return bool(head.strip())
+    try:
+        return _KNOWN_BY.search(decode(head[: head.rfind(b"\n") + 1] or head).text) is not None
+    except CharsetError:
+        return False
+
+
+def _minutes(data: bytes) -> tuple[Minutes, Transcript]:
+    """Minutes, and what is said in them where they are a transcript. Raises TranscriptError."""
+    if not data.strip():
+        raise TranscriptError("empty", "the file has no text; restore it or delete it")
+    try:
+        decoded = decode(data)
+    except CharsetError as error:
+        raise TranscriptError(error.fault, f"{error}; save it as UTF-8") from None
+    minutes = parse_minutes(decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
+    transcript = plain.read(minutes.body)
+    transcript.faults += damage(decoded)
+    return minutes, transcript
+
+
+def _record(
+    unit: Unit, reading: Reading, minutes: Minutes, transcript: Transcript, invited: Invitation | None
+) -> Record:
+    path = PurePosixPath(unit.path)
+    text, spoken = written(transcript.cues)
+    said = speakers(transcript.cues)
+    participants = (invited.participants if invited else []) or minutes.participants or said
+    ts, quality = _when(unit, reading, minutes, invited)
+    extra: dict[str, Any] = {"calendar_uid": invited.uid} if invited and invited.uid else {}
+    if said:
+        extra["speakers"] = said
+    if last := max((one.end_second for one in spoken), default=None):
+        extra["seconds"] = last
+    return Record(
+        source_id=reading.hash(unit.path),
+        text=text,
+        from_=", ".join(participants) or None,
+        participants=_each_once([*participants, *said]),
+        subject=(invited and invited.title) or minutes.title or _title(path),
+        ts=ts,
+        date_quality=quality,
+        parent_ref=f"meeting-{path.name.replace(':', '_')}",
+        content_type=CONTENT_TYPE,
+        file_name=path.name,
+        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
+        language=transcript.language,
+        people=[Pinned("participant", one) for one in (invited.addresses if invited else []) if "@" in one],
+        numbers=numbers.find(text),
+        extra=extra,
+        spoken=spoken or None,
+    )
+
+
+def _each_once(names: list[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(name.casefold(), name)
+    return list(found.values())
+
+
+def _when(unit: Unit, reading: Reading, minutes: Minutes, invited: Invitation | None) -> tuple[int, str]:
+    if invited and invited.ts is not None:
+        return invited.ts, "exact" if invited.has_time else "day"
+    in_name = when.in_name(PurePosixPath(unit.path).name, reading.timezone)
+    if minutes.date and (minutes.has_time or not in_name or in_name[1] == "day"):
+        zone = ZoneInfo(reading.timezone) if minutes.has_time else UTC
+        at = minutes.date if minutes.date.tzinfo else minutes.date.replace(tzinfo=zone)
+        return int(at.timestamp()), "exact" if minutes.has_time else "day"
+    return in_name or (unit.file.stat().st_mtime_ns // 10**9, "modified")
+
+
+def _title(path: PurePosixPath) -> str:
+    """The name of the file without its date."""
+    stem = _IN_TITLE.sub(" ", path.stem)
+    return " ".join(re.split(r"[\s_]+", stem)).strip(" -_.") or path.stem

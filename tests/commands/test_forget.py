@@ -1,0 +1,317 @@
+"""`relrag forget` as a user meets it: what goes, that it stays away, what is said, and how it is taken back."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from relrag_pipelines import plan as plans
+from relrag_pipelines.export import export
+from relrag_pipelines.forgetting import purge, rules, traces
+from relrag_pipelines.forgetting.rules import ForgettingError
+from relrag_pipelines.keys import KeysError
+from relrag_pipelines.stores import generations, lake, units
+from relrag_query.commands import forget as commands
+from relrag_query.commands import sync as syncing
+from relrag_query.commands.forget import Wanted, forget
+from relrag_query.commands.status import collect
+from relrag_query.commands.verify import verify
+from tests import archive
+from tests.test_interrupted import interrupting
+
+LEASE = "papers/lease 2024-01-05.md"
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("synced")
+    assert syncing.sync(archive.make(folder)) == 0
+    return folder
+
+
+@pytest.fixture
+def config(synced: Path, tmp_path: Path) -> Path:
+    """An archive that was synced, to be changed."""
+    shutil.copytree(synced, tmp_path / "archive")
+    return tmp_path / "archive" / "relrag.toml"
+
+
+@pytest.fixture
+def unpublished(config: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One in which nothing is made from the private records, which takes most of the time."""
+    monkeypatch.setattr(commands, "_publish", lambda workspace: [])
+    return config
+
+
+def ids(config: Path) -> set[str]:
+    """asset_ids of all private records."""
+    return {one for _, _, table in purge.private(archive.workspace(config)) for one in table["asset_id"].to_pylist()}
+
+
+def read(config: Path) -> None:
+    """Brings the private records up to date; what is made from them would take most of the time."""
+    workspace = archive.workspace(config)
+    for source in workspace.settings.sources:
+        export(workspace, source)
+
+
+def holding(config: Path, *values: str) -> list[str]:
+    """Files of the home that hold one of the values."""
+    return list(traces.search(archive.workspace(config).home, values).holding)
+
+
+def test_a_record_goes_everywhere_and_stays_away(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = archive.workspace(config).home
+    (home / "private" / "records" / "notes" / ".2024-02.parquet.99.tmp").write_text("quoted 7,980")
+    assert any("catalog" in path for path in holding(config, "The plumber quoted"))
+    assert forget(Wanted(refs=["jsonl:notes:n1"]), config, yes=True) == 0
+    said = capsys.readouterr().out
+    assert "notes: 1 of 2 records, 2024-02" in said
+    assert "Forgotten: 1 record, as rule 1" in said
+    assert "that only it held: 0 hold any." in said
+    assert holding(config, "The plumber quoted", "jsonl:notes:n1") == []
+    assert generations.numbers(home) == [2]
+    assert verify(config) == 0
+    assert plans.current(archive.workspace(config)).empty
+    # the export still holds it, and is read again
+    with (config.parent / "notes.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "n3", "text": "a third", "timestamp": "2024-02-21"}) + "\n")
+    assert syncing.sync(config, full=True) == 0
+    assert {"jsonl:notes:n2", "jsonl:notes:n3"} < ids(config)
+    assert holding(config, "The plumber quoted", "jsonl:notes:n1") == []
+    # and comes back when that is wished
+    assert commands.undo(1, config) == 0
+    assert syncing.sync(config) == 0
+    assert "jsonl:notes:n1" in ids(config)
+    assert any("catalog" in path for path in holding(config, "The plumber quoted"))
+
+
+def test_a_forgotten_document_leaves_no_name_and_its_copy_stays_away(unpublished: Path) -> None:
+    config, folder = unpublished, unpublished.parent
+    home = archive.workspace(config).home
+    (asset_id,) = [one for one in ids(config) if one.startswith("document:")]
+    assert forget(Wanted(refs=[asset_id]), config, yes=True) == 2  # the lake is as it was
+    (state,) = units.load(home, "papers").values()
+    assert state.path.startswith(units.HIDDEN)
+    assert "lease" not in str(pq.read_table(home / "private" / "units" / "papers.parquet").to_pylist())
+    assert plans.current(archive.workspace(config)).exports == []
+    # copied elsewhere, edited where it is, and read anew
+    shutil.copy(folder / LEASE, folder / "papers" / "z copy.md")
+    read(config)
+    (folder / LEASE).write_text("The tenant of the orangery has paid.")
+    read(config)
+    assert not [one for one in ids(config) if one.startswith("document:")]
+    private = home / "private"
+    assert traces.search(private, ["lease 2024-01-05", "orangery", "z copy"]).holding == {}
+    assert plans.current(archive.workspace(config)).exports == []
+    assert commands.undo(1, config) == 0
+    read(config)
+    assert sorted(units.load(home, "papers")) == ["lease 2024-01-05.md", "z copy.md"]
+    assert len([one for one in ids(config) if one.startswith("document:")]) == 2
+
+
+def test_a_person_goes_from_every_source_with_the_chat_that_is_named_for_them(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, folder = archive.workspace(config).home, config.parent
+    (folder / "chats" / "WhatsApp Chat with Ota Novak.txt").write_text("13/01/2024, 10:15 - Dana Levi: are you there\n")
+    (folder / "chats" / "WhatsApp Chat with Ota Novak and all.txt").write_bytes(b"")
+    (folder / "papers" / "minutes.md").write_text("# Minutes\n\nOTA   NOVAK was absent.\n")
+    with (folder / "notes.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "n4", "text": "see you", "extra": {"cc": "Novak, Ota <on@example.org>"}}) + "\n")
+        file.write(json.dumps({"id": "n5", "text": "Otakar Novak is somebody else"}) + "\n")
+    read(config)
+    assert len(units.load_failures(home, "chat")) == 1
+    capsys.readouterr()
+    assert forget(Wanted(person="Ota Novak"), config, yes=True) == 0
+    said = capsys.readouterr().out
+    assert "chat: 1 of 6 records" in said
+    assert "papers: 1 of 2 records" in said
+    assert "notes: 1 of 4 records" in said
+    assert units.load_failures(home, "chat") == []
+    assert holding(config, "Ota Novak", "OTA   NOVAK", "Novak, Ota") == []
+    assert {"jsonl:notes:n5", "jsonl:notes:n1"} < ids(config)
+    # whatever names them later stays out, and is not read again and again
+    (folder / "papers" / "later.md").write_text("Ask Ota Novak.")
+    read(config)
+    assert plans.current(archive.workspace(config)).exports == []
+    assert holding(config, "Ota Novak", "later.md") == []
+
+
+def test_what_is_older_stays_out_of_later_exports_too(unpublished: Path) -> None:
+    config = unpublished
+    forget(Wanted(before="2024-02"), config, yes=True)
+    assert len(ids(config)) == 3
+    with (config.parent / "notes.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "old", "text": "an old one", "timestamp": "2024-01-31T22:59:59Z"}) + "\n")
+        file.write(json.dumps({"id": "new", "text": "a new one", "timestamp": "2024-01-31T23:00:00Z"}) + "\n")
+        file.write(json.dumps({"id": "undated", "text": "an undated one"}) + "\n")
+    read(config)
+    # the day begins by the owner's clock, in Prague
+    assert {"jsonl:notes:new", "jsonl:notes:undated"} < ids(config)
+    assert "jsonl:notes:old" not in ids(config)
+
+
+def test_a_source_is_read_no_more(unpublished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config, home = unpublished, archive.workspace(unpublished).home
+    forget(Wanted(source="chat"), config, yes=True)
+    assert "chat" not in lake.sources(home)
+    read(config)
+    assert not [one for one in ids(config) if one.startswith("whatsapp:")]
+    assert holding(config, "The cabin is booked") == ["published/1/catalog.duckdb"]  # until a sync publishes
+    assert plans.current(archive.workspace(config)).exports == []
+    capsys.readouterr()
+    assert commands.listed(config) == 0
+    assert 'the source "chat"; 5 records went' in capsys.readouterr().out
+    assert commands.undo(1, config) == 0
+    read(config)
+    assert len([one for one in ids(config) if one.startswith("whatsapp:")]) == 5
+
+
+def test_threads_and_passages_name_their_records(unpublished: Path) -> None:
+    config = unpublished
+    forget(Wanted(refs=["thread:thanks"]), config, yes=True)
+    assert "jsonl:notes:n2" not in ids(config)
+    chunk = next(one for one in archive.chunks(config, "chat") if "booked" in one.text)
+    forget(Wanted(refs=[f"chunk:{chunk.chunk_id}"]), config, yes=True)
+    assert not ids(config) & set(chunk.members)
+    found = collect(archive.workspace(config).settings).forgotten
+    assert found == {"rules": 2, "records": 1 + len(chunk.members)}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Wanted(), "name what is to be forgotten"),
+        (Wanted(refs=["a"], before="2024"), "name what is to be forgotten"),
+        (Wanted(refs=["jsonl:notes:n9"]), 'has nothing named "jsonl:notes:n9"'),
+        (Wanted(person="--"), "is no name"),
+        (Wanted(source="chats"), "sources in relrag.toml: chat, papers, notes"),
+        (Wanted(before="soon"), '"soon" is no date'),
+        (Wanted(refs=["jsonl:notes:n1"]), "add --yes"),  # nobody is there to be asked
+    ],
+)
+def test_what_cannot_be_done_changes_nothing(synced: Path, wanted: Wanted, said: str) -> None:
+    config = synced / "relrag.toml"
+    private = archive.workspace(config).home / "private"
+    before = archive.contents(private)
+    with pytest.raises(Exception, match=said):
+        forget(wanted, config)
+    assert archive.changed(before, archive.contents(private)) == []
+
+
+def test_no_is_no(synced: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda prompt: "")
+    assert forget(Wanted(refs=["jsonl:notes:n1"]), synced / "relrag.toml") == 2
+    assert "Nothing was changed." in capsys.readouterr().out
+
+
+def test_what_is_left_anywhere_is_named(unpublished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = unpublished
+    home = archive.workspace(config).home
+    (home / "private" / "journal.jsonl").write_text(json.dumps({"note": "The plumber quoted 7,980 for the boiler."}))
+    assert forget(Wanted(refs=["jsonl:notes:n1"]), config, yes=True) == 2
+    said = capsys.readouterr().out
+    assert "private/journal.jsonl still holds" in said
+    assert "lake/records/notes/2024-02.parquet still holds" in said
+    assert "It is not all gone" in said
+
+
+def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> None:
+    config, private = unpublished, archive.workspace(unpublished).home / "private"
+    (private / "threads").mkdir()
+    index = pa.table({"asset_id": ["jsonl:notes:n1", "jsonl:notes:n2"], "thread": ["a", "b"]})
+    pq.write_table(index, private / "threads" / "notes.parquet")
+    (private / "made" / "notes").mkdir(parents=True)
+    for name in ("n1", "n2"):
+        (private / "made" / "notes" / f"{name}.vtt").write_text("a transcript")
+    lines = ['{"at": 1, "of": {"asset_id": "jsonl:notes:n1"}}\n', '{"at": 2, "asset_id": "jsonl:notes:n2"}\n', '{"to']
+    (private / "journal.jsonl").write_text("".join(lines))
+    forget(Wanted(refs=["jsonl:notes:n1"]), config, yes=True)
+    assert pq.read_table(private / "threads" / "notes.parquet").to_pydict() == {
+        "asset_id": ["jsonl:notes:n2"],
+        "thread": ["b"],
+    }
+    assert [path.name for path in (private / "made" / "notes").iterdir()] == ["n2.vtt"]
+    assert (private / "journal.jsonl").read_text() == "".join(lines[1:])
+
+
+def test_an_open_reader_is_waited_for_and_then_named(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(commands, "_READERS_SECONDS", 0.2)
+    with generations.open_current(archive.workspace(config).home):
+        assert forget(Wanted(refs=["jsonl:notes:n1"]), config, yes=True) == 2
+    said = capsys.readouterr().out
+    assert "generation 1 is still being read" in said
+    assert "published/1/catalog.duckdb still holds" in said
+    generations.sweep(archive.workspace(config).home, 2)
+    assert holding(config, "The plumber quoted") == []
+
+
+@pytest.mark.parametrize("write", range(1, 11))
+def test_a_kill_between_any_two_writes_is_made_good_by_the_next_sync(
+    unpublished: Path, monkeypatch: pytest.MonkeyPatch, write: int
+) -> None:
+    config, home = unpublished, archive.workspace(unpublished).home
+    (asset_id,) = [one for one in ids(config) if one.startswith("document:")]
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", interrupting(Path.replace, home, write))
+        with pytest.raises(KeyboardInterrupt):
+            forget(Wanted(refs=[asset_id, "jsonl:notes:n1"]), config, yes=True)
+    # the first is that of the rule itself: before it nothing was done
+    assert rules.load(home).unfinished == (write > 1)
+    read(config)
+    assert not rules.load(home).unfinished
+    gone = {asset_id, "jsonl:notes:n1"}
+    assert ids(config) & gone == (gone if write == 1 else set())
+    assert "jsonl:notes:n2" in ids(config)
+    assert write == 1 or traces.search(home / "private", ["lease 2024", "orangery", "The plumber quoted"]).holding == {}
+    assert not [
+        line for source in ("chat", "papers", "notes") for line in lake.verify(home, source) if "private" in line
+    ]
+
+
+def test_a_stage_that_fails_is_said_and_what_it_left_is_named(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("relrag_pipelines.stages.run", lambda *args: 1 / 0)
+        assert forget(Wanted(refs=["jsonl:notes:n1"]), config, yes=True) == 2
+    said = capsys.readouterr().out
+    assert "error: notes__redacted: ZeroDivisionError" in said
+    assert "lake/records/notes/2024-02.parquet still holds" in said
+
+
+def test_half_replaced_records_wait_outside_of_the_lake(config: Path) -> None:
+    home = archive.workspace(config).home
+    states = units.load(home, "chat")
+    for state in states.values():
+        state.reader = units.UNFINISHED
+    units.save(home, "chat", states)
+    assert forget(Wanted(person="Dana Levi"), config, yes=True) == 0
+    assert holding(config, "Dana Levi") == []
+    assert not lake.manifest(home, "records", "chat").keys() & {"2023-12", "2024-01"}
+    read(config)
+    assert len([one for one in ids(config) if one.startswith("whatsapp:")]) == 2
+    assert holding(config, "Dana Levi") == []
+
+
+def test_other_keys_cannot_bring_it_back(unpublished: Path) -> None:
+    config = unpublished
+    forget(Wanted(refs=["jsonl:notes:n1"]), config, yes=True)
+    from relrag_pipelines import keys
+
+    (config.parent / "test.keys").unlink()
+    keys.create(config.parent / "test.keys")
+    with pytest.raises(KeysError, match="written with other keys"):
+        read(config)
+
+
+def test_an_unknown_rule_is_named(synced: Path) -> None:
+    with pytest.raises(ForgettingError, match="there is no rule 7; rules: none"):
+        commands.undo(7, synced / "relrag.toml")

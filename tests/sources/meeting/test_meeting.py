@@ -1,0 +1,187 @@
+"""Meetings: minutes in three languages, captions, and the invitation beside them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.records import Failure, Pinned, Record, Spoken
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS, Reading
+from relrag_pipelines.sources.meeting import read, recognise
+from relrag_pipelines.sources.meeting.minutes import parse
+from relrag_pipelines.stores import units
+from relrag_query.compact import compact
+
+KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
+READING = Reading("meetings", "Europe/Prague", KEYS.id_hash)
+
+
+def meetings(folder: Path, **files: str | bytes) -> tuple[list[Record], list[Failure]]:
+    """What a sync reads of a folder with these files; in their names `_` before the suffix stands for a dot."""
+    for name, data in files.items():
+        (folder / ".".join(name.rsplit("_", 1))).write_bytes(data if isinstance(data, bytes) else data.encode())
+    source = Source(name="meetings", kind="meeting", path=folder)  # type: ignore[call-arg]
+    scan = units.scan(folder, KINDS["meeting"], source, {}, "")
+    found = [item for unit in scan.units.values() for item in read(unit, READING)]
+    return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Failure)]
+
+
+def at(record: Record) -> str:
+    assert record.ts is not None
+    return datetime.fromtimestamp(record.ts, UTC).strftime("%Y-%m-%dT%H:%M")
+
+
+def test_the_kind_is_this_module() -> None:
+    assert KINDS["meeting"].read is read
+
+
+@pytest.mark.requirement("S3-17")
+def test_minutes_fill_the_universal_fields(tmp_path: Path) -> None:
+    text = "Architecture Review\nParticipants: Jan, Petr and Marie\n\nWe move INV-1187 to March.\nPetr: I agree.\n"
+    (tmp_path / "meeting-2025-01-08.txt").write_text(text)
+    (record,), failures = meetings(tmp_path)
+    assert failures == []
+    assert record.from_ == "Jan, Petr, Marie"
+    assert record.participants == ["Jan", "Petr", "Marie"]
+    assert record.subject == "Architecture Review"
+    assert (at(record), record.date_quality) == ("2025-01-08T00:00", "day")
+    assert record.parent_ref == "meeting-meeting-2025-01-08.txt"
+    assert (record.content_type, record.file_name) == ("meeting-transcript", "meeting-2025-01-08.txt")
+    assert record.text == "We move INV-1187 to March.\nPetr: I agree."
+    assert record.numbers == ["INV-1187"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "names", "body"),
+    [
+        ("Porada\nÚčastníci: Jan, Petr\nDatum: 8. 1. 2025\n\nHotovo.", "Porada", ["Jan", "Petr"], "Hotovo."),
+        ("ישיבת צוות\nמשתתפים: שירן, יונה\n\nסיכמנו.", "ישיבת צוות", ["שירן", "יונה"], "סיכמנו."),
+        ("# Weekly\n\n**Participants:** Jan; Petr\n\n## Result\nNone.", "Weekly", ["Jan", "Petr"], "## Result\nNone."),
+        ("# Weekly\n\nParticipants:\n- Jan\n- Petr\n\n- a point", "Weekly", ["Jan", "Petr"], "- a point"),
+        ("Review (2025-01-08)\nAttendees\nJan Novák, Petr Svoboda\nTranscript\nAll said.", "Review (2025-01-08)",
+         ["Jan Novák", "Petr Svoboda"], "Transcript\nAll said."),
+        ("---\ntitle: Budget\nparticipants: Eva, Ota\n---\nAgreed.", "Budget", ["Eva", "Ota"], "Agreed."),
+        ("Title: Budget\nWe talked.", "Budget", [], "We talked."),
+        ("We talked about a lot of things.\nParticipants were loud.", None, [],
+         "We talked about a lot of things.\nParticipants were loud."),
+        ("", None, [], ""),
+    ],
+)  # fmt: skip
+def test_heads_of_minutes(text: str, title: str | None, names: list[str], body: str) -> None:
+    found = parse(text)
+    assert (found.title, found.participants, found.body) == (title, names, body)
+
+
+@pytest.mark.parametrize(
+    ("line", "at_", "quality"),
+    [
+        ("Date: 2025-01-09", "2025-01-09T00:00", "day"),
+        ("Date: 2025-01-09 10:30", "2025-01-09T09:30", "exact"),
+        ("Datum: 9. 1. 2025 10:30", "2025-01-09T09:30", "exact"),
+        ("Date: 2025-01-09T10:30:00Z", "2025-01-09T10:30", "exact"),
+        ("תאריך: 09/01/2025", "2025-01-09T00:00", "day"),
+        ("Date: some Thursday", "2025-01-08T00:00", "day"),
+    ],
+)
+def test_a_date_in_the_head_counts_before_the_one_in_the_name(
+    tmp_path: Path, line: str, at_: str, quality: str
+) -> None:
+    (tmp_path / "m-2025-01-08.md").write_text(f"# Talk\n{line}\nParticipants: A, B\n\nText.\n")
+    (record,), _ = meetings(tmp_path)
+    assert (at(record), record.date_quality) == (at_, quality)
+
+
+CAPTIONS = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Jan>Hello.</v>\n\n00:02.000 --> 01:05.500\n<v Petr>Hi.</v>\n"
+INVITATION = """BEGIN:VCALENDAR\r
+VERSION:2.0\r
+BEGIN:VEVENT\r
+UID:review-42@firma.example\r
+DTSTART;TZID=Europe/Prague:20250108T100000\r
+SUMMARY:Architecture\\, second look\r
+ORGANIZER;CN=Marie Dvořáková:mailto:marie@firma.example\r
+ATTENDEE;CN="Jan":MAILTO:jan@firma.example\r
+ATTENDEE:mailto:petr@firma.example\r
+END:VEVENT\r
+END:VCALENDAR\r
+"""
+
+
+def test_captions_give_speakers_times_and_text(tmp_path: Path) -> None:
+    (record,), failures = meetings(tmp_path, review_vtt=CAPTIONS)
+    assert (record.text, failures) == ("Jan: Hello.\nPetr: Hi.", [])
+    assert record.spoken == [Spoken(1.0, 2.0, 0, 11), Spoken(2.0, 65.5, 12, 21)]
+    assert (record.participants, record.subject) == (["Jan", "Petr"], "review")
+    assert record.extra == {"speakers": ["Jan", "Petr"], "seconds": 65.5}
+
+
+def test_the_invitation_beside_it_names_title_participants_time_and_uid(tmp_path: Path) -> None:
+    (record,), failures = meetings(tmp_path, review_vtt=CAPTIONS, review_ics=INVITATION)
+    assert failures == []
+    assert record.subject == "Architecture, second look"
+    assert (at(record), record.date_quality) == ("2025-01-08T09:00", "exact")
+    assert record.participants == ["Marie Dvořáková", "Jan", "petr@firma.example", "Petr"]
+    assert record.people == [
+        Pinned("participant", "Marie Dvořáková <marie@firma.example>"),
+        Pinned("participant", "Jan <jan@firma.example>"),
+        Pinned("participant", "petr@firma.example"),
+    ]
+    assert record.extra["calendar_uid"] == "review-42@firma.example"
+    assert record.locations == ["review.vtt", "review.ics"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["BEGIN:VCALENDAR\nEND:VCALENDAR\n", "nonsense", "BEGIN:VEVENT\nDTSTART:x\n", "", INVITATION * 9_000],
+    ids=["no event", "no calendar", "cut", "empty", "too large"],
+)
+def test_an_invitation_without_an_event_is_told_and_the_meeting_kept(tmp_path: Path, data: str) -> None:
+    (record,), failures = meetings(tmp_path, review_vtt=CAPTIONS, review_ics=data)
+    assert (record.subject, [failure.fault for failure in failures]) == ("review", ["no_event"])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "fault", "whole"),
+    [
+        ("a_vtt", b"", "empty", False),
+        ("a_vtt", b"WEBVTT\n", "no_cues", True),
+        ("a_txt", b"\x00\x01\x02" * 99, "binary", True),
+        ("a_md", b" \n", "empty", False),
+    ],
+)
+def test_what_cannot_be_read_is_a_failure(tmp_path: Path, name: str, data: bytes, fault: str, whole: bool) -> None:
+    records, failures = meetings(tmp_path, **{name: data})
+    assert (records, [(one.fault, one.whole_unit) for one in failures]) == ([], [(fault, whole)])
+
+
+def test_damaged_utf8_in_minutes_is_read_and_told(tmp_path: Path) -> None:
+    text = ("Porada\nÚčastníci: Jan, Petr\n\n" + "Žluťoučký kůň úpěl ďábelské ódy. " * 5).encode() + b"\xff"
+    (record,), failures = meetings(tmp_path, a_txt=text)
+    assert (record.participants, [one.fault for one in failures]) == (["Jan", "Petr"], ["charset"])
+
+
+def test_an_edit_keeps_the_id_and_another_folder_has_another(tmp_path: Path) -> None:
+    first, _ = meetings(tmp_path, a_txt="One.")
+    second, _ = meetings(tmp_path, a_txt="Two.")
+    (tmp_path / "sub").mkdir()
+    third, _ = meetings(tmp_path / "sub", a_txt="Two.")
+    assert first[0].source_id == second[0].source_id
+    assert third[0].source_id == second[0].source_id, "by the path within the source"
+    assert meetings(tmp_path)[0][1].source_id != second[0].source_id
+
+
+def test_what_is_recognised(tmp_path: Path) -> None:
+    samples = {"a.vtt": CAPTIONS, "b.txt": "Porada\nÚčastníci: Jan\n", "c.txt": "A note.", "d.md": "# Title\n"}
+    samples |= {"e.txt": "We talked.", "e.ics": INVITATION}
+    for name, text in samples.items():
+        (tmp_path / name).write_text(text)
+    assert [name for name in samples if name != "e.ics" and recognise(tmp_path / name)] == ["a.vtt", "b.txt", "e.txt"]
+
+
+@pytest.mark.requirement("S3-17")
+def test_the_compact_line_has_no_index_for_a_short_meeting() -> None:
+    fields = {"rag_source_type": "meeting_transcript", "participants": ["Jan", "Petr"], "file_name": "m.txt"}
+    assert compact(fields) == {"type": "meeting", "from": "Jan,Petr", "file": "m.txt"}

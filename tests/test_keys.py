@@ -1,0 +1,49 @@
+"""Ids that show nothing, whatever the policy; key files that are whole or absent, and never replaced."""
+
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines import keys as key_files
+from relrag_pipelines.keys import Keys, safe_native_id
+from relrag_pipelines.stores import failpoints
+
+
+@pytest.mark.parametrize(
+    ("native_id", "kept"),
+    [
+        ("meeting-meeting-2025-01-08.txt", True),
+        ("2025-01-08", True),
+        ("052-555-0163", False),
+        ("call 2025-01-08 052-555-0163.m4a", False),
+        ("1234-2025-01-08", True),
+        ("12345-2025-01-08-67", False),
+        ("99992025-01-08", False),
+        ("someone@firma.example", False),
+    ],
+)
+def test_a_day_in_an_id_is_no_phone_number(native_id: str, kept: bool, keys: Keys) -> None:
+    assert (safe_native_id(native_id, keys) == native_id) is kept
+
+
+@pytest.mark.parametrize("place", ["keys.write", "keys.fsync", "keys.link"])
+def test_a_file_that_was_not_finished_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    def interrupt(name: str, path: Path) -> None:
+        if name == place:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "test.keys"
+    monkeypatch.setattr(failpoints, "watch", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        key_files.create(path)
+    monkeypatch.undo()
+    assert not path.exists()
+    made = key_files.create(path)
+    assert key_files.load(path) == made
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_keys_that_are_there_are_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "test.keys"
+    made = key_files.create(path)
+    assert key_files.create(path) == made == key_files.load(path)

@@ -1,0 +1,61 @@
+"""A full disk is recognised in what every library says of it."""
+
+import errno
+import sqlite3
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import pytest
+
+from relrag_pipelines import space
+from relrag_pipelines.assets.sealed import sealed
+from relrag_pipelines.stores import lake
+from tests import archive
+
+
+@pytest.mark.parametrize(
+    ("error", "full"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), True),
+        (OSError(errno.EIO, "Input/output error"), False),
+        (sqlite3.OperationalError("database or disk is full"), True),
+        (sqlite3.OperationalError("database is locked"), False),
+        (duckdb.IOException("Could not write file: No space left on device"), True),
+        (Exception("Service internal error: No space left on device (os error 28)"), True),
+        # a text of the archive may say anything
+        (ValueError("no space left on device"), False),
+    ],
+)
+def test_what_libraries_say(error: Exception, full: bool) -> None:
+    assert space.is_full(error) is full
+    wrapped = RuntimeError("while writing")
+    wrapped.__cause__ = error
+    assert space.is_full(wrapped) is full
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "a private name"), "no space is left on the disk"),
+        (OSError(errno.EIO, "Input/output error", "a private name"), "Input/output error in test_space.py, line "),
+    ],
+)
+def test_an_asset_says_what_the_disk_did_and_no_name(error: OSError, said: str) -> None:
+    with pytest.raises(dg.Failure) as failure, sealed():
+        raise error
+    assert str(failure.value.description).startswith(said)
+    assert "private" not in str(failure.value.description)
+
+
+def test_vectors_are_not_begun_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = archive.workspace(archive.make(tmp_path)).settings
+    entries = {"2024-01": lake.Entry("", 1, "", "", rows=500, bytes=0)}
+    monkeypatch.setattr("relrag_pipelines.stores.lake.manifest", lambda home, table, source: entries)
+    free = 100_000_000 + 3 * 500 * 2_000
+    monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: free)
+    space.require_for_vectors(settings)
+    monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: free - 1)
+    with pytest.raises(space.DiskFull, match="the vectors of the new generation may take 103 MB"):
+        space.require_for_vectors(settings)
