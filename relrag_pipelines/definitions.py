@@ -7,7 +7,7 @@ of the archive, not at events, so a lost tick or a failed run is made good by th
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import dagster as dg
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets.publishing import publishing_assets, publishing_checks
+from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.assets.sources import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import STAGES
@@ -28,6 +29,8 @@ warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
 UnresolvedJob = Any
 """what define_asset_job gives; Dagster does not export its type"""
+
+Requests = Iterator[dg.RunRequest | dg.SkipReason]
 
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
@@ -82,18 +85,8 @@ def _source_folders(workspace: Workspace, export: UnresolvedJob) -> dg.SensorDef
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Starts the export of a source when its files have changed.",
     )
-    def _sensor(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-        if busy := lock.holder(workspace.home):
-            yield dg.SkipReason(f"{busy} is writing")
-            return
-        surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
-        for one in surveys:
-            if one.scan and (one.scan.changed or one.scan.gone):
-                # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
-                units = [(path, one.scan.units[path].mtime_ns) for path in one.scan.changed]
-                state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
-                key = f"{one.source}:{workspace.keys.id_hash(state)}"
-                yield dg.RunRequest(run_key=key, asset_selection=[dg.AssetKey([one.source, "export"])])
+    def _sensor(context: dg.SensorEvaluationContext) -> Requests:
+        yield from _asked(workspace, changed_sources)
 
     return _sensor
 
@@ -106,16 +99,33 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Makes stale months again and then publishes, as the plan says.",
     )
-    def _sensor(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-        if busy := lock.holder(workspace.home):
-            yield dg.SkipReason(f"{busy} is writing")
-            return
-        yield from follow_up(workspace)
+    def _sensor(context: dg.SensorEvaluationContext) -> Requests:
+        yield from _asked(workspace, follow_up)
 
     return _sensor
 
 
-def follow_up(workspace: Workspace) -> Iterator[dg.RunRequest | dg.SkipReason]:
+def _asked(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:
+    """What a tick asks for; nothing while somebody is writing."""
+    if busy := lock.holder(workspace.home):
+        yield dg.SkipReason(f"{busy} is writing")
+    else:
+        yield from sealed(lambda: list(tick(workspace)))()
+
+
+def changed_sources(workspace: Workspace) -> Requests:
+    """A run of the export of each source whose files have changed."""
+    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+    for one in surveys:
+        if one.scan and (one.scan.changed or one.scan.gone):
+            # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
+            units = [(path, one.scan.units[path].mtime_ns) for path in one.scan.changed]
+            state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
+            key = f"{one.source}:{workspace.keys.id_hash(state)}"
+            yield dg.RunRequest(run_key=key, asset_selection=[dg.AssetKey([one.source, "export"])])
+
+
+def follow_up(workspace: Workspace) -> Requests:
     """The runs that the plan asks for now, but for exports: stale months first, and when there are none, publishing."""
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick

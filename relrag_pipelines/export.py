@@ -28,7 +28,8 @@ from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, 
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Coverage, Unit
 from relrag_pipelines.stores import lake, units
-from relrag_pipelines.stores.lake import Stamp, file_hash
+from relrag_pipelines.stores.lake import Stamp
+from relrag_pipelines.stores.seal import file_hash
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768
@@ -106,6 +107,7 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     if not (full or found.changed or found.gone):
         return Exported()
     known, hidden, matcher = found.known, found.known.keys() - stored.keys(), Matcher(forgotten.rules, workspace.keys)
+    full = full or lake.private_outdated(home, source.name)
     hashes = _content_hashes(found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
     readers = {path: f"{reader}+{keyed(repr(copies[path]))}" if path in copies else reader for path in found.units}

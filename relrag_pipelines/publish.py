@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines import plan as plans
-from relrag_pipelines.records import Failure, arrow_schema, to_table
+from relrag_pipelines.records import SCHEMA_VERSION, Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
 from relrag_pipelines.stores.atomic import link
@@ -112,12 +112,14 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     counts = check(place)
     deleted = catalog.removed(place / CATALOG, _published(workspace))
     policy = plans.policy_hash(workspace)
-    redacted_otherwise = policy != generations.published(workspace.home).get("policy", policy)
     failpoint("publish.seal", place)
+    before = generations.published(workspace.home)
+    # one of an older schema cannot be compared with, so whatever it holds may have been deleted
+    apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
     about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
     # neither what was deleted nor what another policy let through may stay readable in an older generation
-    forget = bool(deleted) or redacted_otherwise
+    forget = bool(deleted) or apart
     sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=_carried(workspace, place))
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
@@ -203,6 +205,9 @@ def _carried(workspace: Workspace, place: Path) -> dict[str, dict[str, Any]]:
 
 
 def _published(workspace: Workspace) -> Path | None:
+    """The catalog to compare with: the current one, if it has the shape of today."""
     number = generations.current_number(workspace.home)
+    if generations.published(workspace.home).get("schema_version", 0) < generations.OLDEST:
+        return None
     path = workspace.home / "published" / str(number) / CATALOG
     return path if path.exists() else None

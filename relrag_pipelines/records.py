@@ -18,8 +18,12 @@ from typing import Annotated, Any, get_args, get_origin
 import orjson
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
-"""Raised when a stored table changes shape: an older lake is rebuilt from private/, a newer one is refused."""
+SCHEMA_VERSION = 2
+"""Raised when a stored table changes shape, and with it that table's `since`.
+
+Of an older home the tables that have changed since are made again: those of the lake from private/, the private ones
+from the exports. A newer home is refused. Before it is raised: `make home-fixture`.
+"""
 
 Json = dict[str, Any]
 
@@ -245,12 +249,20 @@ class Table:
     place: str
     indexes: Mapping[str, str] = field(default_factory=dict)
     """name of an index in the catalog -> its column"""
+    since: int = 1
+    """the schema version that gave the table the shape it has"""
 
 
 TABLES = {
     table.name: table
     for table in (
-        Table("private_records", PrivateRecord, ("asset_id", "unit"), "private/records/<source>/<YYYY-MM>.parquet"),
+        Table(
+            "private_records",
+            PrivateRecord,
+            ("asset_id", "unit"),
+            "private/records/<source>/<YYYY-MM>.parquet",
+            since=2,
+        ),
         Table("units", UnitState, ("path",), "private/units/<source>.parquet"),
         Table(
             "failures",
@@ -264,6 +276,7 @@ TABLES = {
             ("asset_id",),
             "lake/records/<source>/<YYYY-MM>.parquet, catalog",
             {"idx_records_thread": "thread_id"},
+            since=2,
         ),
         Table(
             "identifiers",
@@ -277,6 +290,7 @@ TABLES = {
             ("chunk_id",),
             "lake/chunks/<source>/<YYYY-MM>.parquet, catalog",
             {"idx_chunks_asset": "asset_id", "idx_chunks_group": "chunk_group_id"},
+            since=2,
         ),
         Table("embeddings", Embedding, ("chunk_id",), "lake/embeddings/<source>/<YYYY-MM>.parquet"),
         Table(
@@ -286,9 +300,9 @@ TABLES = {
             "lake/asset_asset_edges/<source>/<YYYY-MM>.parquet, catalog",
             {"idx_aae_src": "src_asset_ref", "idx_aae_dst": "dst_asset_ref", "idx_aae_type": "relation_type"},
         ),
-        Table("pending_edges", Edge, ("src_asset_ref", "dst_asset_ref", "relation_type"), "catalog"),
-        Table("shared", Shared, ("asset_id",), "catalog"),
-        Table("replaced", Replaced, ("lake_month",), "catalog"),
+        Table("pending_edges", Edge, ("src_asset_ref", "dst_asset_ref", "relation_type"), "catalog", since=2),
+        Table("shared", Shared, ("asset_id",), "catalog", since=2),
+        Table("replaced", Replaced, ("lake_month",), "catalog", since=2),
         Table("terms", Term, ("term",), "catalog"),
     )
 }
@@ -313,6 +327,7 @@ _ARROW: dict[object, pa.DataType] = {
     bool: pa.bool_(),
     Json: pa.string(),
 }
+_EMPTY: dict[str, Any] = {"string": "", "int64": 0, "double": 0.0, "bool": False}
 _SQL = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 
 
@@ -347,6 +362,34 @@ def to_table(rows: list[Any], row: type) -> pa.Table:
             values = [value and [dataclasses.asdict(part) for part in value] for value in values]
         arrays.append(pa.array(values, column.type))
     return pa.Table.from_arrays(arrays, schema=arrow_schema(row))
+
+
+def conform(table: pa.Table, row: type) -> pa.Table:
+    """A table that another schema version wrote, in the shape that its rows have now.
+
+    A column that it lacks has the default of its field, or what counts as empty; one that is no more declared is
+    dropped.
+    """
+    if table.schema.equals(arrow_schema(row)):
+        return table
+    defaults = {one.name.rstrip("_"): _default(one) for one in dataclasses.fields(row)}
+    arrays = []
+    for column in columns(row):
+        if column.name in table.column_names:
+            arrays.append(pa.array(table[column.name].to_pylist(), column.type))
+        else:
+            value = defaults[column.name]
+            if value is None and not column.nullable:
+                value = _EMPTY.get(str(column.type), [])
+            value = orjson.dumps(value).decode() if column.json and not isinstance(value, str) else value
+            arrays.append(pa.array([value] * table.num_rows, column.type))
+    return pa.Table.from_arrays(arrays, schema=arrow_schema(row))
+
+
+def _default(declared: dataclasses.Field[Any]) -> Any:
+    if declared.default_factory is not dataclasses.MISSING:
+        return declared.default_factory()
+    return None if declared.default is dataclasses.MISSING else declared.default
 
 
 def ddl(table: Table, extra: tuple[str, ...] = ()) -> list[str]:

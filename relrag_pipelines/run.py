@@ -22,6 +22,7 @@ from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import generations, lake, lock, runs
 from relrag_pipelines.stores.atomic import write_text
 from relrag_pipelines.stores.failpoints import failpoint
+from relrag_pipelines.verify import dagster_yaml
 from relrag_pipelines.workspace import Workspace
 
 _PROCESS = "relrag/process"
@@ -75,7 +76,7 @@ def instance_folder(home: Path) -> Path:
     """DAGSTER_HOME of the archive, with its dagster.yaml."""
     folder = home / "dagster"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    wanted = Path(__file__).with_name("dagster.yaml").read_text().replace("{folder}", folder.as_posix())
+    wanted = dagster_yaml(home)
     place = folder / "dagster.yaml"
     if not place.exists() or place.read_text() != wanted:  # also after the home has been moved
         write_text(place, wanted)

@@ -80,7 +80,13 @@ def _settled(result: Result) -> Future[Result]:
 
 
 def _begin() -> None:
-    """In a worker: ends with the process that it works for, also when that one is killed."""
+    """In a worker: ends with the process that it works for, also when that one is killed, and says nothing.
+
+    What a library prints could be text of the archive; an error travels to the process that asked.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
     Thread(target=_end_with_parent, daemon=True).start()
 
 

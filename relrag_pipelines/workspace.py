@@ -17,6 +17,7 @@ from relrag_pipelines import keys as key_files
 from relrag_pipelines import workers
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Reading
 from relrag_pipelines.stores import approvals
@@ -98,7 +99,9 @@ class Workspace:
         """Changes when units of that source would be read differently."""
         kind, reading = KINDS[source.kind], self.reading(source)
         options = {name: getattr(reading, name) for name in kind.options}
-        return stamp_hash([kind.name, kind.version, options, self.keys.id_fingerprint, self.settings.first_month])
+        made = [kind.name, kind.version, options, self.keys.id_fingerprint, self.settings.first_month]
+        since = TABLES["private_records"].since
+        return stamp_hash([*made, since] if since > 1 else made)
 
 
 @functools.lru_cache(maxsize=1)

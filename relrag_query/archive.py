@@ -64,7 +64,7 @@ class Archive:
         with ExitStack() as held:
             try:
                 generation = held.enter_context(generations.open_current(settings.home_path))
-            except generations.NothingPublished as error:
+            except (generations.NothingPublished, generations.GenerationError) as error:
                 raise ArchiveError(str(error)) from None
             try:
                 archive = cls(settings, generation, held)

@@ -13,6 +13,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from relrag_pipelines.discreet import discreet, stay_discreet
+
 app = typer.Typer(
     help="Answers from your own written memory: chats, mail, documents, calls, commits.",
     no_args_is_help=True,
@@ -192,9 +194,35 @@ def calls_swap_speakers(ids: CallIds, wait: Wait = 0, config: Config = None) -> 
 
 
 @app.command()
-def verify(config: Config = None) -> None:
+def verify(
+    repair: Annotated[bool, typer.Option("--repair", help="Make again what differs, where that is possible.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
     """Read everything that is stored again, and name what differs."""
-    _run("verify", "verify", config)
+    _run("verify", "verify", config, repair=repair, wait=wait)
+
+
+@app.command()
+def backup(
+    folder: Annotated[Path, typer.Argument(help="A new folder, on another disk if there is one.")],
+    everything: Annotated[bool, typer.Option("--all", help="Also what can be made again.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Copy what cannot be made again: settings, keys, and records whose files may be gone."""
+    _run("backup", "backup", folder, config, everything=everything, wait=wait)
+
+
+@app.command()
+def restore(
+    folder: Annotated[Path, typer.Argument(help="A folder that `relrag backup` wrote.")],
+    to: Annotated[Path | None, typer.Option("--to", help="Where relrag.toml goes; else the current folder.")] = None,
+    keys: Annotated[Path | None, typer.Option("--keys", help="The keys, where they are kept apart.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+) -> None:
+    """Check a backup and put it back."""
+    _run("backup", "restore", folder, to=to, keys=keys, force=force)
 
 
 @app.command()
@@ -224,18 +252,22 @@ def command() -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    stay_discreet()
     code: object = 0
     try:
         try:
-            app()
+            with discreet():
+                app()
         except SystemExit as end:
             code = end.code
+        if isinstance(code, str):  # no command ends like that, but what it calls may
+            code = _fail("unexpected end; this is a fault of relrag, please report it")
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        code = _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+        code = _fail(f"{os.strerror(error.errno) if error.errno else type(error).__name__}{_place(error.filename)}")
     except Exception as error:  # noqa: BLE001 - the last place to turn a fault into one line without private text
         code = _fail(_said(error))
     return code if isinstance(code, int) else int(code is not None)
@@ -262,6 +294,13 @@ def _said(error: Exception) -> str:
         trace = trace.tb_next
     place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "unknown"
     return f"unexpected {type(error).__name__} at {place}; this is a fault of relrag, please report it"
+
+
+def _place(filename: object) -> str:
+    """The file that an error is about, unless it is an export: the name of a chat can be that of a person."""
+    path = Path(str(filename or ""))
+    ours = any((folder / "private").is_dir() for folder in path.parents) or str(path) in sys.argv
+    return f": {path}" if filename and (ours or path.name == "relrag.toml") else ""
 
 
 def _fail(message: str) -> int:

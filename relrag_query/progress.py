@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from relrag_pipelines.workspace import Progress
 
@@ -15,15 +16,16 @@ _LINE_SECONDS = 5.0
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Gives the function that is told what is being done, how much of it is done, and how much there is."""
-    if not sys.stderr.isatty():
-        yield _lines()
+    stream = sys.stderr  # kept: while an asset runs, what is printed goes nowhere
+    if not stream.isatty():
+        yield _lines(stream)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Bars(*columns, console=Console(file=stream), transient=True) as bars:
         tasks: dict[str, object] = {}
 
         def show(what: str, done: int, total: int) -> None:
@@ -36,7 +38,7 @@ def progress() -> Iterator[Progress]:
         yield show
 
 
-def _lines() -> Progress:
+def _lines(stream: TextIO) -> Progress:
     """A line for each source that is read, and every few seconds of what is being done."""
     last = time.monotonic()
 
@@ -45,6 +47,6 @@ def _lines() -> Progress:
         now = time.monotonic()
         if now - last >= _LINE_SECONDS or (what.endswith("export") and done == total):
             last = now
-            print(f"{what} {done}/{total}", file=sys.stderr, flush=True)
+            print(f"{what} {done}/{total}", file=stream, flush=True)
 
     return show

@@ -25,6 +25,13 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
 
     made = [[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"]
 
+    @sealed
+    def built() -> dict[str, int]:
+        with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
+            lake.sweep(workspace.home)
+            space.require_for_vectors(workspace.settings)
+            return publish.build(workspace)
+
     @dg.multi_asset(
         name="catalog_and_points",
         specs=[
@@ -52,10 +59,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     def catalog_and_points() -> Iterator[dg.MaterializeResult[Any]]:
         # one step for both: they agree on what has changed, and are made at the same time
         started = time.monotonic()
-        with sealed(), writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
-            lake.sweep(workspace.home)
-            space.require_for_vectors(workspace.settings)
-            counts = publish.build(workspace)
+        counts = built()
         points = counts.pop("points")
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
@@ -74,9 +78,10 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         code_version="1",
         description="Checked, sealed with the hash of every file, and made current by one rename.",
     )
+    @sealed
     def published_generation() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
-        with sealed(), writing(workspace.home, "published_generation", _WAIT_SECONDS):
+        with writing(workspace.home, "published_generation", _WAIT_SECONDS):
             generation, removed = publish.publish(workspace)
         size = sum(file["bytes"] for file in generation.manifest["files"].values())
         return dg.MaterializeResult(
@@ -100,8 +105,9 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
         asset="published_generation",
         description="Both ends of every edge exist, and the record of every chunk.",
     )
+    @sealed
     def nothing_dangling() -> dg.AssetCheckResult:
-        with sealed(), generations.open_current(workspace.home) as generation:
+        with generations.open_current(workspace.home) as generation:
             found = catalog.dangling(generation.path / publish.CATALOG)
         return dg.AssetCheckResult(passed=not any(found.values()), metadata=dict(found))
 
@@ -109,8 +115,9 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
         asset="published_generation",
         description="Every file that was written for the generation is as its MANIFEST says.",
     )
+    @sealed
     def generation_true() -> dg.AssetCheckResult:
-        with sealed(), generations.open_current(workspace.home) as generation:
+        with generations.open_current(workspace.home) as generation:
             wrong = generations.verify(workspace.home, generation.number, carried=False)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 

@@ -1,13 +1,17 @@
 """Keeps private text out of Dagster's event log, which stores every exception with its message."""
 
+import functools
+import io
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import dagster as dg
 
 from relrag_pipelines import space
+from relrag_pipelines.discreet import discreet
 from relrag_pipelines.export import ManyDeletions
 from relrag_pipelines.forgetting.rules import ForgettingError
 from relrag_pipelines.keys import KeysError
@@ -17,7 +21,7 @@ from relrag_pipelines.space import DiskFull
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.lock import Busy
-from relrag_pipelines.stores.units import SourceMissing
+from relrag_pipelines.stores.units import SourceMissing, UnitsError
 
 _OURS = (
     Busy,
@@ -30,26 +34,50 @@ _OURS = (
     NothingPublished,
     RedactionError,
     SettingsError,
+    UnitsError,
 )
 """their messages are written by this project and hold no text of the archive"""
 
 
-@contextmanager
-def sealed() -> Iterator[None]:
-    """Lets through our own errors; of any other only its type and where it was raised."""
-    try:
-        yield
-    except _OURS as error:
-        said = str(error)
-    except SourceMissing:  # it names the path, which can be anything
-        said = "the path of the source is missing or cannot be listed; `relrag plan` says which"
-    except Exception as error:  # noqa: BLE001  its message may quote what was being read
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-        said = f"{what} in {Path(frame.filename).name}, line {frame.lineno}"
-        if space.is_full(error):
-            said = f"{space.FULL}; `relrag doctor` says how much a sync needs"
-    else:
-        return
-    # raised outside the except blocks, so that the first error is not kept as context
-    raise dg.Failure(said)
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def sealed(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The function with its errors sealed: ours are let through, of any other only its type and where it was raised.
+
+    It wraps a function and is no context manager: what one raises as it ends has the first error as its context, and
+    Dagster stores that too. What is printed, warned of or logged meanwhile is withheld.
+    """
+
+    @functools.wraps(function)
+    def shielded(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        interrupt: type[BaseException] | None = None
+        try:
+            with discreet(), redirect_stdout(_Nowhere()), redirect_stderr(_Nowhere()):
+                return function(*args, **options)
+        except _OURS as error:
+            said = str(error)
+        except SourceMissing:  # it names the path, which can be anything
+            said = "the path of the source is missing or cannot be listed; `relrag plan` says which"
+        except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
+            interrupt, said = type(error), ""
+        except BaseException as error:  # noqa: BLE001  its message may quote what was being read
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+            said = f"{what} in {Path(frame.filename).name}, line {frame.lineno}"
+            if space.is_full(error):
+                said = f"{space.FULL}; `relrag doctor` says how much a sync needs"
+        # raised outside the except blocks, so that the first error is not kept as context
+        if interrupt:
+            raise interrupt
+        raise dg.Failure(said)
+
+    return shielded
+
+
+class _Nowhere(io.TextIOBase):
+    """A stream that forgets what is written to it."""
+
+    def write(self, text: str, /) -> int:
+        return len(text)

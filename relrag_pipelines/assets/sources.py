@@ -49,9 +49,10 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
         code_version=str(kind.version),
         description=f"Reads the changed files of this source ({kind.meaning}) into private records, by month.",
     )
+    @sealed
     def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
-        with sealed(), writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
+        with writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
             done = export(workspace, source, full=config.full, accept_deletions=config.accept_deletions)
         for month, rows in done.months.items():
             if month in months(workspace.settings.first_month).get_partition_keys():
@@ -97,9 +98,10 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
         description=stage.meaning,
         metadata=column_schema(stage.table),
     )
+    @sealed
     def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
-        with sealed(), writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
+        with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
             entries = stages.run(workspace, source, stage, list(context.partition_keys))
         return dg.MaterializeResult(metadata=written(entries, time.monotonic() - started))
 
@@ -115,9 +117,9 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
         blocking=True,
         description="No string of the newest redacted records holds personal data that the channel's policy forbids.",
     )
+    @sealed
     def _check() -> dg.AssetCheckResult:
-        with sealed():
-            found = stages.unredacted(workspace, source)
+        found = stages.unredacted(workspace, source)
         return dg.AssetCheckResult(passed=found == 0, metadata={"values": found})
 
     return _check
@@ -131,9 +133,9 @@ def manifest_true(workspace: Workspace, source: Source) -> dg.AssetChecksDefinit
         name="manifest_true",
         description="Every month file of this source is as its manifest says.",
     )
+    @sealed
     def _check() -> dg.AssetCheckResult:
-        with sealed():
-            wrong = lake.verify(workspace.home, source.name)
+        wrong = lake.verify(workspace.home, source.name)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
     return _check

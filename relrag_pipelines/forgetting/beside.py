@@ -6,6 +6,7 @@ its `asset_id`, a line of a journal by any value in it, a file by its name, the 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.forgetting.rules import texts_in
+from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import replacing
 
 _OWN = frozenset({"records", "units", "failures"})
@@ -31,7 +33,7 @@ def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]
         elif path.suffix == ".parquet":
             _remove_rows(path, asset_ids)
         elif path.suffix == ".jsonl":
-            _remove_lines(path, asset_ids)
+            _remove_lines(home, path, asset_ids)
 
 
 def _remove_rows(path: Path, asset_ids: AbstractSet[str]) -> None:
@@ -44,12 +46,14 @@ def _remove_rows(path: Path, asset_ids: AbstractSet[str]) -> None:
             pq.write_table(table.filter(pa.array(stays)), beside, compression="zstd")
 
 
-def _remove_lines(path: Path, asset_ids: AbstractSet[str]) -> None:
+def _remove_lines(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     stays = [line for line in lines if asset_ids.isdisjoint(_said(line))]
     if stays != lines:
+        kept = b"".join(stays)
+        expected.note(home, path.relative_to(home).as_posix(), hashlib.sha256(kept).hexdigest())
         with replacing(path) as beside:
-            beside.write_bytes(b"".join(stays))
+            beside.write_bytes(kept)
 
 
 def _said(line: bytes) -> list[str]:

@@ -180,7 +180,7 @@ def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Mat
     _forget_units(workspace, source, places, left, matcher)
     if any(state.reader == units.UNFINISHED for state in units.load(home, source).values()):
         # their months wait for a sync; until then nothing of what goes may stand in the lake
-        lake.drop(home, source, touched)
+        lake.drop_derived(home, source, touched)
 
     def make(month: str) -> tuple[pa.Table, Stamp | None]:
         table = lake.read(home, "private_records", source, month)

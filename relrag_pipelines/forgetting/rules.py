@@ -6,6 +6,7 @@ which nothing is kept. The hashes are keyed by the id key, so that a copy of the
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
@@ -23,6 +24,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.identity.identifiers import parse
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import emails, phones
+from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import write_text
 
 PLACE = Path("private", "forgotten.json")
@@ -103,7 +105,9 @@ def load(home: Path, keys: Keys | None = None) -> Rules:
 def save(home: Path, rules: Rules, keys: Keys) -> None:
     """Stores the rules in place of those that are there."""
     body = {"version": _VERSION, "keys": keys.id_fingerprint, **asdict(rules)}
-    write_text(home / PLACE, json.dumps(body) + "\n")
+    text = json.dumps(body) + "\n"
+    expected.note(home, PLACE.as_posix(), hashlib.sha256(text.encode()).hexdigest())
+    write_text(home / PLACE, text)
 
 
 def added(rules: Rules, rule: Rule) -> Rules:

@@ -28,10 +28,10 @@ MAX_DIRECTORY_BYTES = 32 * 2**20
 """Largest list of entries that is read into memory: some 250,000 names."""
 
 _ENCRYPTED, _UTF8 = 0x1, 0x800
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """zipfile unpacks these piece by piece; of the others it expands each piece without a bound."""
-_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, RuntimeError)
-"""What zipfile raises on damaged archives."""
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, RuntimeError)
+"""What zipfile raises on damaged archives; NotImplementedError is a RuntimeError."""
 
 
 class Refused(Exception):
@@ -58,7 +58,7 @@ class Archive:
         unbounded.file_size = self._most_bytes + 2**20  # zipfile stops at this size, and the declared one can be a lie
         try:
             stream = self._zip.open(unbounded)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise _damaged(name, type(error).__name__) from None
         return io.BufferedReader(_Counted(stream, self, name), 2**16)
 
@@ -80,7 +80,7 @@ class _Counted(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         try:
             data = self._stream.read(len(buffer))
-        except _BROKEN as error:
+        except BROKEN as error:
             raise _damaged(self._name, type(error).__name__) from None
         buffer[: len(data)] = data
         self._position += len(data)
@@ -102,10 +102,10 @@ def opened(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive]:
     """
     size = file.stat().st_size
     most_bytes = min(max_bytes, size * max_ratio)
-    _check_directory(file, size)
+    check_directory(file, size)
     try:
         archive = zipfile.ZipFile(file)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise _no_zip(file, error) from None
     with archive:
         declared = sum(info.file_size for info in archive.infolist())
@@ -155,7 +155,7 @@ def _sort_out(entries: list[zipfile.ZipInfo]) -> tuple[dict[str, zipfile.ZipInfo
             refuse("duplicate", name)
         elif info.flag_bits & _ENCRYPTED:
             refuse("encrypted", name)
-        elif info.compress_type not in _METHODS:
+        elif info.compress_type not in METHODS:
             refuse("compression", name)
         else:
             members[name] = info
@@ -175,7 +175,7 @@ _ENTRY_FAULTS = {
 }
 
 
-def _check_directory(file: Path, size: int) -> None:
+def check_directory(file: Path, size: int) -> None:
     """Refuses a list of entries that would not fit into memory, before anything reads it."""
     if size <= MAX_DIRECTORY_BYTES:
         return

@@ -6,6 +6,7 @@ Nothing else holds it, so a backup must. A last line that a power cut tore is ig
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ import orjson
 
 from relrag_pipelines.settings import now
 from relrag_pipelines.sources import Approval
+from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder
 
 Word = Literal["approve", "swap-speakers"]
@@ -37,8 +39,10 @@ def append(home: Path, asset_ids: Iterable[str], word: Word) -> None:
     lines = [orjson.dumps({"at": said_at, "asset_id": one, "word": word}) + b"\n" for one in asset_ids]
     with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "rb+") as opened:
         size = opened.seek(0, os.SEEK_END)
-        torn = size and os.pread(opened.fileno(), 1, size - 1) != b"\n"
-        opened.write((b"\n" if torn else b"") + b"".join(lines))
+        before = os.pread(opened.fileno(), size, 0)
+        added = b"".join([b"\n" if before and not before.endswith(b"\n") else b"", *lines])
+        expected.note(home, f"private/{NAME}", hashlib.sha256(before + added).hexdigest())
+        opened.write(added)
     sync_file(file)
     sync_folder(file.parent)
 

@@ -7,6 +7,7 @@ text file that names N. A reader holds a shared lock on its generation, so none 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -18,14 +19,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines.records import SCHEMA_VERSION
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES
+from relrag_pipelines.stores import seal
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.failpoints import failpoint
-from relrag_pipelines.stores.lake import file_hash
+from relrag_pipelines.stores.seal import file_hash
 
 _LOCK = "lock"
-_REWRITTEN_BY_READERS = frozenset({_LOCK, "edge_config.json"})
-"""files that opening a generation may touch; they hold nothing that a query returns"""
+_REWRITTEN = "edge_config.json"
+"""a file that opening a generation may write again, with the same values"""
+OLDEST = max(table.since for table in TABLES.values() if "catalog" in table.place)
+"""the oldest schema version whose catalog has the shape of today"""
 
 
 _WRITTEN_BY_READERS = ".atomicwrite"
@@ -90,10 +94,11 @@ def finish(
         "published_at": at.isoformat("T", "seconds"),
         **about,
         "oldest_kept": number if forget else published(home).get("oldest_kept", 0),
+        "rewritten": _values(path),
         "carried": sorted(known),
         "files": dict(sorted({**known, **entries}.items())),
     }
-    write_text(path / "MANIFEST.json", json.dumps(manifest, indent=1) + "\n")
+    write_text(path / "MANIFEST.json", seal.sealed(manifest))
     failpoint("generation.lock", path / _LOCK)
     (path / _LOCK).touch(mode=0o600)
     sync_folder(path)
@@ -101,16 +106,19 @@ def finish(
     failpoint("generation.rename", place)
     path.replace(place)
     sync_folder(place.parent)
-    write_text(home / "published" / "current", f"{number}\n")
+    name_current(home, number)
     return Generation(number, place, manifest)
 
 
 def current_number(home: Path) -> int | None:
     """Number of the current generation; None when nothing is published."""
+    path = home / "published" / "current"
     try:
-        return int((home / "published" / "current").read_text())
+        return int(path.read_bytes())
     except FileNotFoundError:
         return None
+    except ValueError:
+        raise GenerationError(f"{path} is damaged; `relrag verify --repair` makes it again") from None
 
 
 def published(home: Path) -> dict[str, Any]:
@@ -126,7 +134,10 @@ def published(home: Path) -> dict[str, Any]:
 
 @contextmanager
 def open_current(home: Path) -> Iterator[Generation]:
-    """The current generation, held by a shared lock; NothingPublished when there is none."""
+    """The current generation, held by a shared lock.
+
+    Raises NothingPublished when there is none, and GenerationError where it is damaged or of another schema version.
+    """
     while True:
         number = current_number(home)
         if number is None:
@@ -143,8 +154,9 @@ def open_current(home: Path) -> Iterator[Generation]:
             if not path.is_dir():
                 continue
             manifest = _manifest(path)
-            if manifest["schema_version"] > SCHEMA_VERSION:
-                raise GenerationError(f"generation {number} was published by a newer relrag; install that version")
+            if manifest["schema_version"] < OLDEST:
+                said = f"was published by an older relrag (schema {manifest['schema_version']})"
+                raise GenerationError(f"generation {number} {said}; `relrag sync` makes a new one of what is stored")
             yield Generation(number, path, manifest)
             return
 
@@ -164,20 +176,44 @@ def sweep(home: Path, keep: int) -> list[int]:
         left.unlink()
     removed = []
     for number in sorted(set(numbers(home)) - {current, *kept}):
-        path = home / "published" / str(number)
-        with (path / _LOCK).open("a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            failpoint("generation.retire", path)
-            # renamed first, so that no reader finds half a generation
-            path.replace(path.with_name(f".{number}.removed"))
-        removed.append(number)
+        if _retire(home / "published" / str(number)):
+            removed.append(number)
+    _remove_retired(home)
+    return removed
+
+
+def remove(home: Path, number: int) -> bool:
+    """Removes one generation, the current one too; False where it is being read and therefore left."""
+    removed = _retire(home / "published" / str(number))
+    _remove_retired(home)
+    return removed
+
+
+def name_current(home: Path, number: int | None) -> None:
+    """Makes a finished generation the current one, or none."""
+    path = home / "published" / "current"
+    if number is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_text(path, f"{number}\n")
+
+
+def _retire(path: Path) -> bool:
+    with (path / _LOCK).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        failpoint("generation.retire", path)
+        # renamed first, so that no reader finds half a generation
+        path.replace(path.with_name(f".{path.name}.removed"))
+    return True
+
+
+def _remove_retired(home: Path) -> None:
     for doomed in (home / "published").glob(".*.removed"):
         failpoint("generation.remove", doomed)
         shutil.rmtree(doomed, ignore_errors=True)
-    return removed
 
 
 def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
@@ -185,21 +221,35 @@ def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
 
     Without `carried`, files that were not written for this generation are not read.
     """
-    path = home / "published" / str(number)
+    return [f"{name} {found}" for name, found in damage(home, number, carried=carried)]
+
+
+def damage(home: Path, number: int, *, carried: bool = True) -> list[tuple[str, str]]:
+    """(path within the home, what is wrong with it) of every file of a generation that is not as it was published."""
+    path, within = home / "published" / str(number), f"published/{number}"
+    unchecked = [(f"{within}/{name}", seal.UNCHECKED) for name in (*_files(path), *_values(path))]
     try:
-        manifest = _manifest(path)
-        expected = manifest["files"]
-    except (OSError, ValueError, KeyError):
-        return [f"published/{number}/MANIFEST.json is missing or unreadable"]
-    found = set(_files(path))
-    wrong = [f"published/{number}/{name} is not in its MANIFEST" for name in sorted(found - expected.keys())]
+        manifest = seal.read(path / "MANIFEST.json")
+    except FileNotFoundError:
+        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked]
+    except seal.Unusable as unusable:
+        return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
+    expected, found, values = manifest["files"], set(_files(path)), _values(path)
+    rewritten = manifest.get("rewritten", dict(values))  # the first manifests did not list them
+    wrong = [(f"{within}/{name}", "is not in its MANIFEST") for name in sorted(found - expected.keys())]
     there = [name for name in expected if name in found and (carried or name not in manifest.get("carried", ()))]
     hashes = dict(zip(there, _hashes(path, there), strict=True))
     for name, entry in expected.items():
         if name not in found:
-            wrong.append(f"published/{number}/{name} is missing")
+            wrong.append((f"{within}/{name}", "is missing"))
         elif (path / name).stat().st_size != entry["bytes"] or hashes.get(name, entry["sha256"]) != entry["sha256"]:
-            wrong.append(f"published/{number}/{name} differs from its MANIFEST")
+            wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
+    for name, digest in rewritten.items():
+        if values.pop(name, None) != digest:
+            wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
+    wrong += [(f"{within}/{name}", "is not in its MANIFEST") for name in values]
+    if (path / _LOCK).exists() and (path / _LOCK).stat().st_size:
+        wrong.append((f"{within}/{_LOCK}", "is not empty"))
     return wrong
 
 
@@ -215,15 +265,30 @@ def _files(path: Path) -> list[str]:
     return [
         file.as_posix()
         for file in found
-        if file.name not in _REWRITTEN_BY_READERS
-        and file.name != "MANIFEST.json"
+        if file.as_posix() not in {_LOCK, "MANIFEST.json"}
+        and file.name != _REWRITTEN
         and not file.parent.name.startswith(_WRITTEN_BY_READERS)
     ]
 
 
-def _manifest(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((path / "MANIFEST.json").read_text())
+def _values(path: Path) -> dict[str, str]:
+    """Hashes of what the files say that readers write again; empty for one that cannot be read."""
+    found = {}
+    for file in sorted(path.rglob(_REWRITTEN)):
+        try:
+            said = json.dumps(json.loads(file.read_bytes()), sort_keys=True)
+        except ValueError:
+            said = ""
+        found[file.relative_to(path).as_posix()] = said and hashlib.sha256(said.encode()).hexdigest()
     return found
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """The MANIFEST of the generation in that folder; GenerationError where it cannot be used."""
+    try:
+        return seal.read(path / "MANIFEST.json")
+    except seal.Unusable as unusable:
+        raise GenerationError(f"generation {path.name}: its MANIFEST.json {unusable}") from None
 
 
 def numbers(home: Path) -> list[int]:

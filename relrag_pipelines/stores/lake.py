@@ -6,8 +6,6 @@ so equal content gives equal bytes, and the hash of a file tells whether what de
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,13 +15,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema, conform
+from relrag_pipelines.stores import expected, seal
 from relrag_pipelines.stores.atomic import replacing, write_text
 from relrag_pipelines.stores.failpoints import failpoint
+from relrag_pipelines.stores.seal import file_hash
 
 _ROW_GROUP = 50_000
 _DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
 """tables with months under lake/"""
+MONTHLY = ("private_records", *_DERIVED)
+"""tables with a manifest of months"""
 
 
 class LakeError(Exception):
@@ -70,20 +72,29 @@ def folder(home: Path, table: str, source: str) -> Path:
 
 
 def manifest(home: Path, table: str, source: str) -> Manifest:
-    """What is there; LakeError where a newer relrag wrote it."""
+    """What is there and has the shape of today; private records of an older shape too: `read` gives them that of today.
+
+    Raises LakeError where a newer relrag wrote it, or where it is damaged.
+    """
     path = folder(home, table, source) / "MANIFEST.json"
     try:
-        stored = json.loads(path.read_text())
+        stored = seal.read(path)
     except FileNotFoundError:
         return {}
-    if stored["schema_version"] > SCHEMA_VERSION:
-        raise LakeError(
-            f"{path.parent} was written by a newer relrag (schema {stored['schema_version']}, this one knows "
-            f"{SCHEMA_VERSION}); install that version"
-        )
-    if stored["schema_version"] < SCHEMA_VERSION:
+    except seal.Unusable as unusable:
+        raise LakeError(f"{path} {unusable}") from None
+    if stored["schema_version"] < TABLES[table].since and table != "private_records":
         return {}
     return {month: Entry(**entry) for month, entry in stored["months"].items()}
+
+
+def private_outdated(home: Path, source: str) -> bool:
+    """Whether private records of that source were written in an older shape; those that can be are read again."""
+    try:
+        version = seal.read(folder(home, "private_records", source) / "MANIFEST.json")["schema_version"]
+    except (FileNotFoundError, seal.Unusable):
+        return False
+    return bool(version < TABLES["private_records"].since)
 
 
 def month_path(home: Path, table: str, source: str, month: str) -> Path:
@@ -94,12 +105,19 @@ def month_path(home: Path, table: str, source: str, month: str) -> Path:
 def read(home: Path, table: str, source: str, month: str, *, damaged: bool = False) -> pa.Table:
     """The rows of one month; an empty table where there are none.
 
-    Raises LakeError where the manifest knows rows and the file is gone, unless `damaged` ones count as empty.
+    Raises LakeError where a file cannot be read, and where the manifest knows rows and the file is gone, unless
+    `damaged` ones count as empty then.
     """
     schema = arrow_schema(TABLES[table].row)
     path = month_path(home, table, source, month)
     if path.exists():
-        return pq.read_table(path, schema=schema, partitioning=None)
+        try:
+            if table == "private_records" and not pq.read_schema(path).equals(schema):
+                return conform(pq.read_table(path, partitioning=None), TABLES[table].row)
+            return pq.read_table(path, schema=schema, partitioning=None)
+        except (pa.ArrowException, OSError):
+            where = f"{table} of {source}, {month}"
+            raise LakeError(f"{where}, cannot be read; `relrag verify --repair` makes it again") from None
     entry = manifest(home, table, source).get(month)
     if entry and entry.rows and not damaged:
         raise LakeError(f"{table} of {source}, {month}, is missing; `relrag sync --full` makes it again")
@@ -156,16 +174,44 @@ def sweep(home: Path) -> None:
                     path.unlink()
 
 
+def adopt(home: Path, source: str, months: Sequence[str]) -> list[str]:
+    """Lists private months as they are, if they can be read and no manifest lists them; returns those.
+
+    A manifest that is damaged is replaced by one of these months alone.
+    """
+    try:
+        entries = manifest(home, "private_records", source)
+    except LakeError:
+        entries = {}
+    found: Manifest = {}
+    for month in sorted(set(months) - entries.keys()):
+        try:
+            rows = read(home, "private_records", source, month).num_rows
+        except LakeError:
+            continue
+        path = month_path(home, "private_records", source, month)
+        found[month] = Entry("", 0, "", file_hash(path), rows, path.stat().st_size)
+    _write_manifest(home, "private_records", source, {**entries, **found})
+    return sorted(found)
+
+
 def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
-    drop(home, source, {month for table in _DERIVED for month in manifest(home, table, source) if month < first})
+    drop_derived(
+        home, source, {month for table in _DERIVED for month in manifest(home, table, source) if month < first}
+    )
 
 
-def drop(home: Path, source: str, months: Collection[str]) -> None:
+def drop_derived(home: Path, source: str, months: Collection[str]) -> None:
     """Removes these months of everything that is made from the private records."""
     for table in _DERIVED:
-        if there := sorted(set(months) & manifest(home, table, source).keys()):
-            write(home, table, source, there, [(pa.table({}), None)] * len(there))
+        drop(home, table, source, sorted(set(months) & manifest(home, table, source).keys()))
+
+
+def drop(home: Path, table: str, source: str, months: Sequence[str]) -> None:
+    """Removes months of a table."""
+    if months:
+        write(home, table, source, months, [(pa.table({}), None)] * len(months))
 
 
 def sources(home: Path) -> set[str]:
@@ -177,15 +223,26 @@ def sources(home: Path) -> set[str]:
 
 def verify(home: Path, source: str) -> list[str]:
     """What differs between the month files of a source and their manifests, a line each; empty when all is true."""
-    wrong = []
-    for table in ("private_records", *_DERIVED):
-        entries = manifest(home, table, source)
-        there = {path.stem for path in folder(home, table, source).glob("*.parquet")}
-        for month in sorted(there | entries.keys()):
-            name = month_path(home, table, source, month).relative_to(home).as_posix()
-            if found := _damage(home, table, source, month, entries.get(month)):
-                wrong.append(f"{name} {found}")
-    return wrong
+    return [f"{name} {found}" for table in MONTHLY for name, found in damage(home, table, source)]
+
+
+def damage(home: Path, table: str, source: str) -> list[tuple[str, str]]:
+    """(path within the home, what is wrong with it) of every file of a table and source that is not as written."""
+    place = folder(home, table, source)
+    within = place.relative_to(home).as_posix()
+    there = {path.stem for path in place.glob("*.parquet")}
+    unchecked = [(f"{within}/{month}.parquet", seal.UNCHECKED) for month in sorted(there)]
+    try:
+        stored = seal.read(place / "MANIFEST.json")
+    except FileNotFoundError:
+        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked] if there else []
+    except seal.Unusable as unusable:
+        return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
+    entries = {month: Entry(**entry) for month, entry in stored["months"].items()}
+    found = [
+        (month, _damage(home, table, source, month, entries.get(month))) for month in sorted(there | entries.keys())
+    ]
+    return [(f"{within}/{month}.parquet", wrong) for month, wrong in found if wrong]
 
 
 def remove(home: Path, source: str) -> None:
@@ -193,9 +250,11 @@ def remove(home: Path, source: str) -> None:
     for table in ("private_records", *_DERIVED):
         failpoint("lake.remove", folder(home, table, source))
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
-    for kept in ("units", "failures"):
-        failpoint("lake.remove", home / "private" / kept)
-        (home / "private" / kept / f"{source}.parquet").unlink(missing_ok=True)
+    kept = [f"private/{name}/{source}.parquet" for name in ("units", "failures")]
+    for name in kept:
+        failpoint("lake.remove", home / name)
+        (home / name).unlink(missing_ok=True)
+    expected.drop(home, kept)
 
 
 def _damage(home: Path, table: str, source: str, month: str, entry: Entry | None) -> str:
@@ -212,13 +271,7 @@ def _write_manifest(home: Path, table: str, source: str, entries: Manifest) -> N
         "schema_version": SCHEMA_VERSION,
         "months": {month: asdict(entry) for month, entry in sorted(entries.items())},
     }
-    write_text(folder(home, table, source) / "MANIFEST.json", json.dumps(body, indent=1) + "\n")
-
-
-def file_hash(path: Path) -> str:
-    """Hash of a file's bytes, hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    write_text(folder(home, table, source) / "MANIFEST.json", seal.sealed(body))
 
 
 def _write_month(home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: Stamp) -> Entry:

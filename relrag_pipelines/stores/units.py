@@ -7,20 +7,27 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, to_table
+from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, path_of, unit_of
+from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import replacing
+from relrag_pipelines.stores.seal import file_hash
 
 UNFINISHED = "unfinished"
 """`reader` of a unit whose records are being replaced: a kill there makes it be read again"""
 
 HIDDEN = "forgotten:"
 """how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
+
+
+class UnitsError(Exception):
+    """What is known of a source's units cannot be read; the message says which file and what to do."""
 
 
 class SourceMissing(Exception):
@@ -76,37 +83,45 @@ def scan(
 
 def load(home: Path, source: str) -> dict[str, UnitState]:
     """The units of a source as last read, by path."""
-    path = home / "private" / "units" / f"{source}.parquet"
-    if not path.exists():
-        return {}
     return {
         row["path"]: UnitState(**{**row, "months": [UnitMonth(**month) for month in row["months"]]})
-        for row in pq.read_table(path).to_pylist()
+        for row in _load(home, f"private/units/{source}.parquet", UnitState)
     }
 
 
 def save(home: Path, source: str, units: dict[str, UnitState]) -> None:
     """Stores the units of a source."""
+    # a hidden unit still has its own path as key: its place among the others would tell of it
     rows = sorted(units.values(), key=lambda unit: unit.path)
-    _save(home / "private" / "units" / f"{source}.parquet", rows, UnitState)
+    _save(home, f"private/units/{source}.parquet", rows, UnitState)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
     """What could not be read in a source, ordered by unit and location."""
-    path = home / "private" / "failures" / f"{source}.parquet"
-    return [Failure(**row) for row in pq.read_table(path).to_pylist()] if path.exists() else []
+    return [Failure(**row) for row in _load(home, f"private/failures/{source}.parquet", Failure)]
 
 
 def save_failures(home: Path, source: str, failures: list[Failure]) -> None:
     """Stores what could not be read in a source."""
     ordered = sorted(failures, key=lambda failure: (failure.unit, failure.location, failure.fault))
-    _save(home / "private" / "failures" / f"{source}.parquet", ordered, Failure)
+    _save(home, f"private/failures/{source}.parquet", ordered, Failure)
 
 
-def _save(path: Path, rows: list[UnitState] | list[Failure], row: type) -> None:
-    with replacing(path) as beside:
+def _load(home: Path, name: str, row: type) -> list[dict[str, Any]]:
+    try:
+        found: list[dict[str, Any]] = conform(pq.read_table(home / name, partitioning=None), row).to_pylist()
+    except FileNotFoundError:
+        return []
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise UnitsError(f"{home / name} cannot be read; `relrag verify --repair` makes it again") from None
+    return found
+
+
+def _save(home: Path, name: str, rows: list[UnitState] | list[Failure], row: type) -> None:
+    with replacing(home / name) as beside:
         table: pa.Table = to_table(list(rows), row) if rows else arrow_schema(row).empty_table()
         pq.write_table(table, beside, compression="zstd")
+        expected.note(home, name, file_hash(beside))
 
 
 def _as_read(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> bool:

@@ -26,6 +26,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import generations, lake, lock, units
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.stores.units import UnitsError
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import number, size
 from relrag_query.render import safe
@@ -122,15 +123,15 @@ def load_failures(home: Path, source: str) -> list[Failure]:
 
 def _source(settings: Settings, source: Source) -> SourceStatus:
     home = settings.home_path
-    known = units.load(home, source.name)
-    found = SourceStatus(source.name, source.kind, str(settings.source_path(source)), len(known))
-    found.bytes = sum(unit.size for unit in known.values())
+    found = SourceStatus(source.name, source.kind, str(settings.source_path(source)))
     try:
+        known = units.load(home, source.name)
         manifests = {table: lake.manifest(home, table, source.name) for table in TABLES}
         found.failures = dict(sorted(Counter(one.fault for one in load_failures(home, source.name)).items()))
-    except LakeError as error:
+    except (LakeError, UnitsError) as error:
         found.problem = str(error)
         return found
+    found.units, found.bytes = len(known), sum(unit.size for unit in known.values())
     found.records = sum(entry.rows for entry in manifests["records"].values())
     found.chunks = sum(entry.rows for entry in manifests["chunks"].values())
     found.months = sum(entry.rows > 0 for entry in manifests["records"].values())
@@ -153,7 +154,7 @@ def _pending(settings: Settings) -> tuple[str, list[str]]:
         return _first_sync(settings)
     try:
         todo = plans.current(Workspace(settings))
-    except (KeysError, LakeError) as error:
+    except (GenerationError, KeysError, LakeError, UnitsError) as error:
         return "", [str(error)]
     read = sum(export.new + export.changed for export in todo.exports)
     gone = sum(export.gone for export in todo.exports)

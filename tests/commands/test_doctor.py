@@ -195,7 +195,7 @@ def test_a_damaged_generation_is_told(indexed: Path) -> None:
     ]
     (published / "1" / "MANIFEST.json").write_text("{")
     ((level, said),) = found(indexed, "generation")
-    assert (level, said.split("; ")[0]) == ("warning", "the published generation cannot be opened")
+    assert (level, said.split("; ")[0]) == ("warning", "generation 1: its MANIFEST.json cannot be read")
 
 
 def test_runs_that_never_ended_are_told(indexed: Path) -> None:

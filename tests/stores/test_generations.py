@@ -7,6 +7,7 @@ import pytest
 
 from relrag_pipelines.stores import generations
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from tests import archive
 
 AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
 
@@ -89,12 +90,16 @@ def test_verify_names_what_differs(tmp_path: Path) -> None:
     (place / "catalog.duckdb").unlink()
     assert "published/1/catalog.duckdb is missing" in generations.verify(tmp_path, 1)
     (place / "MANIFEST.json").write_text("{")
-    assert generations.verify(tmp_path, 1) == ["published/1/MANIFEST.json is missing or unreadable"]
+    assert generations.verify(tmp_path, 1) == [
+        "published/1/MANIFEST.json cannot be read",
+        "published/1/stray cannot be checked without its manifest",
+        "published/1/vectors/points cannot be checked without its manifest",
+        "published/1/vectors/edge_config.json cannot be checked without its manifest",
+    ]
 
 
 def test_a_generation_of_a_newer_relrag_is_refused(tmp_path: Path) -> None:
-    path = publish(tmp_path, "one").path / "MANIFEST.json"
-    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 999'))
+    archive.as_schema(publish(tmp_path, "one").path / "MANIFEST.json", 999)
     with pytest.raises(GenerationError, match="newer relrag"), generations.open_current(tmp_path):
         pass
 

@@ -1,14 +1,16 @@
 """The lake: files and manifests."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from relrag_pipelines.records import SCHEMA_VERSION, Edge, arrow_schema, to_table
-from relrag_pipelines.stores import lake
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge, arrow_schema, to_table
+from relrag_pipelines.stores import lake, seal
 from relrag_pipelines.stores.lake import LakeError, Stamp
+from tests import archive
 
 STAMP = Stamp("in", 1, "set")
 
@@ -68,14 +70,19 @@ def test_verify_names_the_file_with_one_flipped_byte(tmp_path: Path) -> None:
     assert lake.verify(tmp_path, "chat") == ["lake/asset_asset_edges/chat/2024-05.parquet is missing"]
 
 
-def test_a_newer_lake_is_refused_and_an_older_one_counts_as_empty(tmp_path: Path) -> None:
+def test_a_newer_lake_is_refused_and_one_of_an_older_shape_counts_as_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(tmp_path, ("2024-05", edges("x"), STAMP))
     path = lake.folder(tmp_path, "asset_asset_edges", "chat") / "MANIFEST.json"
-    written = path.read_text()
-    path.write_text(written.replace(f'"schema_version": {SCHEMA_VERSION}', f'"schema_version": {SCHEMA_VERSION + 1}'))
+    archive.as_schema(path, SCHEMA_VERSION + 1)
     with pytest.raises(LakeError, match=f"schema {SCHEMA_VERSION + 1}"):
         lake.manifest(tmp_path, "asset_asset_edges", "chat")
-    path.write_text(written.replace(f'"schema_version": {SCHEMA_VERSION}', '"schema_version": 0'))
+    monkeypatch.setattr(seal, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    archive.as_schema(path, SCHEMA_VERSION)
+    assert list(lake.manifest(tmp_path, "asset_asset_edges", "chat")) == ["2024-05"]
+    changed = dataclasses.replace(TABLES["asset_asset_edges"], since=SCHEMA_VERSION + 1)
+    monkeypatch.setitem(TABLES, "asset_asset_edges", changed)
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
 
 

@@ -10,7 +10,6 @@ import io
 import posixpath
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +18,7 @@ from pathlib import Path
 from lxml import etree
 
 from relrag_pipelines.records import Failure
+from relrag_pipelines.sources import zips
 from relrag_pipelines.sources.document.content import (
     DocumentError,
     Extracted,
@@ -33,6 +33,9 @@ CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.d
 
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_WINDOW = 2**20
+MAX_XML_BYTES = 48 * 2**20
+"""XML of one document that is read: some 10,000 pages. Its tree takes several times as much memory."""
 _STRICT = {
     b"http://purl.oclc.org/ooxml/wordprocessingml/main": b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     b"http://purl.oclc.org/ooxml/officeDocument/": b"http://schemas.openxmlformats.org/officeDocument/2006/",
@@ -42,34 +45,47 @@ _STRICT = {
 
 def extract(data: bytes | Path, max_ratio: int, max_bytes: int) -> Extracted:
     """The text of a DOCX that expands at most `max_ratio` times and to `max_bytes`. Raises DocumentError."""
+    size = len(data) if isinstance(data, bytes) else data.stat().st_size
     try:
+        if isinstance(data, Path):
+            zips.check_directory(data, size)
         archive = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
-    except zipfile.BadZipFile:
+    except zips.Refused as refused:
+        raise DocumentError(refused.failure.fault, refused.failure.message) from None
+    except zips.BROKEN:
         raise _no_zip(data) from None
     with archive:
-        _refuse_bombs(archive, max_ratio, max_bytes)
+        _refuse_bombs(archive, size, max_ratio, max_bytes)
         try:
             return _read(_Parts(archive))
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, etree.XMLSyntaxError) as error:
+        except (*zips.BROKEN, etree.XMLSyntaxError) as error:
             why = f"the document is broken inside ({type(error).__name__}); open it in Word and save it again"
             raise DocumentError("damaged", why) from None
 
 
 def _no_zip(data: bytes | Path) -> DocumentError:
-    if isinstance(data, Path):
-        data = data.read_bytes()
-    if not data.startswith(_OLE):
-        return DocumentError("damaged", "a .docx that is no zip; export or download it again")
-    if "EncryptedPackage".encode("utf-16-le") in data:
+    with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as stream:
+        head = stream.read(_WINDOW)
+        if not head.startswith(_OLE):
+            return DocumentError("damaged", "a .docx that is no zip; export or download it again")
+        encrypted, word = False, "EncryptedPackage".encode("utf-16-le")
+        while head and not encrypted:  # it may be as large as a unit may be
+            encrypted, tail = word in head, head[-len(word) :]
+            more = stream.read(_WINDOW)
+            head = tail + more if more else b""
+    if encrypted:
         return DocumentError("encrypted", "the document asks for a password; save a copy without one")
     return DocumentError("old_format", "a Word file from before 2007 named .docx; save it as DOCX or PDF")
 
 
-def _refuse_bombs(archive: zipfile.ZipFile, max_ratio: int, max_bytes: int) -> None:
+def _refuse_bombs(archive: zipfile.ZipFile, packed: int, max_ratio: int, max_bytes: int) -> None:
+    """`packed` is the size of the file itself: what its parts say of theirs can be a lie, and they can overlap."""
     parts = archive.infolist()
-    size, packed = sum(part.file_size for part in parts), sum(part.compress_size for part in parts) or 1
+    size = sum(part.file_size for part in parts)
     if size > max_bytes:
         raise DocumentError("too_large", f"expands to {size} bytes; archive_max_bytes is {max_bytes}")
+    if any(part.compress_type not in zips.METHODS for part in parts):
+        raise DocumentError("compression", "packed by another method than deflate; open it in Word and save it again")
     if size > max_ratio * packed:
         raise DocumentError("too_large", f"expands {size // packed} times; archive_max_ratio is {max_ratio}")
     if any(part.flag_bits & 1 for part in parts):
@@ -82,9 +98,14 @@ class _Parts:
 
     archive: zipfile.ZipFile
     failures: list[Failure] = field(default_factory=list)
+    left: int = MAX_XML_BYTES
+    """bytes of XML that may still be read"""
 
     def tree(self, name: str) -> etree._Element:
         try:
+            self.left -= self.archive.getinfo(name).file_size
+            if self.left < 0:
+                raise DocumentError("too_large", f"its text takes more than {MAX_XML_BYTES:,} bytes of XML; split it")
             data = self.archive.read(name)
         except KeyError:
             return etree.Element("missing")

@@ -1,0 +1,145 @@
+"""Takes away what is damaged and can be made again, so that the next sync makes it again.
+
+The lake and the generations are made of private/, private/ is made of the exports. What can no longer be made is left
+where it lies, and named.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from relrag_pipelines.records import UnitMonth, UnitState
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import expected, generations, inventory, lake, units
+from relrag_pipelines.stores.generations import GenerationError
+from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.verify import Finding
+from relrag_pipelines.workspace import Workspace
+
+
+def repair(workspace: Workspace, findings: Sequence[Finding]) -> Iterator[str]:
+    """Prepares the archive for a sync that makes good what was found; says what was done, a line each.
+
+    The caller holds the writer's lock, and syncs afterwards. Raises LakeError, before anything is done, where a newer
+    relrag has written.
+    """
+    home = workspace.home
+    for finding in findings:
+        if finding.newer:
+            raise LakeError(f"{home / finding.path} {finding.said}; install that version, nothing was changed")
+    # manifests first: nothing can be taken out of a damaged one
+    damaged = sorted((finding.path for finding in findings), key=lambda path: not path.endswith("MANIFEST.json"))
+    for source in workspace.settings.sources:
+        yield from _private(workspace, source, damaged)
+    if expected.NAME in damaged:
+        expected.renew(home)
+        yield f"{expected.NAME}: written again"
+    yield from _generations(home, damaged)
+    for path in damaged:
+        yield from _single(home, path)
+
+
+def _single(home: Path, path: str) -> Iterator[str]:
+    part = inventory.part(path)
+    if path.startswith("lake/") and part:
+        yield f"{_lake(home, path)}: removed, to be made again from private/"
+    elif part and part.origin == "passing":
+        (home / path).unlink(missing_ok=True)
+        yield f"{path}: removed, it {part.meaning}"
+    elif part and part.origin == "history":
+        for name in (path, f"{path}-wal", f"{path}-shm"):
+            (home / name).unlink(missing_ok=True)
+        yield f"{path}: removed, Dagster makes it anew; it held no data of the archive"
+
+
+def _lake(home: Path, path: str) -> str:
+    """Lets go of a month, or of all months of a table whose manifest is damaged; returns what went."""
+    _, table, source, name = path.split("/")
+    if name == "MANIFEST.json":
+        shutil.rmtree(home / "lake" / table / source)
+        return f"lake/{table}/{source}"
+    lake.drop(home, table, source, [Path(name).stem])
+    return path
+
+
+def _generations(home: Path, damaged: list[str]) -> Iterator[str]:
+    """Removes damaged generations; an older sound one serves until the sync has made a new one."""
+    bad = {number for number in generations.numbers(home) if any(_within(path, number) for path in damaged)}
+    if not bad and "published/current" not in damaged:
+        return
+    try:
+        oldest = int(generations.published(home).get("oldest_kept", 0))
+    except GenerationError:
+        oldest = 0
+    for number in sorted(bad):
+        if generations.remove(home, number):
+            yield f"published/{number}: removed, to be made again from the lake"
+        else:
+            yield f"published/{number}: is being read, so it was left; run this again when its readers are done"
+    sound = max(
+        (number for number in generations.numbers(home) if number >= oldest and number not in bad), default=None
+    )
+    generations.name_current(home, sound)
+    yield f"published/current: {f'names {sound} now' if sound else 'removed, until a generation is published'}"
+
+
+def _within(path: str, number: int) -> bool:
+    return path.startswith(f"published/{number}/")
+
+
+def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterator[str]:
+    """Has the units read again that damaged private files were made of, where they still are there."""
+    home, name = workspace.home, source.name
+    within = f"private/records/{name}"
+    kept = [path for path in (f"private/{sort}/{name}.parquet" for sort in ("units", "failures")) if path in damaged]
+    records = [Path(path).stem for path in damaged if path.startswith(f"{within}/")]
+    if not kept and not records:
+        return
+    try:
+        there = units.scan(workspace.settings.source_path(source), KINDS[source.kind], source, {}, "").units.keys()
+    except units.SourceMissing as missing:
+        yield f"{name}: nothing private can be made again: {missing}"
+        return
+    known = _rebuilt(home, name) if f"private/units/{name}.parquet" in kept else units.load(home, name)
+    months = {month for month in records if month != "MANIFEST"}
+    lost = months & {month.month for path in known.keys() - there for month in known[path].months}
+    if source.retain and lost:
+        yield from _keep(home, name, sorted(lost))
+        months -= lost
+    elif "MANIFEST" in records:
+        lake.adopt(home, name, [])
+    again = {path for path, state in known.items() if kept or months & {month.month for month in state.months}}
+    marked = {path: replace(known[path], reader=units.UNFINISHED) for path in again}
+    lake.drop(home, "private_records", name, sorted(months))
+    if f"private/failures/{name}.parquet" in kept:
+        units.save_failures(home, name, [])
+    units.save(home, name, {**known, **marked})
+    for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *kept]:
+        yield f"{path}: to be made again; files of {name} to be read: {len(again & there)} at least"
+
+
+def _keep(home: Path, source: str, months: list[str]) -> Iterator[str]:
+    """Months that hold retained records of files that are gone: taken as they are if nothing says they are damaged."""
+    adopted = lake.adopt(home, source, months)
+    for month in months:
+        said = "left, it was made of files that are gone; restore it from a backup, or delete it to do without them"
+        if month in adopted:
+            said = "taken as it is: its manifest was lost, and it holds records of files that are gone"
+        yield f"private/records/{source}/{month}.parquet: {said}"
+
+
+def _rebuilt(home: Path, source: str) -> dict[str, UnitState]:
+    """The units that the private records name, so that one whose file is gone is still known."""
+    found: dict[str, list[UnitMonth]] = {}
+    for file in sorted(lake.folder(home, "private_records", source).glob("*.parquet")):
+        try:
+            rows = lake.read(home, "private_records", source, file.stem)
+        except LakeError:
+            continue
+        for unit in rows["unit"].value_counts().to_pylist():
+            found.setdefault(unit["values"], []).append(UnitMonth(file.stem, unit["counts"], ""))
+    return {path: UnitState(path, 0, 0, "", units.UNFINISHED, months) for path, months in found.items()}

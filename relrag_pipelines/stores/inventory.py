@@ -1,0 +1,67 @@
+"""Every file that lies in a home, declared once: what it is, and from what it can be made again.
+
+`verify` names what is declared nowhere here, and a backup takes along what can be made from nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from relrag_pipelines.stores import lake
+
+Origin = Literal["owner", "exports", "private", "history", "passing"]
+"""What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
+exports, which may be gone. private: of private/. history: by Dagster, of what has happened. passing: for the moment."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files of one sort."""
+
+    pattern: str
+    """regular expression of their paths within the home"""
+    meaning: str
+    origin: Origin
+
+
+_MONTHS = r"(MANIFEST\.json|\d{4}-\d\d\.parquet)"
+_TABLES = "|".join(name for name in lake.MONTHLY if name != "private_records")
+
+PARTS = (
+    Part(r"(.+/)?\.[^/]+\.\d+\.tmp", "was left by a process that was killed", "passing"),
+    Part(r"published/next/.+", "belongs to a generation that was not finished", "passing"),
+    Part(r"published/\.\d+\.removed/.+", "belongs to a generation that was being removed", "passing"),
+    Part(r"lock", "who is writing", "passing"),
+    Part(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
+    Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),
+    Part(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
+    Part(r"private/approvals\.jsonl", "what the owner said of calls", "owner"),
+    Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
+    Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
+    Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
+    Part(r"published/(\d+/.+|current)", "published generations", "private"),
+    Part(r"dagster/.+", "runs and events; no text of the archive", "history"),
+)
+
+
+def part(name: str) -> Part | None:
+    """What a file of that path within its home is; None where nothing of the kind belongs there."""
+    return next((one for one in PARTS if re.fullmatch(one.pattern, name)), None)
+
+
+def is_of(name: str, source: str) -> bool:
+    """Whether a private file holds what is known of that source."""
+    return bool(re.fullmatch(rf"private/(records/{source}/.+|(units|failures)/{source}\.parquet)", name))
+
+
+def files(home: Path) -> Iterator[str]:
+    """Every file of a home, by its path within it, in order; links and devices too, which do not belong there."""
+    for folder, folders, names in os.walk(home):
+        folders.sort()
+        linked = [name for name in folders if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name).relative_to(home).as_posix() for name in sorted(names + linked))

@@ -1,0 +1,71 @@
+"""Small JSON files that tell when a byte of them has changed: the hash of all that follows is their first value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines.records import SCHEMA_VERSION
+
+_HEAD, _SEAL = b'{\n "seal": "', 64
+_UNSEALED = b'{\n "schema_version": '
+"""how a manifest begins that was written before there were seals"""
+
+
+NEWER = "was written by a newer relrag"
+UNCHECKED = "cannot be checked without its manifest"
+"""what is found of a file whose hash stands in a manifest that cannot be read"""
+
+
+class Unusable(Exception):
+    """The file cannot be used: `found` says what it is (a file's name fits before it), the message what to do too."""
+
+    def __init__(self, found: str, advice: str = "`relrag verify --repair` makes it again") -> None:
+        super().__init__(f"{found}; {advice}")
+        self.found = found
+
+
+class Damaged(Unusable):
+    """It is not as it was written."""
+
+
+class Newer(Unusable):
+    """A newer relrag wrote it."""
+
+
+def sealed(body: dict[str, Any]) -> str:
+    """The text of a sealed file that holds `body`, which names its schema_version."""
+    rest = json.dumps(body, indent=1).removeprefix("{\n") + "\n"
+    return f'{_HEAD.decode()}{_digest(rest.encode())}",\n{rest}'
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What a sealed file holds. Raises FileNotFoundError, Damaged, and Newer for one of a newer schema version."""
+    data = path.read_bytes()
+    rest, has_seal = data[len(_HEAD) + _SEAL + len(b'",\n') :], data.startswith(_HEAD)
+    if has_seal and data != f'{_HEAD.decode()}{_digest(rest)}",\n'.encode() + rest:
+        raise Damaged("is not as it was written")
+    try:
+        body = json.loads(b"{" + rest if has_seal else data)
+        version = body["schema_version"]
+        newer = version > SCHEMA_VERSION
+    except (ValueError, TypeError, KeyError):
+        raise Damaged("cannot be read") from None
+    if newer:  # asked before the form of the file, which may be another by then
+        known = f"schema {version}, this one knows {SCHEMA_VERSION}"
+        raise Newer(f"{NEWER} ({known})", "install that version")
+    if not has_seal and not data.startswith(_UNSEALED):
+        raise Damaged("is not as it was written")
+    return dict(body)
+
+
+def file_hash(path: Path) -> str:
+    """Hash of a file's bytes, hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest(rest: bytes) -> str:
+    return hashlib.sha256(rest).hexdigest()

@@ -1,0 +1,98 @@
+"""Reads everything that is stored again, and names what is not as it was written.
+
+Every file of the lake, of private/ and of the generations has a hash that is kept elsewhere, or carries its own.
+Dagster's databases have none: their structure is checked, not their values. Its logs, and who holds the lock, are
+read by nobody but people, and are not checked.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from relrag_pipelines.stores import expected, generations, inventory, lake, seal
+
+_TEMPLATE = Path(__file__).with_name("dagster.yaml")
+
+
+class Finding(NamedTuple):
+    """A file that is not as it should be."""
+
+    path: str
+    """within the home"""
+    said: str
+    """what is wrong with it; a sentence with its path before it"""
+
+    @property
+    def newer(self) -> bool:
+        """A newer relrag wrote it."""
+        return self.said.startswith(seal.NEWER)
+
+
+def findings(home: Path) -> list[Finding]:
+    """Everything that is wrong, in the order of paths. Nobody may be writing meanwhile."""
+    found = {path: Finding(path, said) for path, said in (*_damage(home), *_strays(home))}
+    return [found[path] for path in sorted(found)]
+
+
+def dagster_yaml(home: Path) -> str:
+    """What dagster/dagster.yaml of that home says."""
+    return _TEMPLATE.read_text().replace("{folder}", (home / "dagster").as_posix())
+
+
+def _damage(home: Path) -> Iterator[tuple[str, str]]:
+    for source in sorted(lake.sources(home)):
+        for table in lake.MONTHLY:
+            yield from lake.damage(home, table, source)
+        for name in (f"private/{kept}/{source}.parquet" for kept in ("units", "failures")):
+            if not (home / name).exists() and (home / "private" / "records" / source / "MANIFEST.json").exists():
+                yield name, "is missing"
+    yield from expected.damage(home)
+    numbers = generations.numbers(home)
+    for number in sorted(numbers):
+        yield from generations.damage(home, number)
+    yield from _current(home / "published" / "current", max(numbers, default=0))
+    yield from _dagster(home)
+
+
+def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
+    if not path.exists():
+        if newest:
+            yield "published/current", "is missing"
+    elif path.read_bytes() != b"%d\n" % newest:
+        yield "published/current", f"does not name generation {newest}, the newest that was finished"
+
+
+def _dagster(home: Path) -> Iterator[tuple[str, str]]:
+    yaml = home / "dagster" / "dagster.yaml"
+    # of a home that was moved it still names the former folder
+    anywhere = "(?P<folder>.+)".join(map(re.escape, _TEMPLATE.read_text().split("{folder}", 1)))
+    if yaml.exists() and not re.fullmatch(anywhere.replace(r"\{folder\}", "(?P=folder)"), _text(yaml)):
+        yield "dagster/dagster.yaml", "is damaged, or of another version"
+    for path in sorted((home / "dagster").rglob("*.db")):
+        # looking at one that nobody has open must not make files beside it
+        way = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+        try:
+            with closing(sqlite3.connect(f"{path.as_uri()}?{way}", uri=True, timeout=5)) as database:
+                sound = database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        except sqlite3.Error:
+            sound = False
+        if not sound:
+            yield path.relative_to(home).as_posix(), "is no sound database"
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace")
+
+
+def _strays(home: Path) -> Iterator[tuple[str, str]]:
+    for name in inventory.files(home):
+        part = inventory.part(name)
+        if part is None or (home / name).is_symlink() or not (home / name).is_file():
+            yield name, "does not belong here"
+        elif part.origin == "passing" and name != "lock":
+            yield name, part.meaning

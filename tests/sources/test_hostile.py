@@ -1,0 +1,189 @@
+"""Hostile archives, read as a sync reads them: nothing escapes, memory stays small, and each is a row in failures."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import stat
+import struct
+import subprocess
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CHAT = "13/01/2024, 10:15 - Dana Levi: Who has the key of the cabin?\n"
+DOCUMENT = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{}</w:body></w:document>'
+PARAGRAPH = "<w:p><w:r><w:t>The tenant pays.</w:t></w:r></w:p>"
+MEGABYTE = 2**20
+
+
+def pack(members: list[tuple[str | zipfile.ZipInfo, bytes]], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    packed = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(packed, "w", method) as archive:
+        warnings.simplefilter("ignore")  # of names that occur twice
+        for name, data in members:
+            archive.writestr(name, data, method)
+    return packed.getvalue()
+
+
+def link(name: str, target: str) -> tuple[zipfile.ZipInfo, bytes]:
+    entry = zipfile.ZipInfo(name)
+    entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return entry, target.encode()
+
+
+def flagged(packed: bytes) -> bytes:
+    """Every entry says that it is encrypted."""
+    data = bytearray(packed)
+    for mark, place in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
+        position = data.find(mark)
+        while position >= 0:
+            data[position + place] |= 1
+            position = data.find(mark, position + 4)
+    return bytes(data)
+
+
+def overlapping(name: str, size: int, times: int) -> bytes:
+    """Entries that all stand on the same packed bytes, so that a small file expands without an end."""
+    packed = bytearray(pack([(name, bytes(size))]))
+    start = packed.index(b"PK\1\2")
+    end = packed.index(b"PK\5\6")
+    entry = packed[start:end]
+    entries = bytearray()
+    for number in range(times):
+        again = bytearray(entry)
+        again[46 : 46 + len(name)] = f"{number:0{len(name)}}".encode()
+        entries += again
+    tail = bytearray(packed[end:])
+    struct.pack_into("<HHL", tail, 8, times, times, len(entries))
+    return bytes(packed[:start] + entries + tail)
+
+
+def nested(depth: int) -> bytes:
+    """An archive in an archive, and so on, around a bomb."""
+    inner = pack([("zeros", bytes(100 * MEGABYTE))])
+    for _ in range(depth):
+        inner = pack([("inner.zip", inner), ("other.zip", inner)], zipfile.ZIP_STORED)
+    return inner
+
+
+def noise(count: int) -> bytes:
+    return random.Random(1).randbytes(count)
+
+
+def word(body: str, *more: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    return pack([("word/document.xml", DOCUMENT.format(body).encode()), *more], method)
+
+
+def relations(count: int) -> bytes:
+    each = '<Relationship Id="r{0}" Type="x/header" Target="big.xml"/>'
+    listed = "".join(each.format(number) for number in range(count))
+    return f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{listed}</Relationships>'.encode()
+
+
+BIG_HEADER = DOCUMENT.format(PARAGRAPH * 200_000).encode()
+ENTITIES = (
+    "<!DOCTYPE d ["
+    + "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "lol" * 10}">' for n in range(10))
+    + ']><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+    "<w:body><w:p><w:r><w:t>&e9;</w:t></w:r></w:p></w:body></w:document>"
+).encode()
+
+CHATS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "zip_slip": (lambda: pack([("../../escaped.txt", CHAT.encode())]), "unsafe_path"),
+    "absolute": (lambda: pack([("/tmp/escaped.txt", CHAT.encode())]), "unsafe_path"),  # noqa: S108  what it must not write
+    "drive": (lambda: pack([("C:\\escaped.txt", CHAT.encode())]), "unsafe_path"),
+    "link": (lambda: pack([link("_chat.txt", "/etc/passwd")]), "unsafe_path"),
+    "link_then_file": (lambda: pack([link("out", "/etc"), ("out/_chat.txt", CHAT.encode())]), "unsafe_path"),
+    "twice": (lambda: pack([("_chat.txt", CHAT.encode()), ("_chat.txt", b"other")]), "duplicate"),
+    "nested": (lambda: nested(6), "not_a_chat"),
+    "bomb": (lambda: pack([("_chat.txt", bytes(300 * MEGABYTE))]), "too_large"),
+    "overlapping": (lambda: overlapping("_chat.txt", 10 * MEGABYTE, 1000), "too_large"),
+    "encrypted": (lambda: flagged(pack([("_chat.txt", CHAT.encode())])), "encrypted"),
+    "truncated": (lambda: pack([("_chat.txt", noise(10_000))])[:5000], "truncated"),
+    "bzip2": (lambda: pack([("_chat.txt", noise(10_000))], zipfile.ZIP_BZIP2), "compression"),
+    "many": (lambda: pack([(f"{number:06}.jpg", b"") for number in range(100_000)], zipfile.ZIP_STORED), "not_a_chat"),
+    "empty": (lambda: b"", "empty"),
+}
+
+DOCUMENTS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "bomb": (lambda: word(PARAGRAPH, ("word/zeros.xml", bytes(300 * MEGABYTE))), "too_large"),
+    "overlapping": (lambda: overlapping("word/document.xml", 10 * MEGABYTE, 1000), "too_large"),
+    "bzip2": (lambda: word(PARAGRAPH, ("zeros", bytes(300 * MEGABYTE)), method=zipfile.ZIP_BZIP2), "compression"),
+    "vast": (lambda: word(PARAGRAPH * 1_100_000, ("noise", noise(4 * MEGABYTE))), "too_large"),
+    "one_part_often": (
+        lambda: word(
+            PARAGRAPH,
+            ("word/_rels/document.xml.rels", relations(5000)),
+            ("word/big.xml", BIG_HEADER),
+            ("noise", noise(MEGABYTE)),
+        ),
+        "too_large",
+    ),
+    "encrypted": (lambda: flagged(word(PARAGRAPH)), "encrypted"),
+    "truncated": (lambda: word(PARAGRAPH, ("noise", noise(10_000)))[:5000], "damaged"),
+    "entities": (lambda: pack([("word/document.xml", ENTITIES)]), "broken_part"),
+    "no_zip": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(300 * MEGABYTE), "old_format"),
+    "many": (
+        lambda: word(PARAGRAPH, *((f"{number:06}", b"") for number in range(100_000)), method=zipfile.ZIP_STORED),
+        "",
+    ),
+}
+"""name -> (its bytes, the fault that is told; none where it is harmless as it is read)"""
+
+READ = """
+import json, resource, sys
+from pathlib import Path
+from relrag_pipelines.export import _Contents, _items
+from relrag_pipelines.sources import Unit
+from tests import archive
+made = archive.workspace(Path(sys.argv[1]))
+source = made.settings.sources[0]
+told = {}
+for file in sorted(Path(sys.argv[2]).iterdir()):
+    contents = _Contents()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    records = sum(1 for _ in _items(made, source, Unit(file.name, file, file.stat().st_size, 0), contents))
+    faults = [failure.fault for failure in contents.failures]
+    told[file.stem] = [faults, records, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix", "hostile"),
+    [("whatsapp", "zip", CHATS), ("document", "docx", DOCUMENTS)],
+    ids=["chats", "documents"],
+)
+def test_hostile_archives(
+    kind: str, suffix: str, hostile: dict[str, tuple[Callable[[], bytes], str]], tmp_path: Path
+) -> None:
+    exports = tmp_path / "archive" / "exports"
+    exports.mkdir(parents=True)
+    for name, (build, _) in hostile.items():
+        (exports / f"{name}.{suffix}").write_bytes(build())
+    config = exports.parent / "relrag.toml"
+    config.write_text(f'keys_file = "keys"\n[[sources]]\nname = "it"\nkind = "{kind}"\npath = "exports"\n')
+    before = sorted(tmp_path.rglob("*"))
+    command = [sys.executable, "-c", READ, str(config), str(exports)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    told = json.loads(done.stdout)
+    assert {name: faults for name, (faults, _, _) in told.items()} == {
+        name: [fault] if fault else [] for name, (_, fault) in hostile.items()
+    }
+    assert [name for name, (_, records, _) in told.items() if records] == [
+        # nothing is unpacked, so what lies behind a link is a member like any other
+        name
+        for name in sorted(hostile)
+        if hostile[name][1] in ("", "broken_part") or name == "link_then_file"
+    ]
+    assert sorted(path for path in tmp_path.rglob("*") if path.name != "keys") == before
+    assert not Path("/tmp/escaped.txt").exists()  # noqa: S108
+    peak = max(kilobytes for _, _, kilobytes in told.values()) / 1024
+    assert peak < 1024, {name: kilobytes // 1024 for name, (*_, kilobytes) in told.items()}
+    print(f"{kind}: {peak:.0f} MiB at most, {len(told)} archives")
