@@ -95,7 +95,7 @@ SAMPLES: dict[str, dict[str, bytes]] = {
         "Call_recording_Petr_Kolar_240214_090000.m4a": M4A + b"other",
         "Call_recording_Petr_Kolar_240214_090000.srt": b"1\n00:00:01,000 --> 00:00:02,000\nPetr: Hello\n",
         "Call_recording_Petr_Kolar_240214_090000.txt": b"Petr: Hello there\n",
-        "Call_recording_Eva_240301_120000.m4a": M4A + b"alone",
+        "Call_recording_Eva_240301_120000.m4a": M4A + b"by itself",
         "alone.vtt": VTT,
     },
     # the same minutes at two places, captions with their invitation, and a file that is none
@@ -213,8 +213,9 @@ def test_read_again_it_is_the_same_to_the_byte(kind: str, tmp_path: Path) -> Non
 def test_the_order_of_units_makes_no_difference(kind: str, chance: random.Random) -> None:
     """In another order on disk, and arriving one after the other with a sync between, some to be changed later."""
     names = list(SAMPLES[kind])
-    # one that cannot be read in the end would keep what it held before
+    # one that cannot be read in the end would keep what it held before, and so does one that begins later than it did
     early = {name for name in names if chance.random() < 0.3 and name not in UNREADABLE}
+    early = set() if KINDS[kind].newest_only else early
     chance.shuffle(names)
     walk = units._walk
 

@@ -104,9 +104,9 @@ def test_what_kept_its_shape_is_not_made_again(tmp_path: Path, monkeypatch: pyte
 def test_an_older_lake_is_made_again_from_private_without_reading_any_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = unpack(FIXTURES[-1], tmp_path)
-    home = tmp_path / ".relrag"
-    before = json.loads((FIXTURES[-1] / "rows.json").read_text())
+    config = archive.make(tmp_path)
+    home = archive.sync(config).home
+    before = rows(home)
     version = raise_schema(monkeypatch, "records", "chunks")
     with pytest.raises(ArchiveError, match=r"published by an older relrag \(schema \d+\); `relrag sync` makes"):
         Archive.open(config)

@@ -1,7 +1,6 @@
 """The lake: files and manifests."""
 
 import dataclasses
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -117,6 +116,6 @@ def test_what_a_killed_writer_left_is_swept_but_for_private_months(tmp_path: Pat
         path.touch()
     entry = {"input": "", "version": 1, "settings": "", "output": "", "rows": 1, "bytes": 0}
     manifest = {"schema_version": SCHEMA_VERSION, "months": {"2024-01": entry}}
-    (kept.parent / "MANIFEST.json").write_text(json.dumps(manifest))
+    (kept.parent / "MANIFEST.json").write_text(seal.sealed(manifest))
     lake.sweep(tmp_path)
     assert sorted(path for path in tmp_path.rglob("*.parquet*") if path.is_file()) == sorted([kept, private])
