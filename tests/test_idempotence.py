@@ -132,7 +132,7 @@ SAMPLES: dict[str, dict[str, bytes]] = {
 }
 """kind -> several units: path -> bytes. They overlap as real exports do, where the order could make a difference."""
 
-UNREADABLE = {"WhatsApp Chat with Nobody.txt", "broken.pdf", "cut.gitlog"}
+UNREADABLE = {"WhatsApp Chat with Nobody.txt", "broken.pdf", "broken.vtt", "cut.gitlog"}
 
 
 @pytest.fixture(autouse=True)

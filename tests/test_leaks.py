@@ -261,12 +261,20 @@ def test_an_error_in_a_sensor_tells_nothing(
     assert MARK not in "".join(capfd.readouterr())
 
 
-COMMANDS = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+def every_command(group: Any, before: str = "") -> dict[str, Any]:
+    """Commands by name, those of a group as `group command`."""
+    found: dict[str, Any] = {}
+    for name, one in group.commands.items():
+        found |= every_command(one, f"{name} ") if hasattr(one, "commands") else {before + name: one}
+    return found
+
+
+COMMANDS = every_command(typer.main.get_command(cli.app))
 
 
 def arguments(command: str) -> list[str]:
     """What has to be given to a command, whatever it is."""
-    given = [command]
+    given = command.split()
     for one in COMMANDS[command].params:
         if one.required:
             given += [one.opts[0], "2024-01"] if one.param_type_name == "option" else ["something"]

@@ -43,8 +43,12 @@ def test_what_libraries_say(error: Exception, full: bool) -> None:
     ],
 )
 def test_an_asset_says_what_the_disk_did_and_no_name(error: OSError, said: str) -> None:
-    with pytest.raises(dg.Failure) as failure, sealed():
+    @sealed
+    def write() -> None:
         raise error
+
+    with pytest.raises(dg.Failure) as failure:
+        write()
     assert str(failure.value.description).startswith(said)
     assert "private" not in str(failure.value.description)
 

@@ -20,7 +20,9 @@ def unfinished(home: Path) -> int:
     path = database(home)
     if not path.exists():
         return 0
+    # looking at a database that nobody has open must not make files beside it
+    way = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
     marks = ", ".join("?" for _ in UNFINISHED)
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as opened:
+    with closing(sqlite3.connect(f"{path.as_uri()}?{way}", uri=True, timeout=5)) as opened:
         query = f"SELECT count(*) FROM runs WHERE status IN ({marks})"  # noqa: S608  only question marks
         return int(opened.execute(query, UNFINISHED).fetchone()[0])
