@@ -24,6 +24,7 @@ _TITLES = {
     "unchanged": "Nothing to do",
     "redaction": "Redaction",
     "whatsapp": "WhatsApp exports",
+    "mail": "Mail",
     "transcripts": "Captions",
     "git": "Logs of git",
     "code": "Source code",

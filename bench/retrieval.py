@@ -56,8 +56,10 @@ def scores(found: Mapping[str, Sequence[str]], gold: Mapping[str, set[str]]) -> 
     return recall | {f"all_gold_{_DEPTH}": _percent([gold[key] <= set(found[key][:_DEPTH]) for key in gold])}
 
 
-def batches(rows: Sequence[Mapping[str, Any]]) -> Iterator[pa.RecordBatch]:
-    """Rows with some of the columns of a chunk, the rest empty, as the store takes them."""
+def batches(
+    rows: Sequence[Mapping[str, Any]], meanings: Sequence[Sequence[float] | None] = ()
+) -> Iterator[pa.RecordBatch]:
+    """Rows with some of the columns of a chunk, the rest empty, as the store takes them; with their dense vectors."""
     columns = {}
     for field in arrow_schema(Chunk):
         empty: Any = [] if pa.types.is_list(field.type) else 0 if field.type == pa.int64() else ""
@@ -65,7 +67,8 @@ def batches(rows: Sequence[Mapping[str, Any]]) -> Iterator[pa.RecordBatch]:
             [row.get(field.name, None if field.nullable else empty) for row in rows], field.type
         )
     people = {name: pa.array([row.get(name, []) for row in rows], pa.list_(pa.int64())) for name in _PEOPLE}
-    yield from pa.table(columns | people).to_batches()
+    dense = {"vector": pa.array(list(meanings), pa.list_(pa.float32()))} if meanings else {}
+    yield from pa.table(columns | people | dense).to_batches()
 
 
 def _percent(values: Sequence[float]) -> float:

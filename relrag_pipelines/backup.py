@@ -36,7 +36,7 @@ def wanted(settings: Settings, *, everything: bool = False) -> list[str]:
     found = []
     for name in inventory.files(settings.home_path):
         part = inventory.part(name)
-        if part is None or part.origin == "passing" or name.endswith(("-wal", "-shm")):
+        if part is None or part.origin == "passing" or name.endswith(("-wal", "-shm", "-journal")):
             continue
         retained = part.origin == "exports" and any(inventory.is_of(name, source) for source in retaining)
         if everything or retained or part.origin == "owner":

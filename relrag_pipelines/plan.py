@@ -8,9 +8,11 @@ month is stale with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from relrag_pipelines import tokens
+from relrag_pipelines.estimate import text_bytes
 from relrag_pipelines.forgetting import rules
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
@@ -55,6 +57,8 @@ class Export:
     gone: int
     bytes: int
     """of the new and changed ones"""
+    text_bytes: int = field(default=0, compare=False)
+    """of text that these hold, estimated"""
 
 
 @dataclass(frozen=True, order=True)
@@ -84,6 +88,10 @@ class Plan:
     def empty(self) -> bool:
         """Nothing has to be done."""
         return not (self.exports or self.stale or self.publish)
+
+    def without(self, stage: str) -> Plan:
+        """The same without the months of one stage."""
+        return replace(self, stale=[one for one in self.stale if one.stage != stage])
 
     @property
     def large(self) -> bool:
@@ -141,7 +149,9 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
         if one.scan and (one.scan.changed or one.scan.gone):
             new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
             size = sum(one.scan.units[path].size for path in one.scan.changed)
-            exports.append(Export(one.source, new, len(one.scan.changed) - new, len(one.scan.gone), size))
+            text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
+            counts = new, len(one.scan.changed) - new, len(one.scan.gone)
+            exports.append(Export(one.source, *counts, size, int(text)))
     stale = stale_months(surveys)
     reason = ""
     if exports or stale:

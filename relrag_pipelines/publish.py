@@ -14,7 +14,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from relrag_pipelines import embedders
 from relrag_pipelines import plan as plans
+from relrag_pipelines.embedders import passages
 from relrag_pipelines.records import SCHEMA_VERSION, Failure, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
@@ -38,10 +40,12 @@ def build(workspace: Workspace) -> dict[str, int]:
 
     Where little has changed since the last generation that was built whole, the catalog lies on top of that one and
     the vectors are a copy of the newest ones with what differs; else, and whenever something is deleted, both are
-    built anew. Raises GenerationError where a month of the lake is not up to date.
+    built anew. The first generation need not wait for dense vectors: it is searched by words until they are there.
+    Raises GenerationError where a month of the lake is not up to date.
     """
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
-    stale = plans.stale_months(surveys)
+    first_ever = generations.current_number(workspace.home) is None
+    stale = [one for one in plans.stale_months(surveys) if not (first_ever and one.stage == "embeddings")]
     if stale:
         first = stale[0]
         raise GenerationError(
@@ -49,7 +53,13 @@ def build(workspace: Workspace) -> dict[str, int]:
             f"({first.reason}); run `relrag sync`"
         )
     inputs, months = plans.wanted_inputs(workspace, surveys), plans.month_inputs(surveys)
-    about = {"settings": plans.publish_settings(workspace), "months": months}
+    model = _embedded_with(workspace, surveys)
+    about = {
+        "settings": plans.publish_settings(workspace),
+        "embedder": model.name if model else "",
+        "dimension": model.dimension if model else 0,
+        "months": months,
+    }
     counts = _build_on_top(workspace, about) or _build_whole(workspace, about)
     failpoint("publish.inputs", generations.building(workspace.home) / _INPUTS)
     (generations.building(workspace.home) / _INPUTS).write_text(inputs)
@@ -60,9 +70,9 @@ def _build_whole(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
     place, points = generations.begin(workspace.home), []
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
-        points.append(vectors.build(place / VECTORS, batches, workspace.each))
+        points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"]))
 
-    parts = _parts(workspace, place, set(about["months"]))
+    parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
     counts = catalog.build(place / CATALOG, parts, at=now(), previous=_published(workspace), index=index)
     _write_about(place, {**about, "base": about["months"]})
     return {**counts, "points": points[0]}
@@ -72,7 +82,7 @@ def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]
     """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
     previous = _published(workspace)
     below = _read_about(previous.parent) if previous else {}
-    if not previous or below.get("settings") != about["settings"]:
+    if not previous or any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
         return None
     replaced = sorted(
         month
@@ -88,7 +98,7 @@ def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]
     def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
         points.append(vectors.extend(previous.with_name(VECTORS), place / VECTORS, batches, gone, workspace.each))
 
-    parts = _parts(workspace, place, set(replaced))
+    parts = _parts(workspace, place, set(replaced), bool(about["embedder"]))
     try:
         counts = catalog.build(place / CATALOG, parts, at=now(), previous=previous, replaced=replaced, index=index)
     except catalog.TangledError:
@@ -117,9 +127,12 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
-    about = {"inputs": inputs, "policy": policy, "counts": {**counts, "deleted": deleted}}
-    # neither what was deleted nor what another policy let through may stay readable in an older generation
+    embedder = _read_about(place)["embedder"]
+    about = {"inputs": inputs, "policy": policy, "embedder": embedder, "counts": {**counts, "deleted": deleted}}
+    # neither what was deleted nor what another policy let through may stay readable in an older generation or vector
     forget = bool(deleted) or apart
+    if forget:
+        passages.forget(workspace.home)
     sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=_carried(workspace, place))
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
@@ -153,8 +166,19 @@ def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
     ]
 
 
-def _parts(workspace: Workspace, place: Path, months: Set[str]) -> dict[str, list[tuple[str, list[Path]]]]:
-    """The files of these months (<source>/<YYYY-MM>), and all failures."""
+def _embedded_with(workspace: Workspace, surveys: Iterable[plans.Survey]) -> embedders.Model | None:
+    """The model of the lake's vectors; None where there are none, or not yet all."""
+    model = embedders.model(workspace.settings)
+    if model is None or any(one.stage == "embeddings" for one in plans.stale_months(surveys)):
+        return None
+    held = [lake.manifest(workspace.home, "embeddings", source.name) for source in workspace.settings.sources]
+    return model if any(entry.rows for entries in held for entry in entries.values()) else None
+
+
+def _parts(
+    workspace: Workspace, place: Path, months: Set[str], embedded: bool
+) -> dict[str, list[tuple[str, list[Path]]]]:
+    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there."""
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
         for table, found in parts.items():
@@ -162,7 +186,9 @@ def _parts(workspace: Workspace, place: Path, months: Set[str]) -> dict[str, lis
             files = [
                 lake.month_path(workspace.home, table, source.name, month)
                 for month, entry in sorted(entries.items())
-                if entry.rows and (table == "failures" or f"{source.name}/{month}" in months)
+                if entry.rows
+                and (embedded or table != "embeddings")
+                and (table == "failures" or f"{source.name}/{month}" in months)
             ]
             found.append((source.name, files))
         failed = redacted_failures(workspace, source)

@@ -26,6 +26,8 @@ from the exports. A newer home is refused. Before it is raised: `make home-fixtu
 """
 
 Json = dict[str, Any]
+Float32 = typing.NewType("Float32", float)
+"""a number of single precision"""
 
 
 @dataclass(slots=True)
@@ -165,8 +167,11 @@ class Chunk:
     source: Annotated[str, "name of the source"]
     kind: Annotated[str, "kind of connector"]
     rag_source_type: Annotated[str, "as in records"]
-    start: Annotated[int, "offset of the passage in its record's text, code points; 0 for a chat window"] = 0
-    end: Annotated[int, "offset behind the passage in its record's text, code points"] = 0
+    section: Annotated[
+        str | None, "quoted, forwarded, forward_headers, signature, disclaimer: the part of `extra.apart` it is of"
+    ] = None
+    start: Annotated[int, "offset of the passage in its record's text (or section), code points; 0 in a window"] = 0
+    end: Annotated[int, "offset behind the passage in its record's text (or section), code points"] = 0
     page_number: Annotated[int | None, "page on which the passage begins"] = None
     last_page_number: Annotated[int | None, "page on which it ends"] = None
     members: Annotated[list[str], "asset_ids of the messages in a chat window, in order"] = field(default_factory=list)
@@ -195,12 +200,12 @@ class Chunk:
 
 @dataclass(slots=True)
 class Embedding:
-    """The vector of a text under a model."""
+    """The vector of a passage under a model."""
 
     chunk_id: Annotated[str, "the chunk"]
-    text_hash: Annotated[str, "hash of the embedded text, hex"]
+    text_hash: Annotated[str, "keyed hash of the embedded text, in which a pseudonym stands as its type, hex"]
     model: Annotated[str, "name and version of the model"]
-    vector: Annotated[list[float], "as the model gives it"]
+    vector: Annotated[list[Float32], "as the model gives it"]
 
 
 @dataclass(slots=True)
@@ -324,11 +329,12 @@ _ARROW: dict[object, pa.DataType] = {
     str: pa.string(),
     int: pa.int64(),
     float: pa.float64(),
+    Float32: pa.float32(),
     bool: pa.bool_(),
     Json: pa.string(),
 }
-_EMPTY: dict[str, Any] = {"string": "", "int64": 0, "double": 0.0, "bool": False}
-_SQL = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+_EMPTY: dict[str, Any] = {"string": "", "int64": 0, "double": 0.0, "float": 0.0, "bool": False}
+_SQL = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "float": "FLOAT", "bool": "BOOLEAN"}
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from typing import Any
 import dagster as dg
 import sqlalchemy
 
+from relrag_pipelines import embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines.definitions import PUBLISHING, build_defs, partition_range
 from relrag_pipelines.plan import Plan
@@ -25,6 +26,8 @@ from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.verify import dagster_yaml
 from relrag_pipelines.workspace import Workspace
 
+_EMBEDDED_AT_ONCE = 1_000
+"""records; the built-in model embeds 40 to 90 passages a second"""
 _PROCESS = "relrag/process"
 _UNFINISHED = [dg.DagsterRunStatus(status) for status in runs.UNFINISHED]
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -119,13 +122,29 @@ def follow_up(workspace: Workspace) -> Outcome:
 
 
 def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
-    for first, last, stages in plans.current(workspace).runs():
-        session.materialize([dg.AssetKey([*stage]) for stage in stages], tags=partition_range(first, last))
+    if _embeds_long(workspace):
+        _make(session, plans.current(workspace).without("embeddings"))
+        if not plans.current(workspace).without("embeddings").stale:
+            session.materialize([dg.AssetKey(name) for name in PUBLISHING])
+    _make(session, plans.current(workspace))
     todo = plans.current(workspace)
     if todo.outdated and not todo.stale:
         session.materialize([dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     return session.outcome
+
+
+def _make(session: "_Session", todo: Plan) -> None:
+    for first, last, stages in todo.runs():
+        session.materialize([dg.AssetKey([*stage]) for stage in stages], tags=partition_range(first, last))
+
+
+def _embeds_long(workspace: Workspace) -> bool:
+    """Whether a first generation has to wait long for its vectors: then one that is searched by words goes ahead."""
+    if generations.current_number(workspace.home) is not None or embedders.model(workspace.settings) is None:
+        return False
+    manifests = [lake.manifest(workspace.home, "private_records", one.name) for one in workspace.settings.sources]
+    return sum(entry.rows for entries in manifests for entry in entries.values()) > _EMBEDDED_AT_ONCE
 
 
 class _Session:

@@ -25,6 +25,8 @@ CONFIG_NAME = "relrag.toml"
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
+    "OPENAI_API_KEY": "key of embedder openai; keys stand in no file of relrag",
+    "COHERE_API_KEY": "key of embedder cohere",
     "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",
     "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",
 }
@@ -155,7 +157,18 @@ class Settings(BaseModel):
 
     chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
     chunk_overlap_sentences: int = Field(1, ge=0, le=10, description="sentences repeated at the start of the next")
-    embedder: Literal["none"] = Field("none", description="dense vectors; none: words only (sparse)")
+    embedder: Literal["none", "minilm", "fastembed", "openai", "cohere"] = Field(
+        "none",
+        description="dense vectors; none: words only (sparse); minilm: built in, English; fastembed: any ONNX model; "
+        "openai and cohere send the redacted text of passages and questions to that service",
+    )
+    embedding_model: str = Field("", description="model of the embedder, for fastembed also a folder; else its usual")
+    embedding_url: str = Field(
+        "", description="openai, cohere: another server that speaks the protocol, https://.../v1"
+    )
+    embedding_dimension: int = Field(
+        0, ge=0, le=65536, description="length of the vectors of embedding_model, where relrag does not know it"
+    )
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
@@ -177,6 +190,16 @@ class Settings(BaseModel):
     answer_min_coverage: float = Field(
         0.5, ge=0, le=1, description="share of a question's weight that a passage must cover to count as an answer"
     )
+    answerer: Literal["extractive", "openai", "cohere"] = Field(
+        "extractive",
+        description="who answers; extractive: sentences of the archive; openai and cohere write from the redacted "
+        "passages, which are sent to that service with the redacted question",
+    )
+    answer_model: str = Field("", description="model that writes answers; else the service's usual one")
+    answer_url: str = Field("", description="another server that speaks the protocol, https://.../v1")
+    answer_max_tokens: int = Field(800, ge=50, description="longest written answer, in tokens")
+    answer_context_tokens: int = Field(6000, ge=200, description="passages given to the model, in tokens, roughly")
+    answer_seconds: int = Field(90, ge=1, description="time that a written answer may take")
     source_display_filter_enabled: bool = Field(True, description="show only the sources that matter")
     source_display_min_score: float = Field(0.5, ge=0, le=1, description="lowest display score that is shown")
     source_display_max_count: int = Field(8, ge=1, description="most sources shown")

@@ -7,7 +7,7 @@ import sqlite3
 
 import duckdb
 
-from relrag_pipelines import machine
+from relrag_pipelines import embedders, machine
 from relrag_pipelines.estimate import FIXED_BYTES, estimate
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
@@ -23,6 +23,8 @@ _SAID = ("no space left", "disk is full", "disk full", "disk quota exceeded", "n
 _VECTORS_LEAST = 100_000_000
 """bytes of a store of a few points: Qdrant reserves room"""
 _VECTORS_PER_PASSAGE = 2_000
+_PER_DIMENSION = 4
+"""bytes of a number of a dense vector, twice in half precision"""
 
 
 class DiskFull(Exception):
@@ -61,7 +63,9 @@ def require_for_vectors(settings: Settings) -> None:
     """
     home = settings.home_path
     months = [entry for source in settings.sources for entry in lake.manifest(home, "chunks", source.name).values()]
-    wanted = _VECTORS_LEAST + _VECTORS_PER_PASSAGE * sum(month.rows for month in months)
+    model = embedders.model(settings)
+    per_passage = _VECTORS_PER_PASSAGE + _PER_DIMENSION * (model.dimension if model else 0)
+    wanted = _VECTORS_LEAST + per_passage * sum(month.rows for month in months)
     free = machine.free_bytes(home)
     if free < wanted:
         raise DiskFull(f"{FULL}: the vectors of the new generation may take {wanted / 1e6:,.0f} MB")

@@ -6,16 +6,17 @@ Declared once here: the plan asks what a stage reads and depends on, the Dagster
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines import chunking, embedders, links, redact
+from relrag_pipelines.embedders import passages
 from relrag_pipelines.identity.identifiers import identifiers
-from relrag_pipelines.records import Failure, Record, arrow_schema, to_table
+from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.lake import Stamp
@@ -28,6 +29,8 @@ class Made:
 
     table: pa.Table
     failures: list[Failure] = field(default_factory=list)
+    counts: Mapping[str, float] = field(default_factory=dict)
+    """what it took, to be added up over the months"""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,21 @@ def _chunks(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Mad
 
 
 def _embeddings(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
-    return Made(embedders.embed(tables[0], workspace.settings.embedder))
+    model = embedders.model(workspace.settings)
+    if model is None:
+        return Made(arrow_schema(Embedding).empty_table())
+
+    def report(done: int, total: int) -> None:
+        workspace.report(f"{source.name}: passages of a month embedded", done, total)
+
+    keyed, home = workspace.keys.content_hash, workspace.home
+    made, tally = passages.embed(tables[0], model, lambda: workspace.embedder, keyed, home, report)
+    return Made(made, counts=asdict(tally))
+
+
+def _model_name(workspace: Workspace) -> str:
+    model = embedders.model(workspace.settings)
+    return model.name if model else embedders.NONE
 
 
 def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
@@ -110,7 +127,7 @@ STAGES = (
         "redacted",
         "records",
         ("private_records",),
-        2,
+        3,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redacted,
         policy,
@@ -128,7 +145,7 @@ STAGES = (
         "chunks",
         "chunks",
         ("records",),
-        2,
+        3,
         "Passages that are indexed and cited, with page, position and thread.",
         _chunks,
         lambda workspace, source: [workspace.settings.chunk_tokens, workspace.settings.chunk_overlap_sentences],
@@ -138,16 +155,16 @@ STAGES = (
         "embeddings",
         ("chunks",),
         1,
-        "Dense vectors of the passages; none until an embedder is configured (sparse only).",
+        "Dense vectors of the passages; none without an embedder, or in languages that it does not know.",
         _embeddings,
-        lambda workspace, source: workspace.settings.embedder,
+        lambda workspace, source: _model_name(workspace),
     ),
     Stage(
         "edges",
         "asset_asset_edges",
         ("records", "chunks"),
-        3,
-        "Claims of relations: thread_member, attachment_of, references, chunk_of, transcript_of.",
+        4,
+        "Claims of relations: thread_member, attachment_of, reply_to, references, chunk_of, transcript_of.",
         _edges,
     ),
 )
@@ -158,12 +175,17 @@ def wanted_stamp(workspace: Workspace, source: Source, stage: Stage, inputs: Ite
     return Stamp(stamp_hash(list(inputs)), stage.version, stamp_hash(stage.settings(workspace, source)))
 
 
-def run(workspace: Workspace, source: Source, stage: Stage, months: list[str]) -> lake.Manifest:
-    """Makes the given months of a stage again and returns their manifest entries."""
+def run(
+    workspace: Workspace, source: Source, stage: Stage, months: list[str]
+) -> tuple[lake.Manifest, Mapping[str, float]]:
+    """Makes the given months of a stage again and returns their manifest entries, and what it took in all."""
     home, what = workspace.home, f"{source.name}: {stage.name}"
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
+    counts: dict[str, float] = {}
     there = [month for month in months if all(month in known for known in upstream)]
-    outputs = workspace.each(functools.partial(_make, workspace, source.name, stage.name), there)
+    make = functools.partial(_make, workspace, source.name, stage.name)
+    # an embedder keeps all processors busy by itself, and what it embedded is written at once
+    outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there)
 
     def made() -> Iterator[tuple[pa.Table, Stamp | None]]:
         for done, month in enumerate(months):
@@ -173,13 +195,15 @@ def run(workspace: Workspace, source: Source, stage: Stage, months: list[str]) -
                 yield pa.table({}), None
                 continue
             output = next(outputs)
+            for name, count in output.counts.items():
+                counts[name] = counts.get(name, 0) + count
             stamp = wanted_stamp(workspace, source, stage, [known[month].output for known in upstream])
             _keep_failures(workspace, source, stage, month, output.failures, stamp)
             yield output.table, stamp
 
     entries = lake.write(home, stage.table, source.name, months, made())
     workspace.report(what, len(months), len(months))
-    return entries
+    return entries, counts
 
 
 def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -> Made:
@@ -225,6 +249,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
         rows = lake.read(workspace.home, "records", source.name, month).slice(0, most - looked)
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
+            row["extra"] = redact.without_refs(row["extra"])
             texts = _strings([value for name, value in row.items() if name not in _IDS])
             found += sum(bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts)
         looked += rows.num_rows

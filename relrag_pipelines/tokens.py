@@ -82,6 +82,10 @@ _DECIMAL_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’]\d{3})+|\d+)[.,](\d{1,2})")
 _LETTERS_AND_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})")
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{8,64}")
 
+_LETTER = re.compile(r"[^\W\d_]")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
+"""a letter that is not Latin"""
+
 _FILLER = re.compile(
     r"\b(how)\s+(?:much|many|long|often|far)\b|\b(what|which)\s+(?:kind|sort|type)s?(?=\s+of\b)"
     r"|\b(jak)\s+(?:moc|mnoho|dlouho|[cč]asto|daleko)\b|\b(jak\w{1,3})\s+(?:druh|typ)\w*"
@@ -146,6 +150,13 @@ def query_tokens(text: str) -> str:
         if fewer and set(fewer.split()) < set(tokens.split()):
             return fewer
     return tokens
+
+
+def is_english(text: str) -> bool:
+    """Whether a text is English, or nothing in it speaks against it."""
+    if not text.isascii() and 2 * len(_OTHER_SCRIPT.findall(text)) > len(_LETTER.findall(text)):
+        return False
+    return sum([_balance(line.split()) for line in text.split("\n")]) <= 0
 
 
 class SparseEncoder:

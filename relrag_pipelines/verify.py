@@ -1,7 +1,8 @@
 """Reads everything that is stored again, and names what is not as it was written.
 
 Every file of the lake, of private/ and of the generations has a hash that is kept elsewhere, or carries its own.
-Dagster's databases have none: their structure is checked, not their values. Its logs, and who holds the lock, are
+Databases have none, neither Dagster's nor that of vectors by text: their structure is checked, not their values.
+Dagster's logs, and who holds the lock, are
 read by nobody but people, and are not checked.
 """
 
@@ -56,7 +57,8 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     for number in sorted(numbers):
         yield from generations.damage(home, number)
     yield from _current(home / "published" / "current", max(numbers, default=0))
-    yield from _dagster(home)
+    yield from _dagster_yaml(home)
+    yield from _databases(home)
 
 
 def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
@@ -67,15 +69,19 @@ def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
         yield "published/current", f"does not name generation {newest}, the newest that was finished"
 
 
-def _dagster(home: Path) -> Iterator[tuple[str, str]]:
+def _dagster_yaml(home: Path) -> Iterator[tuple[str, str]]:
     yaml = home / "dagster" / "dagster.yaml"
     # of a home that was moved it still names the former folder
     anywhere = "(?P<folder>.+)".join(map(re.escape, _TEMPLATE.read_text().split("{folder}", 1)))
     if yaml.exists() and not re.fullmatch(anywhere.replace(r"\{folder\}", "(?P=folder)"), _text(yaml)):
         yield "dagster/dagster.yaml", "is damaged, or of another version"
-    for path in sorted((home / "dagster").rglob("*.db")):
-        # looking at one that nobody has open must not make files beside it
+
+
+def _databases(home: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted([*(home / "dagster").rglob("*.db"), *(home / "private").glob("*.db")]):
+        # looking at one that nobody has open must not make files beside it; a killed write is first taken back
         way = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+        way = "mode=rw" if path.with_name(f"{path.name}-journal").exists() else way
         try:
             with closing(sqlite3.connect(f"{path.as_uri()}?{way}", uri=True, timeout=5)) as database:
                 sound = database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

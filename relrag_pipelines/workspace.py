@@ -13,14 +13,15 @@ from typing import Any, TypeVar
 
 import orjson
 
+from relrag_pipelines import embedders, workers
 from relrag_pipelines import keys as key_files
-from relrag_pipelines import workers
+from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Reading
-from relrag_pipelines.stores import approvals
+from relrag_pipelines.stores import approvals, raw
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -73,6 +74,11 @@ class Workspace:
         """The redactor under this archive's policies."""
         return PIIRedactor(self.settings.pii_policies, self.keys, enabled=self.settings.pii_redaction_enabled)
 
+    @functools.cached_property
+    def embedder(self) -> Embedder:
+        """The configured embedder, loaded once; EmbeddingError where it cannot be."""
+        return embedders.load(self.settings)
+
     def channel(self, source: Source) -> str:
         """Redaction policy of what that source holds, where a record's own type has none."""
         return source.channel or KINDS[source.kind].channel
@@ -93,6 +99,7 @@ class Workspace:
             archive_max_ratio=self.settings.archive_max_ratio,
             archive_max_bytes=self.settings.archive_max_bytes,
             unit_max_bytes=self.settings.unit_max_bytes,
+            keep=functools.partial(raw.keep, self.home, source.name, self.keys),
         )
 
     def reader_hash(self, source: Source) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines import embedders, keys
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors
+from relrag_pipelines.embedders.passages import knows
+from relrag_pipelines.pii.pseudonyms import to_type
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
@@ -19,14 +23,25 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_query import graph, passages
 from relrag_query.answer import answer
+from relrag_query.chat_models import AnswerError, writer
 from relrag_query.coverage import PART, Frequencies, Term, passage_tokens, says_time, terms
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
 from relrag_query.intent import classify_query_intent
-from relrag_query.results import Answer, Results, Source, closest, first_record, quote, sources_shown
+from relrag_query.results import (
+    Answer,
+    Results,
+    Source,
+    closest,
+    first_record,
+    quote,
+    sources_cited,
+    sources_shown,
+)
 from relrag_query.retrieve import SEARCH, Context, Step, add_siblings, run
 from relrag_query.when import day_range, seconds, time_range
+from relrag_query.written import Written, within_budget, write
 
 Moment = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
@@ -115,32 +130,70 @@ class Archive:
         since: Moment = None,
         until: Moment = None,
         limit: int | None = None,
+        on_text: Callable[[str], None] | None = None,
     ) -> Answer:
-        """The sentences that answer a question, with the records that say so; `limit` caps the passages looked at."""
+        """The sentences that answer a question, with the records that say so; `limit` caps the passages looked at.
+
+        Where a language model answers, `on_text` is called with each piece as it is written.
+        """
         context = self._context(question, sources, kinds, since, until, limit or 2 * self.settings.search_limit)
         hits = run(_ASK, context)
         if context.when:
             hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
         evidence = answer(hits, context.terms, context.intents, self.settings.answer_min_coverage)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
-        listed = self._located(sources_shown(hits, evidence, self.settings))
+        written, notice = self._written(context, hits, on_text)
+        if written:
+            shown = sources_cited(written) if written.found else []
+            found = written.found
+        else:
+            shown, found = sources_shown(hits, evidence, self.settings), bool(evidence.sentences)
+        listed = self._located(shown)
         numbers = {source.hit.chunk.chunk_group_id: source.number for source in listed}
         return Answer(
             question=question,
-            found=bool(evidence.sentences),
-            quotes=[quote(sentence, numbers) for sentence in evidence.sentences],
+            found=found,
+            quotes=[] if written else [quote(sentence, numbers) for sentence in evidence.sentences],
             sources=listed,
-            closest=[] if evidence.sentences else closest(hits),
+            closest=[] if found else closest(hits),
             searched=self._searched(context),
             missing=self._missing(context.terms, hits),
             intents=context.intents,
             when=context.when,
             trace=context.trace,
+            written=written,
+            notice=notice,
         )
+
+    def _written(
+        self, context: Context, hits: list[Hit], on_text: Callable[[str], None] | None
+    ) -> tuple[Written | None, str]:
+        """The answer of the configured language model, and what is to be said of it; None where it gives none."""
+        if self.settings.answerer == "extractive" or not hits:
+            return None, ""
+        given = within_budget(hits, self.settings.answer_context_tokens)
+        try:
+            model = writer(self.settings)
+            answer = write(model, self._redacted(context.question), given, on_text or (lambda piece: None))
+        except AnswerError as error:
+            context.note("write", str(error))
+            return None, f"No answer was written: {error}."
+        did = f"{answer.model} at {answer.host} was given {len(given)} passages and cites {len(answer.cited)} records"
+        context.note("write", f"{did}; {answer.invented} invented citations taken out")
+        return answer, f"{answer.invented} invented citations were taken out." if answer.invented else ""
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
         return passages.record(self._catalog, asset_id)
+
+    def knows(self, native_id: str) -> bool:
+        """Whether some record has that id, its native id, or the part of it behind its source's name."""
+        return passages.named(self._catalog, native_id)
+
+    def stored_id(self, native_id: str) -> str:
+        """The id as it stands in the index: one that could hold a phone number or an address is a hash there."""
+        path = self.settings.keys_path
+        return keys.safe_native_id(native_id, keys.load(path)) if path.exists() else native_id
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """The passage of that id; None where the archive has none."""
@@ -174,6 +227,7 @@ class Archive:
         when = time_range(question, settings_module.now(), self._zone)
         topic = when.without(question) if when and when.relative else question
         redacted = self._redacted(topic)
+        meaning, why = self._meaning(redacted)
         return Context(
             question=question,
             search_text=topic if redacted == topic else f"{topic}\n{redacted}",
@@ -190,7 +244,28 @@ class Archive:
             settings=self.settings,
             connection=self._catalog,
             vectors=self._vectors,
+            meaning=meaning,
+            why_words_only=why,
         )
+
+    def _meaning(self, redacted: str) -> tuple[Vectors | None, str]:
+        """The vector of a question, or why it has none."""
+        model = embedders.model(self.settings)
+        if model is None:
+            return None, ""
+        if self.generation.manifest.get("embedder") != model.name:
+            return None, f"the generation holds no vectors of {model.name}, `relrag sync` makes them"
+        text = to_type(redacted)
+        if not knows(model, text, None):
+            return None, f"{model.name} does not know the language of the question"
+        try:
+            return self._embedder.query(text), ""
+        except EmbeddingError as error:
+            return None, str(error)
+
+    @functools.cached_property
+    def _embedder(self) -> Embedder:
+        return embedders.load(self.settings)
 
     @functools.cached_property
     def _frequencies(self) -> Frequencies:

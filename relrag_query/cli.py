@@ -129,6 +129,22 @@ def backfill(
     _run("sync", "backfill", source, first, last, config, wait=wait)
 
 
+@app.command("eval")
+def evaluate(
+    corpus_questions: Annotated[
+        Path | None, typer.Option("--corpus-questions", help="JSON Lines of question and gold, the ids of records.")
+    ] = None,
+    sources: Annotated[
+        Path | None, typer.Option("--sources", help="JSON of questions and the sources that an answer must show.")
+    ] = None,
+    k: Annotated[str, typer.Option("--k", help="Depths at which recall is measured.")] = "2,5,10",
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Measure how well the archive answers questions whose answers are known."""
+    _run("evaluate", "evaluate", corpus_questions, sources, k, config, as_json=as_json)
+
+
 @app.command()
 def forget(
     refs: Annotated[

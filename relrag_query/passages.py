@@ -27,6 +27,7 @@ _OF_ASSETS = """
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
+_NAMED = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"
 
 
@@ -72,6 +73,11 @@ def record(connection: Connection, asset_id: str) -> Record | None:
     found.pages = [Page(**page) for page in cast(list[dict[str, int]], found.pages)]
     found.spoken = [Spoken(**one) for one in cast(list[dict[str, Any]], found.spoken or [])]
     return found
+
+
+def named(connection: Connection, native_id: str) -> bool:
+    """Whether a record's id is, or ends behind a colon in, this."""
+    return connection.execute(_NAMED, {"key": native_id}).fetchone() is not None
 
 
 def frequencies(connection: Connection) -> dict[str, int]:

@@ -35,9 +35,14 @@ def search_text(results: Results, zone: ZoneInfo) -> str:
     return "\n\n".join("\n".join(_hit(number, hit, zone)) for number, hit in enumerate(results.hits, 1))
 
 
-def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False) -> str:
-    """The answer with numbered sources; `show_sources` adds what each source says."""
-    parts = ["\n\n".join(_quoted(quote) for quote in answer.quotes) if answer.found else answer.text]
+def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, told: bool = False) -> str:
+    """The answer with numbered sources; `show_sources` adds what each source says, `told` leaves out what was said."""
+    quoted = answer.found and not answer.written
+    parts = ["\n\n".join(_quoted(quote) for quote in answer.quotes) if quoted else safe(answer.text.strip())]
+    if told and answer.written and answer.found:
+        parts = []
+    if answer.notice:
+        parts.append(safe(answer.notice))
     if not answer.found:
         parts.append("\n".join(_not_found(answer)))
     if answer.sources:
@@ -74,6 +79,9 @@ def answer_json(answer: Answer, zone: ZoneInfo) -> dict[str, Any]:
         "closest": [_hit_json(hit, zone) for hit in answer.closest],
         "searched": answer.searched,
         "missing": answer.missing,
+        "written_by": answer.written.model if answer.written else None,
+        "invented_citations": answer.written.invented if answer.written else 0,
+        "notice": answer.notice,
         "intents": [intent.value for intent in answer.intents],
         "when": _when(answer),
         "trace": answer.trace,

@@ -10,6 +10,7 @@ from relrag_query.display import shown
 from relrag_query.hits import Hit
 from relrag_query.intent import QueryIntent
 from relrag_query.when import When
+from relrag_query.written import Written
 
 _CLOSEST = 3
 
@@ -66,12 +67,18 @@ class Answer:
     intents: list[QueryIntent]
     when: When | None
     trace: list[str]
+    written: Written | None = None
+    """what a language model wrote; None where the answer is quoted"""
+    notice: str = ""
+    """why the answer is quoted although a model should have written it, or what was taken out"""
 
     @property
     def text(self) -> str:
         """The answer as one text, its sources in brackets."""
         if not self.found:
             return "The archive does not hold an answer to this."
+        if self.written:
+            return self.written.text
         return "\n".join(f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
 
 
@@ -93,6 +100,13 @@ def quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:
     unit = sentence.unit
     cited = (numbers.get(hit.chunk.chunk_group_id) for hit in sentence.hits)
     return Quote(unit.quote, unit.sender, unit.ts, list(dict.fromkeys(number for number in cited if number)))
+
+
+def sources_cited(written: Written) -> list[Source]:
+    """One source for each record that a written answer cites, by its number."""
+    for hit in written.cited:
+        hit.promoted = True
+    return [Source(number, hit, [hit]) for number, hit in enumerate(written.cited, 1)]
 
 
 def sources_shown(hits: list[Hit], evidence: Evidence, settings: Settings) -> list[Source]:

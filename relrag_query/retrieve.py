@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 
 import duckdb
 
+from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.vectors import VectorStore, Where
 from relrag_query import passages
 from relrag_query.coverage import Term, coverage, passage_tokens, tokens
+from relrag_query.fusion import Found, find
 from relrag_query.hits import Hit
 from relrag_query.intent import Expansion, QueryIntent, expansion
 from relrag_query.when import When
@@ -46,6 +47,9 @@ class Context:
     settings: Settings
     connection: duckdb.DuckDBPyConnection
     vectors: VectorStore
+    meaning: Vectors | None = None
+    """the question's dense vector; None: search by words only"""
+    why_words_only: str = ""
     trace: list[str] = field(default_factory=list)
 
     @functools.cached_property
@@ -73,22 +77,33 @@ def run(steps: Sequence[Step], context: Context) -> list[Hit]:
 
 
 def search(hits: list[Hit], context: Context) -> list[Hit]:
-    """Passages by the words of the question; those of the time that it speaks of stand first.
+    """Passages by the words and the meaning of the question; those of the time that it speaks of stand first.
 
     What the catalog does not know is dropped, and so are windows of a chat that mostly repeat a better one.
     """
     wanted = context.limit * _SPARE
-    found = context.vectors.search(context.search_text, wanted, context.where)
+    found = find(context.vectors, context.search_text, context.meaning, wanted, context.where)
     if context.when:
-        inside = context.vectors.search(context.search_text, wanted, _within(context.where, context.when))
+        inside = find(
+            context.vectors, context.search_text, context.meaning, wanted, _within(context.where, context.when)
+        )
         first = {hit.chunk_id for hit in inside}
         found = [*inside, *(hit for hit in found if hit.chunk_id not in first)]
     kept = list(itertools.islice(_distinct(_known(found, context)), context.limit))
-    context.note("search", f"{len(found)} passages found, {len(kept)} kept")
+    context.note("search", f"{len(found)} passages found, {len(kept)} kept{_ranks(kept, found, context)}")
     return [*hits, *kept]
 
 
-def _known(found: list[vectors.Hit], context: Context) -> Iterator[Hit]:
+def _ranks(kept: list[Hit], found: list[Found], context: Context) -> str:
+    """What each hit's ranks were, for the trace."""
+    if context.meaning is None:
+        return f"; by words only: {context.why_words_only}" if context.why_words_only else ""
+    ranks = {one.chunk_id: (one.by_words or "-", one.by_meaning or "-") for one in found}
+    said = " ".join("{}/{}".format(*ranks[hit.chunk.chunk_id]) for hit in kept)
+    return f"; ranks by words/meaning: {said}" if said else ""
+
+
+def _known(found: list[Found], context: Context) -> Iterator[Hit]:
     """The hits that the catalog knows, read only as far as they are wanted."""
     for start in range(0, len(found), context.limit):
         part = found[start : start + context.limit]

@@ -7,7 +7,20 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as bench
-from bench import code, corpus, documents, floor, git, redaction, report, search, whatsapp_parse
+from bench import (
+    code,
+    corpus,
+    documents,
+    embedding,
+    floor,
+    git,
+    mail,
+    redaction,
+    report,
+    search,
+    threads,
+    whatsapp_parse,
+)
 from bench.clock import medians
 from bench.figures import Figure, from_json, to_json
 from bench.peers import Peer
@@ -118,6 +131,16 @@ def test_reading_git_and_code_is_measured() -> None:
         assert against.other
 
 
+def test_reading_mail_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "mails", functools.partial(threads.mails, 1_000))
+    monkeypatch.setattr(mail, "measure", functools.partial(mail.measure, 20))
+    figures, _ = bench.MEASURES["mail"]()
+    assert [(figure.at_least, figure.at_most) for figure in figures] == [
+        (8.0, None), (None, None), (None, 30.0), (None, 2.0),
+    ]  # fmt: skip
+    assert all(figure.ours > 0 for figure in figures)
+
+
 def test_an_unknown_measure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         bench.main(["serach"])
@@ -139,3 +162,10 @@ def test_the_page_says_what_the_results_say() -> None:
     assert report.with_tables(page, found) == page
     assert found["figures"].keys() == bench.MEASURES.keys()
     assert "| search of 50,000 passages, p50 |" in page
+
+
+def test_the_embedder_and_the_bare_runtime_embed_the_same_texts() -> None:
+    seen = embedding.turns(3)
+    assert seen["relrag"] > 0
+    assert seen["bare"] > 0
+    assert seen["memory"] > 100

@@ -65,7 +65,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
             asset_key="duckdb_catalog",
             metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)},
         )
-        vectors = embedders.describe(workspace.settings.embedder)
+        vectors = embedders.describe(workspace.settings)
         yield dg.MaterializeResult(
             asset_key="qdrant_points", metadata={"dagster/row_count": points, "vectors": vectors}
         )

@@ -12,6 +12,7 @@ import dagster as dg
 
 from relrag_pipelines import space
 from relrag_pipelines.discreet import discreet
+from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.export import ManyDeletions
 from relrag_pipelines.forgetting.rules import ForgettingError
 from relrag_pipelines.keys import KeysError
@@ -26,6 +27,7 @@ from relrag_pipelines.stores.units import SourceMissing, UnitsError
 _OURS = (
     Busy,
     DiskFull,
+    EmbeddingError,
     ForgettingError,
     GenerationError,
     KeysError,

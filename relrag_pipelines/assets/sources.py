@@ -102,8 +102,8 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
     def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
-            entries = stages.run(workspace, source, stage, list(context.partition_keys))
-        return dg.MaterializeResult(metadata=written(entries, time.monotonic() - started))
+            entries, counts = stages.run(workspace, source, stage, list(context.partition_keys))
+        return dg.MaterializeResult(metadata={**written(entries, time.monotonic() - started), **counts})
 
     return _asset
 

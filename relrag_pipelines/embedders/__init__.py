@@ -1,19 +1,51 @@
-"""Dense vectors, one module a backend. So far there is none: search is by words (sparse only)."""
+"""Dense vectors: the table of embedders, one module a backend.
+
+A new embedder is a module with `model(settings)`, which describes it without loading it, and `load(settings)`, and one
+row in EMBEDDERS and in the setting. SDKs and runtimes are imported when they are loaded.
+"""
 
 from __future__ import annotations
 
-import pyarrow as pa
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from relrag_pipelines.records import Embedding, arrow_schema
+from relrag_pipelines.embedders import cohere, fastembed, minilm, openai
+from relrag_pipelines.embedders.model import Embedder, EmbeddingError, Model, Vectors
+from relrag_pipelines.settings import Settings
+
+__all__ = ["EMBEDDERS", "Embedder", "EmbeddingError", "Model", "Vectors", "describe", "load", "model"]
+
+NONE = "none"
+"""search by words only"""
 
 
-def embed(chunks: pa.Table, embedder: str) -> pa.Table:
-    """Vectors of the chunks under the configured embedder; no rows with `none`."""
-    if embedder != "none":
-        raise ValueError(f"embedder {embedder!r} is not known")
-    return arrow_schema(Embedding).empty_table()
+@dataclass(frozen=True)
+class Backend:
+    """One way to embed."""
+
+    model: Callable[[Settings], Model]
+    load: Callable[[Settings], Embedder]
 
 
-def describe(embedder: str) -> str:
+EMBEDDERS = {
+    "minilm": Backend(minilm.model, minilm.load),
+    "fastembed": Backend(fastembed.model, fastembed.load),
+    "openai": Backend(openai.model, openai.load),
+    "cohere": Backend(cohere.model, cohere.load),
+}
+
+
+def model(settings: Settings) -> Model | None:
+    """The configured embedder, not loaded; None where there is none."""
+    return None if settings.embedder == NONE else EMBEDDERS[settings.embedder].model(settings)
+
+
+def load(settings: Settings) -> Embedder:
+    """The configured embedder, ready; EmbeddingError where it cannot be loaded."""
+    return EMBEDDERS[settings.embedder].load(settings)
+
+
+def describe(settings: Settings) -> str:
     """What the embedder does, in words for status and metadata."""
-    return "sparse only" if embedder == "none" else embedder
+    found = model(settings)
+    return "sparse only" if found is None else f"{found.name}, {found.dimension} dimensions"

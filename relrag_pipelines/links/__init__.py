@@ -1,4 +1,4 @@
-"""Relations between records, one module per way to find them.
+"""Relations between records, as the records themselves name them.
 
 `edges()` gives the claims of one source and month. An edge points from the part to the whole: from a message to its
 thread, an attachment to its mail, a chunk to its record.
@@ -18,13 +18,13 @@ AUDIO = "audio:"
 
 
 def edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
-    """Claims of one month, each once, ordered by its key: thread_member, attachment_of, references, chunk_of,
-    transcript_of.
+    """Claims of one month: thread_member, attachment_of, reply_to, references, chunk_of and transcript_of.
 
-    records are redacted Record rows, chunks are Chunk rows of the same source and month.
+    Each stands once; they are ordered by their key. records are redacted Record rows, chunks are Chunk rows of the same
+    source and month.
     """
-    of_records = [thread_members(records), attachments(records), references(records), transcripts(records)]
-    claims = pa.concat_tables([*of_records, chunk_members(chunks)])
+    found = [thread_members(records), attachments(records), replies(records), references(records)]
+    claims = pa.concat_tables([*found, chunk_members(chunks), transcripts(records)])
     return claims.sort_by(
         [("src_asset_ref", "ascending"), ("dst_asset_ref", "ascending"), ("relation_type", "ascending")]
     )
@@ -41,6 +41,13 @@ def attachments(records: pa.Table) -> pa.Table:
     contained = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_valid(records["index_in_parent"]))
     rows = records.filter(contained)
     return _claims(rows["asset_id"], rows["parent_asset_id"], "attachment_of", "parent_asset_id")
+
+
+def replies(records: pa.Table) -> pa.Table:
+    """Each record that answers another one to that one; the claim waits where the other is not in the archive."""
+    answers = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_null(records["index_in_parent"]))
+    rows = records.filter(answers)
+    return _claims(rows["asset_id"], rows["parent_asset_id"], "reply_to", "parent_asset_id")
 
 
 def chunk_members(chunks: pa.Table) -> pa.Table:

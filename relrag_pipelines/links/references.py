@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -14,22 +15,35 @@ _MARK = '"references":'
 
 
 def references(records: pa.Table) -> pa.Table:
-    """A claim for each entry of `extra.references` (`ref`, `why`, `confidence`) of redacted Record rows."""
+    """A claim for each entry of `extra.references` of redacted Record rows, the record that it answers left out.
+
+    An entry is an id, or `ref`, `why` and `confidence`.
+    """
     rows = records.filter(pc.match_substring(records["extra"], _MARK))
-    claims = list(_claims(rows["asset_id"].to_pylist(), rows["extra"].to_pylist()))
+    columns = (rows[name].to_pylist() for name in ("asset_id", "parent_asset_id", "extra"))
+    claims = [claim for row in zip(*columns, strict=True) for claim in _claims(*row)]
     return pa.Table.from_pylist(claims, schema=arrow_schema(Edge))
 
 
-def _claims(asset_ids: list[str], extras: list[str]) -> Iterator[dict[str, str | float]]:
-    for asset_id, extra in zip(asset_ids, extras, strict=True):
-        named = orjson.loads(extra).get("references")
-        for one in named if isinstance(named, list) else []:
-            # a source that brings an `extra` of its own may mean something else by that word
-            if isinstance(one, dict) and {"ref", "why", "confidence"} <= one.keys() and one["ref"] != asset_id:
-                yield {
-                    "src_asset_ref": asset_id,
-                    "dst_asset_ref": str(one["ref"]),
-                    "relation_type": "references",
-                    "confidence": float(one["confidence"]),
-                    "provenance": str(one["why"]),
-                }
+def _claims(asset_id: str, answered: str | None, extra: str) -> Iterator[dict[str, str | float]]:
+    named = orjson.loads(extra).get("references")
+    told = {asset_id, answered}
+    for ref, why, confidence in filter(None, map(_entry, named if isinstance(named, list) else [])):
+        if ref not in told:
+            told.add(ref)
+            yield {
+                "src_asset_ref": asset_id,
+                "dst_asset_ref": ref,
+                "relation_type": "references",
+                "confidence": confidence,
+                "provenance": why,
+            }
+
+
+def _entry(one: Any) -> tuple[str, str, float] | None:
+    """Id, reason and confidence; None where a source that brings its own `extra` means something else by the word."""
+    if isinstance(one, str):
+        return one, "references", 1.0
+    if isinstance(one, dict) and {"ref", "why", "confidence"} <= one.keys():
+        return str(one["ref"]), str(one["why"]), float(one["confidence"])
+    return None

@@ -25,8 +25,10 @@ from relrag_pipelines.stores import catalog_sql as sql
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.tokens import document_tokens
 
-Parts = Mapping[str, Sequence[tuple[str, Sequence[Path]]]]
-"""table name -> (source name, its monthly parquet files), sources in the order of relrag.toml"""
+Files = Sequence[tuple[str, Sequence[Path]]]
+"""(source name, its monthly parquet files), sources in the order of relrag.toml"""
+Parts = Mapping[str, Files]
+"""by name of the table"""
 
 NAME, BASE = "catalog.duckdb", "base.duckdb"
 """the file's name within a generation, and that of the one it lies on top of"""
@@ -93,7 +95,11 @@ def build(
         failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
-            changes = (_all(connection.cursor()), []) if replaced is None else _differences(connection)
+            embedded = parts.get("embeddings", ())
+            if replaced is None:
+                changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection.cursor(), embedded), []
+            else:
+                changes = _differences(connection, embedded)
             with ThreadPoolExecutor(1) as beside:
                 # DuckDB works without Python's lock, in one go, so that it need not wait for it in between
                 rest = beside.submit(connection.execute, ";".join(_rest(replaced is not None)))
@@ -186,6 +192,7 @@ def _prepare(
         connection.execute(sql.LOST_CHUNKS)
         connection.execute(sql.LOST_TWINS)
         connection.execute(sql.SHARED)
+    connection.execute(sql.LOST_APART)
     if replaced is not None and _count(connection, sql.TANGLED):
         raise TangledError
     for statement in (sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS, *_indexes("chunks")):
@@ -203,17 +210,28 @@ def _indexes(table: str) -> list[str]:
     return ddl(TABLES[table])[1:]
 
 
-def _all(cursor: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
+def _all(cursor: duckdb.DuckDBPyConnection, embedded: Files) -> Iterator[pa.RecordBatch]:
     """Every passage, read only when it is asked for."""
     with cursor:
-        yield from cursor.sql("SELECT * EXCLUDE (lake_month) FROM chunks ORDER BY chunk_id").to_arrow_reader(_BATCH)
+        yield from cursor.sql(_attach_vectors(cursor, embedded) or sql.ALL_CHUNKS).to_arrow_reader(_BATCH)
 
 
-def _differences(connection: duckdb.DuckDBPyConnection) -> tuple[Iterator[pa.RecordBatch], list[str]]:
+def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> tuple[Iterator[pa.RecordBatch], list[str]]:
     """The passages that differ from those of the previous catalog, and the ids of those that go for them."""
     connection.execute(sql.DIFFERENT_CHUNKS)
     gone = [chunk_id for (chunk_id,) in connection.execute(sql.GONE_CHUNKS).fetchall()]
-    return iter(connection.sql(sql.NEW_CHUNKS).to_arrow_table().to_batches(_BATCH)), gone
+    query = _attach_vectors(connection, embedded, "different") or sql.NEW_CHUNKS
+    return iter(connection.sql(query).to_arrow_table().to_batches(_BATCH)), gone
+
+
+def _attach_vectors(connection: duckdb.DuckDBPyConnection, embedded: Files, only: str = "chunks") -> str:
+    """Makes the dense vectors readable; the query that gives passages with theirs, none where there are no vectors."""
+    months = {str(file): f"{source}/{file.stem}" for source, files in embedded for file in files}
+    if not months:
+        return ""
+    connection.register("parts_embeddings", pa.table({"filename": list(months), "lake_month": list(months.values())}))
+    connection.register("lake_embeddings", connection.read_parquet(list(months), filename=True))
+    return sql.WITH_VECTORS.format(only=only)
 
 
 def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:

@@ -55,13 +55,21 @@ def ask(
     show_sources: bool = False,
 ) -> int:
     """Prints the answer with its sources; returns the exit code."""
+    told: list[str] = []
+
+    def tell(piece: str) -> None:
+        told.append(piece)
+        print(render.safe(piece), end="", flush=True)
+
     with Archive.open(config) as archive:
-        answer = archive.ask(_words(question), **limits.options())
+        answer = archive.ask(_words(question), **limits.options(), on_text=None if as_json else tell)
         zone = ZoneInfo(archive.settings.timezone)
+    if told:
+        print("\n")
     if as_json:
         _print_json(render.answer_json(answer, zone))
     else:
-        print(render.answer_text(answer, zone, show_sources))
+        print(render.answer_text(answer, zone, show_sources, told=bool(told)))
         _print_trace(answer.trace if trace else [])
     return 0
 

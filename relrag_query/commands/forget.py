@@ -11,6 +11,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.embedders import passages
 from relrag_pipelines.forgetting import proof, purge, rules
 from relrag_pipelines.forgetting.proof import Proof
 from relrag_pipelines.forgetting.purge import Chosen
@@ -182,6 +183,7 @@ def _publish(workspace: Workspace) -> list[str]:
     from relrag_pipelines.run import follow_up
 
     outcome = follow_up(workspace)
+    passages.forget(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
     while True:
         generations.sweep(workspace.home, 1)

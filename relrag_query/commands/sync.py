@@ -16,9 +16,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relrag_pipelines import machine, space, workers
+from relrag_pipelines import embedders, machine, space, workers
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.embedders.outlook import Outlook, outlook
 from relrag_pipelines.forgetting import purge
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
@@ -50,7 +51,10 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
             _fail_orphans(workspace)
             print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
             return _report_failures(workspace, todo)
-        _print_plan(todo)
+        ahead = outlook(workspace, todo)
+        _print_plan(todo, ahead)
+        if ahead and ahead.host:
+            embedders.load(workspace.settings)  # a key or package that is missing is said before anything is done
         if not workspace.settings.pii_redaction_enabled:
             print("warning: redaction is off, so personal data is indexed as it stands (pii_redaction_enabled)")
         with _helped(todo.large or full) as pool:
@@ -138,12 +142,13 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     workspace = Workspace(settings_module.load(config))
     _need_sources(workspace)
     todo = plans.current(workspace)
+    ahead = outlook(workspace, todo)
     if as_json:
-        print(json.dumps(asdict(todo), indent=1))
+        print(json.dumps({**asdict(todo), "embedding": asdict(ahead) if ahead else None}, indent=1))
     elif todo.empty:
         print("Nothing to do: everything is up to date.")
     else:
-        _print_plan(todo)
+        _print_plan(todo, ahead)
     for problem in todo.problems:
         print(f"problem: {problem}")
     return WITH_FAILURES if todo.problems else DONE
@@ -185,7 +190,7 @@ def _need_sources(workspace: Workspace) -> None:
         raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
 
 
-def _print_plan(todo: Plan) -> None:
+def _print_plan(todo: Plan, ahead: Outlook | None) -> None:
     for export in todo.exports:
         parts = [("new", export.new), ("changed", export.changed), ("gone", export.gone)]
         said = ", ".join(f"{count} {what}" for what, count in parts if count)
@@ -197,6 +202,8 @@ def _print_plan(todo: Plan) -> None:
         )
         span = months[0] if count == 1 else f"{count} months, {months[0]} to {months[-1]}"
         print(f"{source}: make {stage} of {span} ({reason})")
+    if ahead:
+        print(ahead.words)
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
 

@@ -1,0 +1,104 @@
+"""OpenAI's embeddings, or those of any server that speaks its protocol (`embedding_url`), through OpenAI's SDK.
+
+Prices and limits: https://platform.openai.com/docs/guides/embeddings and its model pages. The tokenizer of these models
+is a download, so a text is cut by bytes, of which every token has at least one: only texts of more than 8,191 bytes can
+lose more than they must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from relrag_pipelines.embedders import remote
+from relrag_pipelines.embedders.model import EmbeddingError, Model, Vectors, checked
+from relrag_pipelines.settings import Settings
+
+if TYPE_CHECKING:
+    import openai
+
+MODEL = "text-embedding-3-small"
+KEY = "OPENAI_API_KEY"
+
+_KNOWN = {"text-embedding-3-small": (1536, 0.02), "text-embedding-3-large": (3072, 0.13)}
+"""dimension, and USD a million tokens"""
+_URL = "https://api.openai.com/v1"
+_MAX_TOKENS = 8191
+_MOST_IN_A_REQUEST = 280_000
+"""bytes, hence at most so many tokens; the service takes 300,000"""
+
+
+def model(settings: Settings) -> Model:
+    """text-embedding-3-small unless another is set; all languages."""
+    name = settings.embedding_model or MODEL
+    usual, price = _KNOWN.get(name, (None, None))
+    dimension, host = remote.dimension(settings, usual), remote.host(settings, "api.openai.com")
+    return Model(
+        name=":".join([name, str(dimension), *([host] if settings.embedding_url else [])]),
+        dimension=dimension,
+        max_tokens=_MAX_TOKENS,
+        host=host,
+        usd_per_million=None if settings.embedding_url else price,
+        batch_texts=256,
+        batch_bytes=_MOST_IN_A_REQUEST,
+    )
+
+
+def load(settings: Settings) -> OpenAI:
+    """A client of the service; EmbeddingError where the SDK or the key is missing."""
+    try:
+        import openai
+    except ImportError:
+        raise EmbeddingError('embedder "openai" needs the package openai; install relrag[openai]') from None
+    # given always, so that no other variable of the environment sends texts elsewhere
+    secret = "none" if settings.embedding_url and not remote.has_key(KEY) else remote.key("openai", KEY)
+    client = openai.OpenAI(
+        api_key=secret,
+        base_url=settings.embedding_url or _URL,
+        timeout=remote.TIMEOUT_SECONDS,
+        max_retries=remote.RETRIES,
+    )
+    return OpenAI(client, settings)
+
+
+class OpenAI:
+    """A client that keeps its connection."""
+
+    def __init__(self, client: openai.OpenAI, settings: Settings) -> None:
+        self._client = client
+        self._model = model(settings)
+        self._name = settings.embedding_model or MODEL
+        # servers that speak the protocol need not know base64 and shorter vectors
+        self._plain = bool(settings.embedding_url)
+
+    def documents(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """A vector for each text, and the tokens that the service counted."""
+        import openai
+
+        given = [remote.head(text, self._model.max_tokens) for text in texts]
+        unreadable = (openai.APIResponseValidationError, ValueError, TypeError)
+        try:
+            return remote.patiently(lambda: self._ask(given), unreadable, self._model.host)
+        except openai.APIStatusError as error:
+            status = error.status_code
+        except openai.APIConnectionError:
+            status = None
+        raise remote.refused(self._model.host, status, KEY)
+
+    def query(self, text: str) -> Vectors:
+        """The vector of a question; the model makes no difference between questions and texts."""
+        vector: Vectors = self.documents([text])[0][0]
+        return vector
+
+    def _ask(self, texts: list[str]) -> tuple[Vectors, int]:
+        from openai import omit
+
+        answer = self._client.embeddings.create(
+            model=self._name,
+            input=texts,
+            dimensions=omit if self._plain else self._model.dimension,
+            encoding_format="float" if self._plain else omit,
+        )
+        rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
+        used = answer.usage.total_tokens if answer.usage else 0
+        return checked(rows, len(texts), self._model.dimension, self._model.host), used

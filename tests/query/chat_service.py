@@ -1,0 +1,81 @@
+"""A small server that streams answers by the chat protocols of OpenAI and Cohere, and fails as it is told to."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class ChatService:
+    """A running server: what it writes, and what it was asked."""
+
+    url: str
+    pieces: list[str] = field(default_factory=list)
+    status: int = 200
+    broken: bool = False
+    """the connection closes before the answer ends"""
+    seconds: float = 0.0
+    """between the pieces"""
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+
+@contextmanager
+def serving() -> Iterator[ChatService]:
+    """A server on a port of this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            service.asked.append(body | {"path": self.path, "key": self.headers.get("Authorization")})
+            self.send_response(service.status)
+            refused = service.status != 200
+            self.send_header("Content-Type", "application/json" if refused else "text/event-stream")
+            self.end_headers()
+            if refused:
+                self.wfile.write(json.dumps({"message": f"refused: {body['messages']}"}).encode())
+                return
+            event = _openai if self.path.endswith("/chat/completions") else _cohere
+            try:
+                for piece in service.pieces:
+                    time.sleep(service.seconds)
+                    self.wfile.write(event(piece))
+                    self.wfile.flush()
+                self.wfile.write(b'data: {"choi' if service.broken else event(None))
+            except OSError:  # who asked has gone
+                return
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    service = ChatService(f"http://127.0.0.1:{server.server_port}")
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield service
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _openai(piece: str | None) -> bytes:
+    delta = {"role": "assistant", "content": piece}
+    choice = {"index": 0, "delta": delta, "finish_reason": "stop" if piece is None else None}
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    end = b"data: [DONE]\n\n" if piece is None else b""
+    return f"data: {json.dumps(chunk)}\n\n".encode() + end
+
+
+def _cohere(piece: str | None) -> bytes:
+    if piece is None:
+        event: dict[str, Any] = {"type": "message-end", "id": "1", "delta": {"finish_reason": "COMPLETE"}}
+    else:
+        event = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": piece}}}}
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()

@@ -1,0 +1,110 @@
+"""An archive that is embedded and asked: by meaning where the model knows the language, else by words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.embedders import EmbeddingError
+from relrag_query.archive import Archive
+from relrag_query.commands import sync as commands
+
+NOTES = [
+    {"id": "leak", "text": "Water keeps dripping onto the floor below the kitchen sink.", "from": "Ota"},
+    {"id": "trip", "text": "The train to Vienna leaves at nine in the morning.", "from": "Ota"},
+    {"id": "code", "text": "Ticket INV-1187 is closed.", "from": "Eva"},
+    {"id": "czech", "text": "Čerpadlo ve sklepě zase nefunguje.", "from": "Eva"},
+]
+CONFIG = """
+archive = "test"
+keys_file = "test.keys"
+pii_redaction_enabled = true
+embedder = "{embedder}"
+
+[[sources]]
+name = "notes"
+kind = "jsonl"
+path = "notes.jsonl"
+"""
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hybrid")
+    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    (folder / "relrag.toml").write_text(CONFIG.format(embedder="minilm"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RELRAG_CONFIG", raising=False)
+        assert commands.sync(folder / "relrag.toml") == 0
+    return folder / "relrag.toml"
+
+
+@pytest.fixture
+def archive(config: Path) -> Iterator[Archive]:
+    with Archive.open(config) as opened:
+        yield opened
+
+
+def found(archive: Archive, question: str) -> list[str]:
+    return [hit.chunk.source_id or "" for hit in archive.search(question).hits]
+
+
+def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(archive: Archive) -> None:
+    results = archive.search("plumbing problem")
+    assert results.hits[0].chunk.source_id == "leak"
+    assert "ranks by words/meaning: -/1 " in results.trace[0]
+    assert archive.generation.manifest["embedder"] == "all-MiniLM-L6-v2:8199be6f"
+
+
+def test_a_code_is_found_by_its_letters(archive: Archive) -> None:
+    assert found(archive, "INV-1187")[0] == "code"
+    assert "1/" in archive.search("INV-1187").trace[0]
+
+
+def test_another_language_is_searched_by_words(archive: Archive) -> None:
+    results = archive.search("Kdy přestalo fungovat čerpadlo?")
+    assert [hit.chunk.source_id for hit in results.hits] == ["czech"]
+    assert "by words only: all-MiniLM-L6-v2:8199be6f does not know the language of the question" in results.trace[0]
+
+
+def test_filters_hold_for_what_is_found_by_meaning(archive: Archive) -> None:
+    assert archive.search("plumbing problem", since="2024").hits == []
+
+
+def test_another_embedder_is_not_mixed_with_what_is_published(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELRAG_EMBEDDER", "openai")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with Archive.open(config) as archive:
+        results = archive.search("INV-1187")
+    assert [hit.chunk.source_id for hit in results.hits] == ["code"]
+    assert "the generation holds no vectors of text-embedding-3-small:1536" in results.trace[0]
+
+
+def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RELRAG_CONFIG", raising=False)
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    config = tmp_path / "relrag.toml"
+    config.write_text(CONFIG.format(embedder="minilm"))
+    seen = []
+
+    def look(embedder: object, texts: list[str]) -> None:
+        with Archive.open(config) as archive:
+            seen.append((archive.generation.number, found(archive, "INV-1187"), found(archive, "plumbing problem")))
+        raise EmbeddingError("out of order")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("relrag_pipelines.run._EMBEDDED_AT_ONCE", 3)
+        patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", look)
+        assert commands.sync(config) == 2
+    assert seen == [(1, ["code"], [])]
+    assert commands.sync(config) == 0
+    with Archive.open(config) as archive:
+        assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
+    assert commands.sync(config) == 0
+    with Archive.open(config) as archive:
+        assert archive.generation.number == 2
