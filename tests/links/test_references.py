@@ -27,9 +27,7 @@ def test_each_entry_is_a_claim_with_its_reason() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "extra", [{"references": "see above"}, {"references": [7, {"ref": "y"}]}, {"references": {}}]
-)
+@pytest.mark.parametrize("extra", [{"references": "see above"}, {"references": [7, {"ref": "y"}]}, {"references": {}}])
 def test_what_a_source_means_otherwise_by_that_word_is_no_claim(extra: dict[str, object]) -> None:
     assert claims(record("a", extra)) == []
 
