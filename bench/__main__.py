@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench import documents, peers, redaction, report, search, transcripts, unchanged, whatsapp_parse
+from bench import documents, mail, peers, redaction, report, search, threads, transcripts, unchanged, whatsapp_parse
 from bench.figures import HEADER, Figure, aligned
 from bench.peers import Peer
 
@@ -53,6 +53,18 @@ def _whatsapp() -> list[Figure]:
     ]
 
 
+def _mail() -> list[Figure]:
+    row, unit, against = mail.measure(), "mails/s", "email, policy.default"
+    found, records, floor = (row[f"{name}_mails_per_s"] for name in ("parsed", "read", "floor"))
+    threaded = threads.measure()
+    return [
+        Figure(f"parsing mails of {row['bytes_per_mail'] / 1000:.0f} KB", found, unit, floor, against, at_least=8.0),
+        Figure("the same as whole records", records, unit, floor, against),
+        Figure(f"threading {threaded['mails']:,} mails", threaded["seconds"], at_most=30.0),
+        Figure("the same, memory of the process", threaded["peak_gib"], "GiB", at_most=2.0),
+    ]
+
+
 def _transcripts() -> list[Figure]:
     row = transcripts.measure()
     return [
@@ -66,6 +78,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (unchanged.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
     "whatsapp": lambda: (_whatsapp(), {}),
+    "mail": lambda: (_mail(), {}),
     "transcripts": lambda: (_transcripts(), {}),
     "documents": lambda: documents.measure(others=_others()),
     "search": lambda: (search.measure(others=_others()), {}),

@@ -24,6 +24,7 @@ _TITLES = {
     "unchanged": "Nothing to do",
     "redaction": "Redaction",
     "whatsapp": "WhatsApp exports",
+    "mail": "Mail",
     "documents": "Many short documents",
     "search": "Search",
 }

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.sources import KINDS, Kind
 
-_NAMES = {"document": "documents"}
+_NAMES = {"document": "documents", "gmail": "mail"}
 _TELLS_LITTLE = frozenset({"call_recording"})
 """kinds whose suffixes music, films and data of programs share: what they do not recognise is not worth a word"""
 _RESERVED = frozenset({"catalog", "published"})
@@ -101,10 +101,6 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
 
 def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
     """Files that a kind might read, in order; False beside a folder that was left out."""
-    by_suffix: dict[str, list[Kind]] = {}
-    for kind in KINDS.values():
-        for suffix in kind.suffixes:
-            by_suffix.setdefault(suffix, []).append(kind)
     refused: list[OSError] = []
     for place, folders, names in os.walk(folder, onerror=refused.append):
         relative = Path(place).relative_to(folder)
@@ -113,7 +109,7 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
             folders.clear()
             yield None, False
         for name in sorted(names):
-            kinds = by_suffix.get(PurePosixPath(name.lower()).suffix)
+            kinds = [kind for kind in KINDS.values() if kind.holds((relative / name).as_posix())]
             if kinds and not name.startswith((".", "~$")):
                 file = Path(place, name)
                 size = file.stat().st_size if file.exists() else 0

@@ -3,16 +3,20 @@
 A unit's earlier records are replaced by what it holds now, as far as it says to speak of them (its coverage); a unit
 that was not read to its end keeps its earlier ones. What the owner had forgotten is left out as soon as it is read.
 Before the first month is written the touched units are marked unfinished, so that after a kill they are read again.
+A unit that only grew at its end is read from where it ended before. What is read and does not fit into memory waits in
+private/spill until its month is written.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import math
 import os
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -27,12 +31,15 @@ from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Coverage, Unit
-from relrag_pipelines.stores import lake, units
+from relrag_pipelines.stores import lake, raw, threads, units
 from relrag_pipelines.stores.lake import Stamp
-from relrag_pipelines.stores.seal import file_hash
+from relrag_pipelines.stores.seal import file_hash, file_hashes
+from relrag_pipelines.stores.spill import Tables, spill_folder
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768
+_FLUSH_TEXT = 1_000
+"""so many characters of text count as one more row"""
 _RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
@@ -62,15 +69,17 @@ class Exported:
 class _Contents:
     """What one unit holds."""
 
-    rows: pa.Table = field(default_factory=_PRIVATE.empty_table)
-    """private records, month by month"""
+    tables: Tables = field(default_factory=Tables)
+    """private records"""
     months: list[UnitMonth] = field(default_factory=list)
-    """how many of them each month has, in order"""
+    """what it contributes to each month, in order"""
     failures: list[Failure] = field(default_factory=list)
     coverage: list[Coverage] = field(default_factory=list)
     complete: bool = True
     forgotten: bool = False
     """some of it, or all, was left out because the owner had it forgotten"""
+    threaded: list[pa.Table] = field(default_factory=list)
+    """what the threads of its records follow from"""
 
 
 @dataclass
@@ -81,12 +90,18 @@ class _Change:
     """the units as they are now"""
     replaced: set[str] = field(default_factory=set)
     """units whose earlier records go"""
+    extended: set[str] = field(default_factory=set)
+    """units whose earlier records stay and get further ones"""
     touched: set[str] = field(default_factory=set)
     """months to be rewritten"""
-    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
-    """month -> new private records"""
+    tables: Tables = field(default_factory=Tables)
+    """new private records"""
+    threaded: list[pa.Table] = field(default_factory=list)
+    """what the threads of the new records follow from"""
     coverage: dict[str, list[Coverage]] = field(default_factory=dict)
     """replaced unit -> what it speaks of; one that is not here speaks of all that it held"""
+    held: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+    """unit with coverage -> asset_ids of what it holds now: none of them is kept as it was"""
     interrupted: set[str] = field(default_factory=set)
     """units that a kill left half replaced and that could not be read now"""
 
@@ -107,40 +122,54 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     if not (full or found.changed or found.gone):
         return Exported()
     known, hidden, matcher = found.known, found.known.keys() - stored.keys(), Matcher(forgotten.rules, workspace.keys)
-    full = full or lake.private_outdated(home, source.name)
-    hashes = _content_hashes(found, known, full)
+    full = full or lake.private_outdated(home, source.name) or (kind.threads and not threads.known(home, source.name))
+    hashes, grown = _content_hashes(workspace, source, found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
     readers = {path: f"{reader}+{keyed(repr(copies[path]))}" if path in copies else reader for path in found.units}
     stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
 
     change = _gone(source, known, found.gone)
+    change.tables.folder = spill_folder(home, source.name)
+    change.tables.clear()  # a kill may have left some there
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
+    raw.drop(home, source.name, workspace.keys, [path for path in (*stale, *found.gone) if path not in grown])
     leading = [path for path in stale if copies.get(path, [path])[0] == path]
     read = workspace.each(
         functools.partial(_read, workspace, source, matcher),
-        [(found.units[path], copies.get(path, [path])) for path in leading],
+        [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading],
     )
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         contents = next(read) if copies.get(path, [path])[0] == path else _Contents()
-        _replace(change, path, known.get(path), contents, full)
+        if path in grown:
+            _extend(change, known[path], contents)
+        else:
+            _replace(change, path, known.get(path), contents, full)
         if contents.forgotten:
             hidden = hidden | {path}
         report.failures += contents.failures
-        report.bytes_read += found.units[path].size
+        report.bytes_read += found.units[path].size - grown.get(path, 0)
     for path, unit in found.units.items():
         if path not in change.interrupted:
             months = change.states[path].months
             change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
     if not accept_deletions:
         _refuse_many_deletions(workspace, source, change)
-    report.months = _commit(workspace, source, stored, change)
+    index = threads.Index(home, source.name, change.replaced, change.threaded) if kind.threads else None
+    if index:
+        change.touched |= index.moved
+    report.months = _commit(workspace, source, stored, change, index)
     hidden = {path for path in found.units if copies.get(path, [path])[0] in hidden and not change.states[path].months}
+    raw.drop(home, source.name, workspace.keys, hidden)
     report.failures = [one for one in report.failures if one.unit not in hidden]
-    failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states]
-    units.save_failures(home, source.name, [one for one in failed if one.unit not in stale] + report.failures)
+    again = set(stale) - grown.keys()
+    failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states.keys() - hidden]
+    units.save_failures(home, source.name, [one for one in failed if one.unit not in again] + report.failures)
+    if index:
+        index.save()
     states = {path: units.hide(state, keyed) if path in hidden else state for path, state in change.states.items()}
     units.save(home, source.name, states)
+    change.tables.clear()
     lake.drop_outside(home, source.name, workspace.settings.first_month)
     _drop_transcripts(workspace, source)
     workspace.report(f"{source.name}: export", len(stale), len(stale))
@@ -171,18 +200,32 @@ def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) ->
     return _Change({**known, **settled}, touched=months)
 
 
-def _content_hashes(found: units.Scan, known: dict[str, UnitState], full: bool) -> dict[str, str]:
-    """Hash of every unit's bytes; only changed ones are opened. An unreadable one has the empty hash."""
-    hashes = {}
+def _content_hashes(
+    workspace: Workspace, source: Source, found: units.Scan, known: dict[str, UnitState], full: bool
+) -> tuple[dict[str, str], dict[str, int]]:
+    """Hash of every unit's bytes, only changed ones are opened; and where those go on that only grew.
+
+    An unreadable one has the empty hash. One that was not read to its end before is read from its beginning.
+    """
+    kind, reader = KINDS[source.kind], workspace.reader_hash(source)
+    failed = {one.unit for one in units.load_failures(workspace.home, source.name) if one.whole_unit}
+    hashes, grown = {}, {}
     for path, unit in found.units.items():
-        if path in known and path not in found.changed and not full:
-            hashes[path] = known[path].content_hash
+        before = known.get(path)
+        if before and path not in found.changed and not full:
+            hashes[path] = before.content_hash
             continue
         try:
-            hashes[path] = _content_hash_of(unit)
+            as_before = before and before.reader == reader and 0 < before.size < unit.size and path not in failed
+            if kind.appends and before and as_before and not full:
+                earlier, hashes[path] = file_hashes(unit.file, before.size)
+                if earlier == before.content_hash and kind.continues(unit.file, before.size):
+                    grown[path] = before.size
+            else:
+                hashes[path] = _content_hash_of(unit)
         except OSError:
             hashes[path] = ""
-    return hashes
+    return hashes, grown
 
 
 def _content_hash_of(unit: Unit) -> str:
@@ -219,12 +262,25 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: _Co
     change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
     if contents.coverage:
-        change.coverage[path] = contents.coverage
-    start = 0
-    for month in contents.months:
-        change.tables.setdefault(month.month, []).append(contents.rows.slice(start, month.rows))
-        start += month.rows
-    change.states[path] = UnitState(path, 0, 0, "", "", contents.months)
+        change.coverage[path], change.held[path] = contents.coverage, contents.tables.ids()
+    _add(change, path, contents, later)
+
+
+def _extend(change: _Change, before: UnitState, contents: _Contents) -> None:
+    """Notes what one unit holds behind what it held; it speaks of nothing else, so nothing is deleted."""
+    months = {month.month: month for month in before.months}
+    for more in contents.months:
+        held = months.get(more.month, UnitMonth(more.month, 0, ""))
+        months[more.month] = UnitMonth(more.month, held.rows + more.rows, _sum([held.hash, more.hash]))
+    change.touched |= {month.month for month in contents.months}
+    change.extended.add(before.path)
+    _add(change, before.path, contents, months)
+
+
+def _add(change: _Change, path: str, contents: _Contents, months: dict[str, UnitMonth]) -> None:
+    change.tables.take(contents.tables)
+    change.threaded += contents.threaded
+    change.states[path] = UnitState(path, 0, 0, "", "", [months[month] for month in sorted(months)])
 
 
 def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change) -> None:
@@ -236,8 +292,7 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
         leaving = pa.array(_leaving(stored, change))
         before.update(stored["asset_id"].filter(leaving).to_pylist())
         after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
-        for rows in change.tables.get(month, []):
-            after.update(rows["asset_id"].to_pylist())
+        after.update(change.tables.of(month)["asset_id"].to_pylist())
     vanishing = len(before - after)
     total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
@@ -247,13 +302,15 @@ def _refuse_many_deletions(workspace: Workspace, source: Source, change: _Change
         )
 
 
-def _commit(workspace: Workspace, source: Source, stored: dict[str, UnitState], change: _Change) -> dict[str, int]:
+def _commit(
+    workspace: Workspace, source: Source, stored: dict[str, UnitState], change: _Change, index: threads.Index | None
+) -> dict[str, int]:
     """Rewrites the touched months; returns how many records each holds now. `stored` are the units before."""
     home = workspace.home
     if not change.touched:
         return {}
     marked = dict(stored)
-    for path in change.replaced:
+    for path in change.replaced | change.extended:
         before, after = stored.get(path), change.states.get(path)
         held = {month.month: month for state in (before, after) if state for month in state.months}
         marked.pop(units.hidden(path, workspace.keys.id_hash), None)
@@ -265,7 +322,9 @@ def _commit(workspace: Workspace, source: Source, stored: dict[str, UnitState], 
         earlier = lake.read(home, "private_records", source.name, month, damaged=True)
         kept = earlier.filter(pa.array(~_leaving(earlier, change)))
         _keep_months(change, stored, month, kept)
-        rows = pa.concat_tables([kept, *change.tables.get(month, [])])
+        rows = pa.concat_tables([kept, change.tables.of(month)])
+        if index:
+            rows = index.threaded(month, rows)
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
     months = sorted(change.touched)
@@ -285,7 +344,7 @@ def _leaving(earlier: pa.Table, change: _Change) -> Rows:
             of_thread = pc.equal(earlier["thread_id"], thread) if thread else pc.is_null(earlier["thread_id"])
             ts = pc.fill_null(earlier["ts"], first if first >= since else last).to_numpy()
             outside = pc.and_(pc.equal(earlier["unit"], unit), of_thread).to_numpy() & ((ts < since) | (ts >= until))
-            leaving[outside & ~pc.is_in(earlier["asset_id"], _ids_of(unit, change)).to_numpy()] = False
+            leaving[outside & ~pc.is_in(earlier["asset_id"], change.held[unit]).to_numpy()] = False
     return leaving
 
 
@@ -295,12 +354,6 @@ def _span(coverage: list[Coverage], thread: str | None) -> tuple[float, float]:
     since = min((-math.inf if one.since is None else one.since for one in named), default=-math.inf)
     until = max((math.inf if one.until is None else one.until for one in named), default=math.inf)
     return since, until
-
-
-def _ids_of(unit: str, change: _Change) -> pa.Array:
-    """Ids of what a unit holds now: none of them is kept as it was."""
-    tables = [table for tables in change.tables.values() for table in tables if table["unit"][0].as_py() == unit]
-    return pa.array([one for table in tables for one in table["asset_id"].to_pylist()], pa.string())
 
 
 def _keep_months(change: _Change, stored: dict[str, UnitState], month: str, kept: pa.Table) -> None:
@@ -318,51 +371,59 @@ def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Uni
     What was forgotten is left out.
     """
     unit, places = one
-    contents, tables = _Contents(), [_PRIVATE.empty_table()]
+    contents, kind = _Contents(), KINDS[source.kind]
     if matcher.names(unit.path):
         contents.forgotten = True
         return contents
+    contents.tables.folder = spill_folder(workspace.home, source.name)
     pending: list[Record] = []
     months: list[str] = []
-    hashers: dict[str, hashlib.blake2b] = {}
+    sums: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     month_of = _Calendar(workspace.settings.first_month, now().strftime("%Y-%m"))
     gone: set[str] = set()
     places_gone: set[str] = set()
     spans: dict[str, tuple[int, int]] = {}
 
-    def flush() -> None:
+    def flush() -> int:
         rows = to_table(pending, Record)
         rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
-        if KINDS[source.kind].newest_only:
+        if kind.newest_only:
             _note_spans(spans, rows)
         forgotten = matcher.rows(rows, gone)
         if forgotten.any():
             contents.forgotten = True
             places_gone.update(pc.list_flatten(rows["locations"].filter(pa.array(forgotten))).to_pylist())
-            start = len(months) - len(pending)
-            months[start:] = [month for month, left_out in zip(months[start:], forgotten, strict=True) if not left_out]
             rows = rows.filter(pa.array(~forgotten))
-        tables.append(rows)
+            pending[:] = itertools.compress(pending, ~forgotten)
+            months[:] = itertools.compress(months, ~forgotten)
+        counts.update(months)
+        contents.tables.add(rows, months)
+        if kind.threads:
+            contents.threaded.append(threads.rows(months, unit.path, pending))
         pending.clear()
+        months.clear()
+        return 0
+
+    waiting = 0
 
     for record in _items(workspace, source, unit, contents):
         _finish(record, workspace.keys, source, places)
-        if record.asset_id in month_of.placed:
+        if record.asset_id in month_of.placed and not kind.repeats:
             why = "a second record of the file has the same id and is left out; give each an id of its own"
             contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
             continue
         month = month_of.place(record)
         record.content_hash = _content_hash(record, workspace.keys)
-        digest = hashers.setdefault(month, hashlib.blake2b(digest_size=16))
-        digest.update("\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass"))
+        told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
+        sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
         pending.append(record)
         months.append(month)
-        if len(pending) >= _FLUSH_ROWS:
-            flush()
+        waiting += 1 + len(record.text) // _FLUSH_TEXT
+        if waiting >= _FLUSH_ROWS:
+            waiting = flush()
     flush()
-    contents.rows = pa.concat_tables(tables).take(pc.sort_indices(pa.array(months, pa.string())))
-    count = Counter(months)
-    contents.months = [UnitMonth(month, count[month], hashers[month].hexdigest()) for month in sorted(count)]
+    contents.months = [UnitMonth(month, counts[month], _hex(sums[month])) for month in sorted(counts)]
     written = unit.mtime_ns // 10**9 + _DAY
     contents.coverage += [Coverage(thread, first, max(last + 1, written)) for thread, (first, last) in spans.items()]
     contents.failures = [
@@ -370,7 +431,17 @@ def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Uni
         for one in contents.failures
         if one.location not in places_gone and not matcher.names(f"{one.location} {one.message}")
     ]
+    raw.forget(workspace.home, source.name, workspace.keys, places_gone)
     return contents
+
+
+def _sum(hashes: Iterable[str]) -> str:
+    """Hash of what several hashes are of together; the order of the records does not matter to it."""
+    return _hex(sum(int(one, 16) for one in hashes if one))
+
+
+def _hex(total: int) -> str:
+    return f"{total % 2**128:032x}"
 
 
 def _note_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
@@ -419,7 +490,7 @@ class _Calendar:
     def place(self, record: Record) -> str:
         """The record's month; its date_quality says so when that is not the month of its own time."""
         container = self.placed.get(record.parent_asset_id or "")
-        own = record.timestamp[:7] if record.timestamp else ""
+        own = sys.intern(record.timestamp[:7]) if record.timestamp else ""
         if container and record.index_in_parent is not None:
             month = container
         elif self._first <= own <= self._last:

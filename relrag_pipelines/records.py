@@ -167,8 +167,11 @@ class Chunk:
     source: Annotated[str, "name of the source"]
     kind: Annotated[str, "kind of connector"]
     rag_source_type: Annotated[str, "as in records"]
-    start: Annotated[int, "offset of the passage in its record's text, code points; 0 for a chat window"] = 0
-    end: Annotated[int, "offset behind the passage in its record's text, code points"] = 0
+    section: Annotated[
+        str | None, "quoted, forwarded, forward_headers, signature, disclaimer: the part of `extra.apart` it is of"
+    ] = None
+    start: Annotated[int, "offset of the passage in its record's text (or section), code points; 0 in a window"] = 0
+    end: Annotated[int, "offset behind the passage in its record's text (or section), code points"] = 0
     page_number: Annotated[int | None, "page on which the passage begins"] = None
     last_page_number: Annotated[int | None, "page on which it ends"] = None
     members: Annotated[list[str], "asset_ids of the messages in a chat window, in order"] = field(default_factory=list)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,6 +30,8 @@ _KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "times
 _IDS = {"source_id", "thread_id", "parent_ref"}
 _OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
 """hashes and local times"""
+_OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
+_QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
 _TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
 _LONG_NUMBER = 10**6
 """from here on a number in JSON can be a phone or a card"""
@@ -43,6 +46,11 @@ def channel_of(rag_source_type: str, default: str) -> str:
         if rag_source_type.startswith(prefix):
             return channel
     return default
+
+
+def without_refs(text: str) -> str:
+    """JSON without the strings in it that are keyed hashes, or references made of one: their digits mean nothing."""
+    return _QUOTED_REF.sub('""', text)
 
 
 def redact_records(
@@ -163,7 +171,7 @@ def _parsed(text: str) -> Any:
 
 def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return redact(value)
+        return value if _OUR_REF.fullmatch(value) else redact(value)
     if isinstance(value, list):
         return [_redact_json(one, redact) for one in value]
     if isinstance(value, dict):

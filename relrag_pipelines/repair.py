@@ -98,7 +98,8 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     """Has the units read again that damaged private files were made of, where they still are there."""
     home, name = workspace.home, source.name
     within = f"private/records/{name}"
-    kept = [path for path in (f"private/{sort}/{name}.parquet" for sort in ("units", "failures")) if path in damaged]
+    sorts = ("units", "failures", "threads")
+    kept = [path for path in (f"private/{sort}/{name}.parquet" for sort in sorts) if path in damaged]
     records = [Path(path).stem for path in damaged if path.startswith(f"{within}/")]
     if not kept and not records:
         return
@@ -120,6 +121,8 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     lake.drop(home, "private_records", name, sorted(months))
     if f"private/failures/{name}.parquet" in kept:
         units.save_failures(home, name, [])
+    if f"private/threads/{name}.parquet" in kept:
+        (home / f"private/threads/{name}.parquet").unlink(missing_ok=True)
     units.save(home, name, {**known, **marked})
     for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *kept]:
         yield f"{path}: to be made again; files of {name} to be read: {len(again & there)} at least"

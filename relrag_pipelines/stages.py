@@ -127,7 +127,7 @@ STAGES = (
         "redacted",
         "records",
         ("private_records",),
-        2,
+        3,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redacted,
         policy,
@@ -145,7 +145,7 @@ STAGES = (
         "chunks",
         "chunks",
         ("records",),
-        2,
+        3,
         "Passages that are indexed and cited, with page, position and thread.",
         _chunks,
         lambda workspace, source: [workspace.settings.chunk_tokens, workspace.settings.chunk_overlap_sentences],
@@ -163,8 +163,8 @@ STAGES = (
         "edges",
         "asset_asset_edges",
         ("records", "chunks"),
-        2,
-        "Claims of relations: thread_member, attachment_of, chunk_of, transcript_of.",
+        3,
+        "Claims of relations: thread_member, attachment_of, reply_to, references, chunk_of, transcript_of.",
         _edges,
     ),
 )
@@ -249,6 +249,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
         rows = lake.read(workspace.home, "records", source.name, month).slice(0, most - looked)
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
+            row["extra"] = redact.without_refs(row["extra"])
             texts = _strings([value for name, value in row.items() if name not in _IDS])
             found += sum(bool(workspace.redactor.detect(text, channel)) for text in texts)
         looked += rows.num_rows

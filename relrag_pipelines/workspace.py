@@ -21,7 +21,7 @@ from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Reading
-from relrag_pipelines.stores import approvals
+from relrag_pipelines.stores import approvals, raw
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -99,6 +99,7 @@ class Workspace:
             archive_max_ratio=self.settings.archive_max_ratio,
             archive_max_bytes=self.settings.archive_max_bytes,
             unit_max_bytes=self.settings.unit_max_bytes,
+            keep=functools.partial(raw.keep, self.home, source.name, self.keys),
         )
 
     def reader_hash(self, source: Source) -> str:

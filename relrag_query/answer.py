@@ -89,7 +89,9 @@ def passage_credit(hit: Hit, terms: Sequence[Term]) -> float:
         said = [tokens(text) for text in split(chunk.text)]
         return _credit(terms, [*said, *known, tokens(chunk.from_ or "")], metadata_tokens(chunk))
     window, kind = tokens(chunk.text), kind_tokens(chunk.rag_source_type)
-    return max(_credit(terms, [tokens(f"{turn.sender}: {turn.text}"), *known], kind, window) for turn in units(hit))
+    return max(
+        _credit(terms, [tokens(f"{turn.sender or ''}: {turn.text}"), *known], kind, window) for turn in units(hit)
+    )
 
 
 def _credit(

@@ -81,7 +81,7 @@ def _seeds(results: list[Hit], context: Context) -> list[Hit]:
     if context.when and context.when.relative:
         seeds = [hit for hit in seeds if hit.in_time]
     if QueryIntent.ASSET_ATTACHMENT in context.intents:
-        seeds = [hit for hit in seeds if hit.chunk.parent_asset_id] or seeds
+        seeds = [hit for hit in seeds if hit.chunk.index_in_parent is not None] or seeds
     best = max((hit.display_score for hit in seeds), default=0.0)
     return [hit for hit in seeds if hit.display_score >= _NEAR_BEST * best][:_SEEDS]
 

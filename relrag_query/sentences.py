@@ -27,6 +27,8 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"\s*(?:>|On .{6,80} wrote:$|Dne .{6,80} napsal\w*:$|בתאריך .{6,80} כתב\w*:$)")
+_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
 _SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
 
 
@@ -56,12 +58,17 @@ class Unit:
 
 
 def units(hit: Hit) -> list[Unit]:
-    """What can be quoted of a hit, in order; lines that only quote another mail are left out."""
+    """What can be quoted of a hit, in order; lines that only quote another mail are left out.
+
+    The history below a mail was not written by its sender, and nobody is named for it.
+    """
     if hit.messages:
         return list(_turns(hit))
-    chunk, texts = hit.chunk, split(hit.chunk.text)
+    chunk = hit.chunk
+    texts = split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else chunk.text)
+    sender = None if chunk.section in _OF_OTHERS else chunk.from_
     return [
-        Unit(text, hit, chunk.from_, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
+        Unit(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
         for place, text in enumerate(texts)
     ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as bench
-from bench import corpus, documents, embedding, floor, redaction, report, search, whatsapp_parse
+from bench import corpus, documents, embedding, floor, mail, redaction, report, search, threads, whatsapp_parse
 from bench.clock import medians
 from bench.figures import Figure, from_json, to_json
 from bench.peers import Peer
@@ -106,6 +106,16 @@ def test_reading_whatsapp_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     figures, _ = bench.MEASURES["whatsapp"]()
     assert [figure.at_most for figure in figures] == [2.0, None]
     assert all(figure.ours > 0 and figure.other for figure in figures)
+
+
+def test_reading_mail_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "mails", functools.partial(threads.mails, 1_000))
+    monkeypatch.setattr(mail, "measure", functools.partial(mail.measure, 20))
+    figures, _ = bench.MEASURES["mail"]()
+    assert [(figure.at_least, figure.at_most) for figure in figures] == [
+        (8.0, None), (None, None), (None, 30.0), (None, 2.0),
+    ]  # fmt: skip
+    assert all(figure.ours > 0 for figure in figures)
 
 
 def test_an_unknown_measure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

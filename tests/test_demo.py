@@ -15,6 +15,13 @@ from tests.conftest import ROOT
 
 ANSWERS = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))
 QUESTIONS = {one["name"]: one for one in ANSWERS["questions"]}
+MAILS = (ROOT / "examples" / "originals" / "mail.jsonl").read_text(encoding="utf-8").splitlines()
+NATIVE = {
+    item["id"]: f"{item['parent_asset_id']}:{item['index_in_parent']}"
+    for item in map(json.loads, MAILS)
+    if "parent_asset_id" in item
+}
+"""id of an attachment in the original of the mails -> its id in the archive"""
 ANSWERED = ("pump", "contract", "invoice")
 """what words alone answer; people, relations and meaning answer the others later"""
 
@@ -37,7 +44,7 @@ def is_of(source: Source, wanted: dict[str, Any]) -> bool:
     if chunk.source != wanted["source"]:
         return False
     if "id" in wanted:
-        return chunk.source_id == wanted["id"]
+        return chunk.source_id == NATIVE.get(wanted["id"], wanted["id"])
     return any(wanted["file"] in place for place in [*source.locations, chunk.source_uri or ""])
 
 
@@ -103,5 +110,5 @@ def test_the_call_is_related_to_its_passages_and_its_recording(archive: Archive)
 def test_what_the_archive_does_not_hold_is_said(archive: Archive) -> None:
     answer = archive.ask("Who won the football world cup in 1998?")
     assert not answer.found
-    assert answer.missing == ["world", "cup", "1998"]
+    assert answer.missing == ["won", "world", "cup", "1998"]
     assert answer.sources == []

@@ -149,6 +149,7 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
     samples = {
         "whatsapp": put(tmp_path, "chat.txt", CHAT),
         "document": put(tmp_path, "note.md", "# A"),
+        "gmail": put(tmp_path, "mail.eml", "From: a@b.example\nSubject: hello\n\nhello\n"),
         "jsonl": put(tmp_path, "x.jsonl", LINE),
         "call_recording": put(tmp_path, "call.m4a", b"\0\0\0\x18ftypM4A \0\0\0\0"),
         "meeting": put(tmp_path, "review.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHi\n"),
@@ -173,6 +174,7 @@ def test_the_demo_archive_is_recognised() -> None:
     assert [(one.kind, one.path) for one in found.sources if one.kind == "whatsapp"] == [("whatsapp", "whatsapp")]
     assert {one.kind: one.path for one in found.sources if one.kind not in ("document", "jsonl")} == {
         "whatsapp": "whatsapp", "call_recording": "calls", "meeting": "meetings", "contacts": "contacts",
+        "gmail": "mail",
     }  # fmt: skip
     assert {one.kind: one.files for one in found.sources}["call_recording"] == 14, "each with its transcript"
     assert found.unrecognised == []
@@ -183,3 +185,17 @@ def test_estimates_grow_with_text_and_not_with_pictures() -> None:
     assert text.seconds > 5 * pages.seconds
     assert text.bytes > 10_000_000
     assert estimate("jsonl", 0, {}).bytes == 0
+
+
+def test_mail_is_recognised_without_a_suffix(tmp_path: Path) -> None:
+    mail = b"From: a@b.example\nSubject: hello\nDate: Mon, 6 Jan 2025 08:40:00 GMT\n\nhello\n"
+    for name, data in {
+        "post/Inbox": b"From - Mon Jan  6 08:40:00 2025\n" + mail,
+        "post/Maildir/cur/1.M1P1.host:2,S": mail,
+        "post/saved/one.eml": mail,
+        "notes/today.txt": b"Bought bread.\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    found = {one.kind: (one.name, one.path, one.files) for one in discover(tmp_path).sources}
+    assert found == {"gmail": ("post", "post", 3), "document": ("notes", "notes", 1)}

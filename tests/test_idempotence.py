@@ -49,6 +49,24 @@ LINES = archive.CHAT.splitlines(keepends=True)
 M4A = b"\0\0\0\x18ftypM4A \0\0\0\0M4A isom" + b"\0" * 64
 VTT = b"WEBVTT\n\n00:00:01.000 --> 00:00:04.000\n<v Dana Levi>The cabin is booked\n"
 
+
+def letter(name: str, day: str, text: str, answers: str = "") -> bytes:
+    head = f"Message-ID: <{name}@x.example>\nDate: {day} 2024 08:00:00 +0000\nFrom: Dana <dana@x.example>\n"
+    references = f"In-Reply-To: <{answers}@x.example>\n" if answers else ""
+    return f"{head}{references}To: petr@y.example\nSubject: cabin\n\n{text}\n".encode()
+
+
+def boxed(*letters: bytes) -> bytes:
+    return b"".join(b"From x@y Sat Jan  6 08:40:00 2024\n" + one + b"\n" for one in letters)
+
+
+MAILS = {
+    "asked": letter("asked", "13 Jan", "Is the cabin booked? Call 052-123-4567."),
+    "answer": letter("answer", "14 Jan", "It is, for six.", "asked"),
+    "closed": letter("closed", "14 Feb", "Settled.", "answer"),
+    "later": letter("later", "1 Mar", "The sleds are red.", "never"),
+}
+
 SAMPLES: dict[str, dict[str, bytes]] = {
     # the same chat exported three times, once packed, and a chat that has a message twice
     "whatsapp": {
@@ -92,6 +110,15 @@ SAMPLES: dict[str, dict[str, bytes]] = {
         "review 2024-02-14.ics": b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:r1\r\n"
         b"DTSTART:20240214T090000Z\r\nSUMMARY:Review\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
         "broken.vtt": b"no captions\n",
+    },
+    # a mail in three files, twice in one of them; an answer before what it answers; one id with two texts; no mail
+    "gmail": {
+        "Inbox.mbox": boxed(MAILS["answer"], MAILS["asked"], MAILS["asked"]),
+        "old/All.mbox": boxed(MAILS["asked"], MAILS["closed"]),
+        "saved/asked.eml": MAILS["asked"],
+        "saved/closed.eml": MAILS["closed"].replace(b"Settled", b"Settled, but for the keys"),
+        "Maildir/cur/1:2,S": MAILS["later"],
+        "empty.eml": b"",
     },
     # a person in two files, differently, and a card that is cut
     "contacts": {

@@ -31,7 +31,7 @@ SHAPES = {
     "failures": "b4858d1f",
     "records": "ada65240",
     "identifiers": "5b63862a",
-    "chunks": "b15f1a0a",
+    "chunks": "f45eed1d",
     "embeddings": "09a3f73f",
     "asset_asset_edges": "b8d67357",
     "pending_edges": "b8d67357",

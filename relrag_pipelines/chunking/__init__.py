@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import Any
 from uuid import UUID, uuid5
 
+import orjson
 import pyarrow as pa
 
 from relrag_pipelines.chunking.passages import Passage, passages, times_of
@@ -34,6 +35,7 @@ _EMPTY_IN_A_WINDOW = (
     "language",
     "page_number",
     "last_page_number",
+    "section",
     "start_second",
     "end_second",
 )
@@ -42,7 +44,8 @@ _EMPTY_IN_A_WINDOW = (
 def chunk(records: pa.Table, *, kind: str, chunk_tokens: int, overlap_sentences: int) -> pa.Table:
     """The Chunk rows of one source and month, ordered by chunk_id; `records` are its redacted Record rows.
 
-    A record without text is found by its file's name or its title; one that has neither gives no chunk. Messages of a
+    A record without text is found by its file's name or its title; one that has neither gives no chunk. What stands
+    beside a mail's own text (`extra.apart`) is passages of its own, which name their section. Messages of a
     chat stand in windows; only those longer than `chunk_tokens` are cut into passages as well.
     """
     if kind not in CHATS:
@@ -65,24 +68,34 @@ def text_hash(text: str) -> str:
 
 
 def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
-    names = ("asset_id", "text", "pages", "spoken", "file_name", "subject")
+    names = ("asset_id", "text", "pages", "spoken", "file_name", "subject", "extra")
     columns = (records[name].to_pylist() for name in names)
     rows: list[int] = []
     texts: list[str] = []
+    sections: list[str | None] = []
     found: list[Passage] = []
     counts: list[tuple[str, int, int]] = []
     seconds: list[tuple[float | None, float | None]] = []
-    for row, (asset_id, text, pages, spoken, file_name, subject) in enumerate(zip(*columns, strict=True)):
+    for row, (asset_id, text, pages, spoken, file_name, subject, extra) in enumerate(zip(*columns, strict=True)):
         inside = passages(text, pages, limit, overlap) if text.strip() else []
         said = [text[passage.start : passage.end] for passage in inside]
         if not inside and (name := file_name or subject):
             inside, said = [Passage(0, 0, None, None)], [name]
+        times = times_of(inside, spoken or [])
+        named: list[str | None] = [None] * len(inside)
+        for section, beside in _apart(extra):
+            more = passages(beside, [], limit, overlap)
+            inside += more
+            said += [beside[passage.start : passage.end] for passage in more]
+            named += [section] * len(more)
+            times += [(None, None)] * len(more)
         rows += [row] * len(inside)
         texts += said
+        sections += named
         found += inside
-        seconds += times_of(inside, spoken or [])
+        seconds += times
         counts += [(asset_id, index, len(inside)) for index in range(len(inside))]
-    times = records["ts"].to_pylist()
+    dates = records["ts"].to_pylist()
     own: dict[str, list[Any]] = {
         "chunk_id": [chunk_id(asset_id, index) for asset_id, index, _ in counts],
         "chunk_group_id": [asset_id for asset_id, _, _ in counts],
@@ -90,6 +103,7 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
         "chunk_count": [count for _, _, count in counts],
         "text": texts,
         "text_hash": list(map(text_hash, texts)),
+        "section": sections,
         "start": [passage.start for passage in found],
         "end": [passage.end for passage in found],
         "page_number": [passage.page_number for passage in found],
@@ -97,10 +111,19 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
         "start_second": [first for first, _ in seconds],
         "end_second": [last for _, last in seconds],
         "index_in_parent": _sections(records, rows, counts),
-        "last_ts": [times[row] for row in rows],
+        "last_ts": [dates[row] for row in rows],
         "members": [[]] * len(rows),
     }
     return _table(records, rows, own)
+
+
+def _apart(extra: str) -> list[tuple[str, str]]:
+    """What stands beside a mail's own text: its kind and the text."""
+    if '"apart"' not in extra:
+        return []
+    apart = orjson.loads(extra).get("apart")
+    found = apart.items() if isinstance(apart, dict) else ()
+    return [(kind, text) for kind, text in found if isinstance(text, str) and text.strip()]
 
 
 def _sections(records: pa.Table, rows: list[int], counts: list[tuple[str, int, int]]) -> list[int | None]:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from relrag_pipelines.forgetting.rules import texts_in
 from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import replacing
+from relrag_pipelines.stores.seal import file_hash
 
 _OWN = frozenset({"records", "units", "failures", "vectors.db"})
 """what purge.py itself looks after, and the vectors, which go by their texts once the lake has followed"""
@@ -31,12 +32,12 @@ def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]
         if path.stem in source_ids:
             path.unlink()
         elif path.suffix == ".parquet":
-            _remove_rows(path, asset_ids)
+            _remove_rows(home, path, asset_ids)
         elif path.suffix == ".jsonl":
             _remove_lines(home, path, asset_ids)
 
 
-def _remove_rows(path: Path, asset_ids: AbstractSet[str]) -> None:
+def _remove_rows(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
     if "asset_id" not in pq.read_schema(path).names:
         return
     table = pq.read_table(path, partitioning=None)
@@ -44,6 +45,7 @@ def _remove_rows(path: Path, asset_ids: AbstractSet[str]) -> None:
     if not all(stays):
         with replacing(path) as beside:
             pq.write_table(table.filter(pa.array(stays)), beside, compression="zstd")
+            expected.note(home, path.relative_to(home).as_posix(), file_hash(beside))
 
 
 def _remove_lines(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:

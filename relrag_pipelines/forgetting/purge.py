@@ -21,7 +21,7 @@ from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, lake, units
+from relrag_pipelines.stores import generations, lake, raw, units
 from relrag_pipelines.stores.lake import Stamp
 from relrag_pipelines.workspace import Workspace
 
@@ -209,6 +209,8 @@ def _forget_units(
         states[path] = replace(state, months=months)
     keyed = workspace.keys.id_hash
     units.save(home, source, {path: units.hide(one, keyed) if path in hidden else one for path, one in states.items()})
+    raw.drop(home, source, workspace.keys, hidden)
+    raw.forget(home, source, workspace.keys, places)
     failures = units.load_failures(home, source)
     kept = [
         one
@@ -224,6 +226,7 @@ def _forget_units(
 def _sweep(home: Path) -> None:
     """What killed writers left behind: files that were never put in place, and a generation that was never finished."""
     shutil.rmtree(generations.building(home), ignore_errors=True)
+    shutil.rmtree(home / "private" / "spill", ignore_errors=True)
     for part in (home, *(home / name for name in ("private", "lake", "published"))):
         for path in part.glob(".*.tmp") if part == home else part.rglob(".*.tmp"):
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Relations between records, one module per way to find them.
+"""Relations between records, as the records themselves name them.
 
 `edges()` gives the claims of one source and month. An edge points from the part to the whole: from a message to its
 thread, an attachment to its mail, a chunk to its record.
@@ -6,6 +6,7 @@ thread, an attachment to its mail, a chunk to its record.
 
 from __future__ import annotations
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,12 +18,13 @@ AUDIO = "audio:"
 
 
 def edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
-    """Claims of one month: thread_member, attachment_of, chunk_of, transcript_of, each once, ordered by its key.
+    """Claims of one month: thread_member, attachment_of, reply_to, references, chunk_of and transcript_of.
 
-    records are redacted Record rows, chunks are Chunk rows of the same source and month.
+    Each stands once; they are ordered by their key. records are redacted Record rows, chunks are Chunk rows of the same
+    source and month.
     """
-    found = [thread_members(records), attachments(records), chunk_members(chunks), transcripts(records)]
-    claims = pa.concat_tables(found)
+    found = [thread_members(records), attachments(records), replies(records), references(records)]
+    claims = pa.concat_tables([*found, chunk_members(chunks), transcripts(records)])
     return claims.sort_by(
         [("src_asset_ref", "ascending"), ("dst_asset_ref", "ascending"), ("relation_type", "ascending")]
     )
@@ -39,6 +41,27 @@ def attachments(records: pa.Table) -> pa.Table:
     contained = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_valid(records["index_in_parent"]))
     rows = records.filter(contained)
     return _claims(rows["asset_id"], rows["parent_asset_id"], "attachment_of", "parent_asset_id")
+
+
+def replies(records: pa.Table) -> pa.Table:
+    """Each record that answers another one to that one; the claim waits where the other is not in the archive."""
+    answers = pc.and_(pc.is_valid(records["parent_asset_id"]), pc.is_null(records["index_in_parent"]))
+    rows = records.filter(answers)
+    return _claims(rows["asset_id"], rows["parent_asset_id"], "reply_to", "parent_asset_id")
+
+
+def references(records: pa.Table) -> pa.Table:
+    """Each record to the others that it names (`extra.references`), the one that it answers left out."""
+    naming = records.filter(pc.match_substring(records["extra"], '"references"'))
+    src: list[str] = []
+    dst: list[str] = []
+    columns = (naming[name].to_pylist() for name in ("asset_id", "parent_asset_id", "extra"))
+    for asset_id, parent, extra in zip(*columns, strict=True):
+        named = orjson.loads(extra).get("references", [])
+        others = [ref for ref in dict.fromkeys(named) if isinstance(ref, str) and ref not in (asset_id, parent)]
+        src += [asset_id] * len(others)
+        dst += others
+    return _claims(_strings(src), _strings(dst), "references", "references")
 
 
 def chunk_members(chunks: pa.Table) -> pa.Table:
@@ -61,6 +84,10 @@ def transcripts(records: pa.Table) -> pa.Table:
     calls = pc.and_(pc.equal(records["rag_source_type"], "call_recording"), of_audio)
     rows = records.filter(pc.and_(calls, pc.not_equal(records["text"], "")))
     return _claims(rows["asset_id"], rows["parent_ref"], "transcript_of", "transcript")
+
+
+def _strings(values: list[str]) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(values, pa.string())])
 
 
 def _prefixed(prefix: str, values: pa.ChunkedArray) -> pa.ChunkedArray:

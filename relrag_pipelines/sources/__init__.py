@@ -8,10 +8,12 @@ module, a row in KINDS, a test, a sample.
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import cast
 
 from relrag_pipelines.records import Failure, Record
@@ -31,6 +33,8 @@ class Unit:
     """modification time, nanoseconds; where there are files beside it a number that changes with any of theirs"""
     beside: tuple[Path, ...] = ()
     """files of the same name with one of the kind's `companions`, in order"""
+    start: int = 0
+    """offset from which it is read; what lies before it was read earlier and has not changed"""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class Reading:
     archive_max_ratio: int = 100
     archive_max_bytes: int = 20 * 2**30
     unit_max_bytes: int = 2 * 2**30
+    keep: Callable[[str, str, bytes], None] = lambda unit, place, data: None
+    """keeps in private/ the bytes of an item that could not be read to its end: the unit's path, the place in it"""
 
 
 @dataclass(frozen=True)
@@ -107,16 +113,38 @@ class Kind:
     """a unit is one record, so units of equal bytes are one record with several locations"""
     newest_only: bool = False
     """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
+    module: str = ""
+    """its module, where that has another name"""
+    patterns: tuple[str, ...] = ()
+    """further paths of its units, as glob patterns: files that have no suffix"""
+    threads: bool = False
+    """thread_id is not in the items: it follows from what they refer to, all of the source together"""
+    repeats: bool = False
+    """a unit may hold the same item twice: one record with two locations, not a mistake"""
+    appends: bool = False
+    """units grow at their end; the module's `continues(file, offset)` tells whether an item begins there"""
+
+    def holds(self, path: str) -> bool:
+        """Whether a file of that path, relative to its source, is a unit of the kind."""
+        return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, one) for one in self.patterns)
 
     @property
     def read(self) -> Reader:
         """The connector, imported when first used."""
-        return cast(Reader, importlib.import_module(f"{__name__}.{self.name}").read)
+        return cast(Reader, self._imported().read)
+
+    @property
+    def continues(self) -> Callable[[Path, int], bool]:
+        """Whether an item begins at that offset of a file, so that what lies before it is whole."""
+        return cast(Callable[[Path, int], bool], self._imported().continues)
 
     @property
     def recognise(self) -> Callable[[Path], bool]:
         """Whether a file is one of this kind, by its name and its beginning; raises OSError where it cannot be read."""
-        return cast(Callable[[Path], bool], importlib.import_module(f"{__name__}.{self.name}").recognise)
+        return cast(Callable[[Path], bool], self._imported().recognise)
+
+    def _imported(self) -> ModuleType:
+        return importlib.import_module(f"{__name__}.{self.module or self.name}")
 
 
 AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
@@ -171,6 +199,23 @@ KINDS = {
             "documentation",
             "default",
             one_record=True,
+        ),
+        Kind(
+            "gmail",
+            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml",
+            1,
+            (".mbox", ".eml"),
+            "email",
+            "gmail",
+            module="mail",
+            patterns=tuple(
+                prefix + name
+                for prefix in ("", "*/")
+                for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
+            ),
+            threads=True,
+            repeats=True,
+            appends=True,
         ),
         Kind(
             "jsonl",

@@ -135,6 +135,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "title": string,
     "thread_id": string,
     "parent_asset_id": string,
+    "parent_source_id": string,
     "parent_ref": string,
     "index_in_parent": _whole,
     "total_siblings": _whole,

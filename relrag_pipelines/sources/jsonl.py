@@ -10,6 +10,7 @@
 `client_id`, `project_id` | string | as in docs/records.md |
 | `to`, `participants`, `numbers` | list of strings, or one | as in docs/records.md |
 | `parent_asset_id` | string | the `id` of another line of the source, or `<kind>:...` for a record of that kind |
+| `parent_source_id` | string | the older name of `parent_asset_id`, read where that is missing |
 | `index_in_parent`, `total_siblings` | whole number | place among the parts of the parent, from 0; how many there are |
 | `rag_source_type` | string | email, email_attachment, ... in either case |
 | `pages` | list of `{number, start, end}` | offsets in code points |
@@ -162,6 +163,9 @@ def _record(item: Json, unit: Unit, reading: Reading, faults: list[tuple[str, st
     fields["ts"], fields["date_quality"] = _when(fields.pop("timestamp", None), fields.get("ts"), reading.timezone)
     if "rag_source_type" in fields:
         fields["rag_source_type"] = fields["rag_source_type"].strip().lower()
+    older = fields.pop("parent_source_id", None)
+    if older is not None:
+        fields.setdefault("parent_asset_id", older)
     if "parent_asset_id" in fields:
         fields["parent_asset_id"] = _parent(fields["parent_asset_id"], reading)
     fields["extra"] = _bounded(extra | fields["extra"] if "extra" in fields else extra)

@@ -192,6 +192,7 @@ def _prepare(
         connection.execute(sql.LOST_CHUNKS)
         connection.execute(sql.LOST_TWINS)
         connection.execute(sql.SHARED)
+    connection.execute(sql.LOST_APART)
     if replaced is not None and _count(connection, sql.TANGLED):
         raise TangledError
     for statement in (sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS, *_indexes("chunks")):

@@ -46,8 +46,30 @@ SELECT (SELECT count(*) FROM kept_records SEMI JOIN lake_records USING (asset_id
     + (SELECT count(*) FROM base.shared SEMI JOIN
         (SELECT asset_id FROM base.records WHERE lake_month IN (FROM replaced)
         UNION ALL SELECT asset_id FROM base.chunks WHERE lake_month IN (FROM replaced)) USING (asset_id))
+    + (SELECT count(*) FROM kept_chunks SEMI JOIN lake_records ON lake_records.asset_id = kept_chunks.parent_asset_id
+        WHERE section = 'quoted')
+    + (SELECT count(*) FROM kept_chunks AS kept SEMI JOIN lake_chunks AS found
+        ON found.text_hash = kept.text_hash AND found.section IS NOT NULL
+            AND (found.ts, found.chunk_id) < (kept.ts, kept.chunk_id)
+        WHERE kept.section IS NOT NULL)
 """
-"""Records and windows that both what is replaced and what is kept hold: which of them counts takes a look at all."""
+"""What is replaced and what is kept hold the same records or windows, or signatures, or the mail to a history below
+another: which of them counts takes a look at all."""
+LOST_APART = """
+INSERT INTO lost
+    WITH present AS (SELECT asset_id FROM lake_records UNION SELECT asset_id FROM kept_records),
+    apart AS (
+        SELECT chunk_id, part, text_hash, ts FROM lake_chunks
+        WHERE section IS NOT NULL
+            AND NOT (section = 'quoted' AND parent_asset_id IS NOT NULL AND parent_asset_id IN (FROM present))
+            AND text_hash NOT IN (SELECT text_hash FROM kept_chunks WHERE section IS NOT NULL)),
+    kept AS (SELECT chunk_id FROM apart
+             QUALIFY row_number() OVER (PARTITION BY text_hash ORDER BY ts, chunk_id, part) = 1)
+    SELECT 'chunk:' || chunk_id, part FROM lake_chunks ANTI JOIN kept USING (chunk_id) WHERE section IS NOT NULL
+"""
+"""What stands beside a mail's text is a passage once: a signature in the first mail that has it; the history below an
+answer in none where the mail that is answered is in the archive itself."""
+
 
 RECORDS = """
 INSERT INTO records BY NAME

@@ -1,4 +1,5 @@
-"""The hashes of private files that no manifest of months lists: units and failures of each source, the owner's words.
+"""The hashes of private files that no manifest of months lists: units, failures and threads of a source, the owner's
+words.
 
 A file's new hash is noted before the file takes its place, and its earlier one is kept beside it, so that a kill
 between the two leaves nothing that looks damaged.
@@ -14,6 +15,7 @@ from relrag_pipelines.stores.atomic import write_text
 from relrag_pipelines.stores.seal import file_hash
 
 NAME = "private/MANIFEST.json"
+_OF_SOURCES = ("units", "failures", "threads")
 _OWNERS = ("approvals.jsonl", "forgotten.json")
 
 
@@ -56,7 +58,7 @@ def damage(home: Path) -> list[tuple[str, str]]:
 
 def _files(home: Path) -> list[Path]:
     private = home / "private"
-    tables = (path for sort in ("units", "failures") for path in (private / sort).glob("*.parquet"))
+    tables = (path for sort in _OF_SOURCES for path in (private / sort).glob("*.parquet"))
     return sorted([*tables, *(private / name for name in _OWNERS if (private / name).exists())])
 
 

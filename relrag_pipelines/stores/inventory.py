@@ -39,6 +39,11 @@ PARTS = (
     Part(r"lock", "who is writing", "passing"),
     Part(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
     Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),
+    Part(r"private/threads/[^/]+\.parquet", "which thread each mail belongs to", "exports"),
+    Part(
+        r"private/raw/[^/]+/[0-9a-f]+/[0-9a-f]+", "mails that could not be read to their end, as they came", "exports"
+    ),
+    Part(r"private/spill/.+", "was put away by an export that was killed", "passing"),
     Part(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
     Part(r"private/approvals\.jsonl", "what the owner said of calls", "owner"),
     Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
@@ -57,7 +62,9 @@ def part(name: str) -> Part | None:
 
 def is_of(name: str, source: str) -> bool:
     """Whether a private file holds what is known of that source."""
-    return bool(re.fullmatch(rf"private/(records/{source}/.+|(units|failures)/{source}\.parquet)", name))
+    return bool(
+        re.fullmatch(rf"private/(records/{source}/.+|(units|failures|threads)/{source}\.parquet|raw/{source}/.+)", name)
+    )
 
 
 def files(home: Path) -> Iterator[str]:

@@ -157,7 +157,7 @@ def drop_damaged(home: Path, source: str) -> None:
 
 
 def sweep(home: Path) -> None:
-    """Removes what a killed writer left: files written beside, and derived months without an entry.
+    """Removes what a killed writer left: files written beside, what an export put away, derived months without entry.
 
     Such a month is made again, or its records are gone and nothing else would ever remove it. A private one stays: its
     rows are needed until its units have been read again. Only who holds the writer's lock may sweep.
@@ -165,6 +165,7 @@ def sweep(home: Path) -> None:
     for part in ("private", "lake"):
         for left in (home / part).rglob(".*.tmp"):
             left.unlink()
+    shutil.rmtree(home / "private" / "spill", ignore_errors=True)
     for table in _DERIVED:
         for source in sources(home):
             known = manifest(home, table, source)
@@ -250,7 +251,10 @@ def remove(home: Path, source: str) -> None:
     for table in ("private_records", *_DERIVED):
         failpoint("lake.remove", folder(home, table, source))
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
-    kept = [f"private/{name}/{source}.parquet" for name in ("units", "failures")]
+    for folder_of in ("raw", "spill"):
+        failpoint("lake.remove", home / "private" / folder_of / source)
+        shutil.rmtree(home / "private" / folder_of / source, ignore_errors=True)
+    kept = [f"private/{name}/{source}.parquet" for name in ("units", "failures", "threads")]
     for name in kept:
         failpoint("lake.remove", home / name)
         (home / name).unlink(missing_ok=True)

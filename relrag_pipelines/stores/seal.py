@@ -67,5 +67,18 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def file_hashes(path: Path, size: int) -> tuple[str, str]:
+    """Hash of a file's first `size` bytes, hex, and of all of them."""
+    digest, left = hashlib.sha256(), size
+    with path.open("rb") as file:
+        while left and (block := file.read(min(left, 2**20))):
+            digest.update(block)
+            left -= len(block)
+        before = digest.hexdigest()
+        while block := file.read(2**20):
+            digest.update(block)
+    return before, digest.hexdigest()
+
+
 def _digest(rest: bytes) -> str:
     return hashlib.sha256(rest).hexdigest()

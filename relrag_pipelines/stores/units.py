@@ -141,16 +141,21 @@ def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
     except PermissionError:
         raise SourceMissing(f"{root} cannot be read; give this user permission to list it") from None
     for folder, folders, files in os.walk(root, onerror=_refuse):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
         inside = Path(folder)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") or _is_maildir(inside / name, kind))
+        paths = {name: _path(inside / name, root) for name in sorted(files) if not name.startswith((".", "~$"))}
         read = [
             name
-            for name in sorted(files)
-            if not name.startswith((".", "~$"))
-            and name.lower().endswith((*kind.suffixes, *kind.companions))
-            and not any(fnmatch.fnmatch(_path(inside / name, root), pattern) for pattern in exclude)
+            for name, path in paths.items()
+            if (kind.holds(path) or name.lower().endswith(kind.companions))
+            and not any(fnmatch.fnmatch(path, pattern) for pattern in exclude)
         ]
         yield from _units(inside, read, kind, root)
+
+
+def _is_maildir(folder: Path, kind: Kind) -> bool:
+    """A Maildir keeps its folders in hidden ones."""
+    return kind.holds("cur/mail") and (folder / "cur").is_dir()
 
 
 def _units(folder: Path, names: list[str], kind: Kind, root: Path) -> Iterator[Unit]:

@@ -53,6 +53,9 @@ INTEGERS = ("person_ids", "mentioned_person_ids", "ts")
 UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
 
+APART = 0.5
+"""What stands beside a mail's own text counts this much of what that text counts."""
+
 _VECTOR, _MEANING = "text", "meaning"
 _LAKE_VECTOR = "vector"
 _EXACT_UP_TO = 50_000
@@ -236,8 +239,10 @@ def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each, pat
     encoder = SparseEncoder()
     batches, ahead = itertools.tee(batches)
     for batch, tokens in zip(batches, each(_tokens, (batch.select(_SAID) for batch in ahead)), strict=True):
-        ids, vectors = batch.column("chunk_id").to_pylist(), _vectors(batch, map(encoder.document, tokens))
-        points = zip(ids, vectors, _payloads(batch), strict=True)
+        ids, sections = batch.column("chunk_id").to_pylist(), batch.column("section").to_pylist()
+        found = map(encoder.document, tokens)
+        sparse = (one if section is None else _weaker(one) for one, section in zip(found, sections, strict=True))
+        points = zip(ids, _vectors(batch, sparse), _payloads(batch), strict=True)
         failpoint("vectors.upsert", path)
         shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
 
@@ -248,6 +253,10 @@ def _vectors(batch: pa.RecordBatch, sparse: Iterable[SparseVector]) -> Iterator[
         return ({_VECTOR: one} for one in sparse)
     dense = batch.column(_LAKE_VECTOR).to_pylist()
     return ({_VECTOR: one} | ({_MEANING: two} if two else {}) for one, two in zip(sparse, dense, strict=True))
+
+
+def _weaker(vector: SparseVector) -> SparseVector:
+    return SparseVector(indices=vector.indices, values=[APART * value for value in vector.values])
 
 
 def _payloads(batch: pa.RecordBatch) -> list[dict[str, Any]]:

@@ -69,6 +69,9 @@ def _record(record: Record, zone: ZoneInfo) -> Iterator[str]:
         if start in starts:
             yield f"--- page {starts[start]} ---"
         yield record.text[start:end].rstrip()
+    for section, text in record.extra.get("apart", {}).items():
+        yield f"--- {section.replace('_', ' ')} ---"
+        yield str(text)
 
 
 def _chunk(chunk: Chunk, zone: ZoneInfo) -> Iterator[str]:

@@ -60,8 +60,7 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
             # imported only now: an unchanged archive is told so in less time than this import takes
             from relrag_pipelines.run import sync as run
 
-            _collect_seldom()
-            with progress() as show:
+            with _collecting_seldom(), progress() as show:
                 busy = Workspace(workspace.settings, show, pool)
                 outcome = run(busy, todo, full=full, accept_deletions=accept_deletions)
     if _asks_to_delete(outcome):
@@ -115,10 +114,17 @@ def _helped(much: bool) -> Iterator[Executor | None]:
             pool.shutdown(cancel_futures=True)
 
 
-def _collect_seldom() -> None:
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
     """Rows come in large batches without cycles, and what has been imported stays: looking for garbage finds none."""
+    usual = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()
 
 
 def _asks_to_delete(outcome: Outcome) -> bool:

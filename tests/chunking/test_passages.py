@@ -108,6 +108,7 @@ def test_a_short_record_is_one_passage() -> None:
         "from": "Jana",
         "to": ["Petr"],
         "participants": ["Jana", "Petr"],
+        "section": None,
         "subject": "Návštěva",
         "timestamp": "2025-01-15T08:00:00Z",
         "ts": 1736928000,

@@ -1,5 +1,7 @@
 """What can be quoted of a text."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,3 +81,10 @@ def test_a_quote_goes_on_until_it_is_readable_and_leaves_the_signature_out() -> 
     first = units(Hit(passages(record("gmail:1", text))[0], 1.0, 1.0))[0]
     assert first.text == "Attached is the invoice."
     assert first.quote == "Attached is the invoice. The total is 7,980. It says to be paid by 31 January."
+
+
+def test_history_below_a_mail_is_quoted_without_its_marks_and_under_nobodys_name() -> None:
+    (fresh,) = passages(record("gmail:m", "Yes, Tuesday is fine.\n> Is Tuesday fine?", from_="Dana"))
+    assert [(unit.text, unit.sender) for unit in units(Hit(fresh, 1.0, 1.0))] == [("Yes, Tuesday is fine.", "Dana")]
+    history = replace(fresh, section="quoted", text="> Is Tuesday\n> > fine?")
+    assert [(unit.text, unit.sender) for unit in units(Hit(history, 1.0, 1.0))] == [("Is Tuesday\nfine?", None)]

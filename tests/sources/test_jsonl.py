@@ -140,6 +140,12 @@ def test_parents(read: Read, given_parent: str, parent: str) -> None:
     assert one(read, parent_asset_id=given_parent).parent_asset_id == parent
 
 
+@pytest.mark.requirement("S0-42")
+def test_the_older_name_of_the_parent_is_read(read: Read) -> None:
+    assert one(read, parent_source_id="m1").parent_asset_id == "jsonl:notes:m1"
+    assert one(read, parent_source_id="m1", parent_asset_id="gmail:m2").parent_asset_id == "gmail:m2"
+
+
 def test_title_and_subject(read: Read) -> None:
     assert one(read, title="T").subject == "T"
     assert (one(read, title="T", subject="S").subject, one(read, title="T", subject="S").extra) == ("S", {"title": "T"})
@@ -230,7 +236,7 @@ def test_values_never_stand_in_messages(read: Read) -> None:
     lines = [{"id": secret, field: [{"role": secret, "name": secret}, secret]} for field in json_fields.READERS]
     data = "\n".join(json.dumps(line) for line in lines) + f'\n"{secret}"\n{secret}x'
     failures = [item for item in read(data.encode()) if isinstance(item, Failure)]
-    assert len(failures) == 26
+    assert len(failures) == 27
     assert all(secret not in failure.message for failure in failures)
 
 

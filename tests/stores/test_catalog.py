@@ -1,6 +1,7 @@
 """The catalog: what several sources hold, which claims become edges, who is joined to which passage."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -363,3 +364,30 @@ def test_each_chunk_comes_with_the_vector_that_it_has_in_its_own_source(tmp_path
     found.clear()
     build(tmp_path, {key: value for key, value in given.items() if key[0] != "embeddings"}, index=index)
     assert [row.get("vector", "absent") for row in found] == ["absent", "absent"]
+
+
+def test_what_stands_beside_a_mails_text_is_a_passage_once(tmp_path: Path) -> None:
+    """A signature counts in the first mail, history where the mail that is answered is not in the archive itself."""
+    beside = {"section": "signature", "text": "Dana, Acme"}
+    history = {"section": "quoted", "parent_asset_id": "gmail:m1"}
+    lost = {"section": "quoted", "parent_asset_id": "gmail:absent"}
+    path, _ = build(
+        tmp_path,
+        {
+            ("records", "mail", "2025-01"): [record("gmail:m1"), record("gmail:m2"), record("gmail:m3")],
+            ("chunks", "mail", "2025-01"): [
+                replace(chunk("c1", "gmail:m2", ts=2, **beside), text_hash="s"),
+                replace(chunk("c2", "gmail:m1", ts=1, **beside), text_hash="s"),
+                replace(chunk("c3", "gmail:m2", **history), text_hash="q"),
+                replace(chunk("c4", "gmail:m3", **lost), text_hash="r"),
+                chunk("c5", "gmail:m2"),
+            ],
+            ("asset_asset_edges", "mail", "2025-01"): [
+                Edge("chunk:c1", "gmail:m2", "chunk_of"),
+                Edge("chunk:c2", "gmail:m1", "chunk_of"),
+            ],
+        },
+    )
+    assert rows(path, "SELECT chunk_id FROM chunks ORDER BY chunk_id") == [("c2",), ("c4",), ("c5",)]
+    assert rows(path, "SELECT src_asset_ref FROM asset_asset_edges") == [("chunk:c2",)]
+    assert catalog.counts(path)["pending_edges"] == 0

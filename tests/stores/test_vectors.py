@@ -277,3 +277,14 @@ def test_copies_keep_their_holes(tmp_path: Path) -> None:
     assert copy.stat().st_size == 20_000_000
     assert copy.stat().st_blocks * 512 < 1_000_000
     assert (tmp_path / "to" / "empty").read_bytes() == b""
+
+
+def test_what_stands_beside_a_mails_text_ranks_below_it(tmp_path: Path) -> None:
+    said = {"kind": "gmail", "source": "mail", "text": "The boiler is broken"}
+    same = [said | {"section": section} for section in ("quoted", None, "signature")]
+    vectors.build(tmp_path / "store", batches(rows(same)))
+    opened = vectors.open(tmp_path / "store")
+    fresh, *others = opened.search("boiler", 3)
+    opened.close()
+    assert fresh.chunk_id == name(1)
+    assert [hit.score for hit in others] == [pytest.approx(vectors.APART * fresh.score)] * 2

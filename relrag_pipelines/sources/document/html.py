@@ -7,7 +7,7 @@ column) are read as ordinary text. Nothing is fetched.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -31,17 +31,17 @@ MAX_DEPTH = 10_000
 
 _DECLARED = re.compile(rb"""<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _SKIPPED = {"script", "style", "noscript", "template", "head", "svg", "math", "iframe", "object", "canvas", "select"}
-_PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "pre", "blockquote", "table", "section"} | {
+PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "pre", "blockquote", "table", "section"} | {
     *("article", "figure", "hr")
 }
-_LINES = {"div", "li", "tr", "dt", "dd", "header", "footer", "nav", "main", "aside", "address", "caption", "body"} | {
+LINES = {"div", "li", "tr", "dt", "dd", "header", "footer", "nav", "main", "aside", "address", "caption", "body"} | {
     *("figcaption", "form", "fieldset", "option")
 }
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _TAG = re.compile(
     r"<(/?)(?!(?:br|hr|img|p|li|dt|dd|td|th|tr|tbody|thead|tfoot|option|col|input|meta|link)\b)[a-z]", re.I
 )
-_LINE, _KEPT_SPACE, _KEPT_LINE = "\x1d", "\x1e", "\x1f"
+LINE, KEPT_SPACE, KEPT_LINE = "\x1d", "\x1e", "\x1f"
 """A line end that any other one absorbs; space and line end of preformatted text. `clean` removes them from input."""
 
 
@@ -52,7 +52,7 @@ def extract(data: bytes) -> tuple[Extracted, Decoded]:
     source = clean(decoded.text)
     _refuse_nesting(source)
     tree = LexborHTMLParser(source)
-    found = Extracted(CONTENT_TYPE, clean(_tidy("".join(_texts(tree.root)))) if tree.root else "")
+    found = Extracted(CONTENT_TYPE, clean(tidy("".join(_texts(tree.root)))) if tree.root else "")
     title, heading = tree.css_first("title"), tree.css_first("h1")
     found.title = next((name for node in (title, heading) if node and (name := sane_title(node.text()))), None)
     found.title = found.title or first_line_title(found.text)
@@ -89,7 +89,7 @@ def _texts(root: LexborNode) -> Iterator[str]:
             yield re.sub(r"\s+", " ", node.text_content or "")
         elif node.is_element_node and node.tag not in _SKIPPED and not _is_hidden(node):
             if node.tag == "pre":
-                yield f"\n\n{node.text().strip(chr(10)).replace(' ', _KEPT_SPACE).replace(chr(10), _KEPT_LINE)}\n\n"
+                yield f"\n\n{node.text().strip(chr(10)).replace(' ', KEPT_SPACE).replace(chr(10), KEPT_LINE)}\n\n"
             elif node.tag == "table" and _is_data(node):
                 yield "\n\n" + "\n".join(_rows(node)) + "\n\n"
             else:
@@ -116,11 +116,11 @@ def _around(node: LexborNode, items: dict[int, int]) -> tuple[str, str]:
     if tag == "a":
         return "", _address(node)
     if tag == "li":
-        return f"{_LINE}{_item_mark(node, items)}", _LINE
+        return f"{LINE}{_item_mark(node, items)}", LINE
     if tag in ("td", "th"):
         return " ", " "
     heading = "#" * int(tag[1]) + " " if re.fullmatch("h[1-6]", tag) else ""
-    return (f"\n\n{heading}", "\n\n") if tag in _PARAGRAPHS else (_LINE, _LINE) if tag in _LINES else ("", "")
+    return (f"\n\n{heading}", "\n\n") if tag in PARAGRAPHS else (LINE, LINE) if tag in LINES else ("", "")
 
 
 def _item_mark(node: LexborNode, items: dict[int, int]) -> str:
@@ -133,13 +133,17 @@ def _item_mark(node: LexborNode, items: dict[int, int]) -> str:
 
 
 def _address(node: LexborNode) -> str:
-    address = (node.attributes.get("href") or "").strip()
+    address = shown_address(node.attributes.get("href") or "")
+    return "" if address in node.text() else f" ({address})"
+
+
+def shown_address(href: str) -> str:
+    """The address of a link as it is shown behind its text; empty for one that leads nowhere outside the page."""
+    address = href.strip()
     if not re.match(r"https?://|mailto:", address, re.IGNORECASE):
         return ""
     address = re.sub(r"^mailto:([^?]*).*", r"\1", address, flags=re.IGNORECASE)
-    if len(address) > MAX_ADDRESS:
-        address = re.split(r"[?#]", address)[0][:MAX_ADDRESS]
-    return "" if address in node.text() else f" ({address})"
+    return address if len(address) <= MAX_ADDRESS else re.split(r"[?#]", address)[0][:MAX_ADDRESS]
 
 
 def _is_data(table: LexborNode) -> bool:
@@ -151,20 +155,30 @@ def _is_data(table: LexborNode) -> bool:
 
 
 def _rows(table: LexborNode) -> Iterator[str]:
-    """The rows of a table; columns that a wide or tall cell takes up as well are empty."""
+    """The caption and the rows of a table."""
     if caption := table.css_first("caption"):
         yield one_line(caption.text())
+    yield from laid_out(
+        [
+            (one_line("".join(_texts(cell))), _span(cell, "colspan"), _span(cell, "rowspan"))
+            for cell in row.css("td, th")
+        ]
+        for row in table.css("tr")
+    )
+
+
+def laid_out(rows: Iterable[Iterable[tuple[str, int, int]]]) -> Iterator[str]:
+    """Rows of cells, each with its columns and rows, as lines; columns that a wide or tall one also fills are empty."""
     taken: dict[int, int] = {}
-    for row in table.css("tr"):
+    for row in rows:
         cells: list[str] = []
-        for cell in row.css("td, th"):
+        for text, width, height in row:
             while taken.get(len(cells), 0):
                 taken[len(cells)] -= 1
                 cells.append("")
-            width, height = _span(cell, "colspan"), _span(cell, "rowspan")
             for place in range(len(cells), len(cells) + width):
                 taken[place] = height - 1
-            cells += [one_line("".join(_texts(cell))), *[""] * (width - 1)]
+            cells += [text, *[""] * (width - 1)]
         for place in range(len(cells), max(taken, default=-1) + 1):
             if taken.get(place, 0):
                 taken[place] -= 1
@@ -177,11 +191,11 @@ def _span(cell: LexborNode, name: str) -> int:
     return min(max(int(value), 1), 100) if value.isdecimal() else 1
 
 
-def _tidy(text: str) -> str:
-    """Runs of white space as one space, one line end or one empty line."""
+def tidy(text: str) -> str:
+    """Runs of white space as one space, one line end or one empty line; what is kept, as it was."""
 
     def reduced(run: re.Match[str]) -> str:
-        return "\n\n" if run[0].count("\n") > 1 else "\n" if "\n" in run[0] or _LINE in run[0] else " "
+        return "\n\n" if run[0].count("\n") > 1 else "\n" if "\n" in run[0] or LINE in run[0] else " "
 
-    text = re.sub(f"[ \t\n{_LINE}]+", reduced, text).strip()
-    return text.replace(_KEPT_SPACE, " ").replace(_KEPT_LINE, "\n")
+    text = re.sub(f"[ \t\n{LINE}]{{2,}}|[\t{LINE}]", reduced, text).strip()
+    return text.replace(KEPT_SPACE, " ").replace(KEPT_LINE, "\n")

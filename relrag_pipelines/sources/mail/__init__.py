@@ -1,0 +1,47 @@
+"""Mail: mailboxes (Google Takeout and any mbox), Maildir, and files of one mail (.eml).
+
+`containers` gives the mails of a file, `mime` the parts of a mail, `headers` what its headers say; `letters` makes its
+record and `attachments` those of what is attached. What cannot be read is a failure; what can be read of the same mail
+is kept, and so are the bytes of a mail that could not be read to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources.mail import containers, mime
+from relrag_pipelines.sources.mail.letters import Letter, read_mail
+
+__all__ = ["continues", "read", "recognise"]
+
+continues = containers.continues
+_HEAD = 8192
+
+
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    """The records of a unit's mails: each mail, then what is attached to it, behind the failures of both."""
+    seen: dict[str, str] = {}
+    for mail in containers.mails(unit.file, unit.start):
+        letter = Letter(mail.data, unit.path, mail.place)
+        if mail.data.strip():
+            yield from read_mail(letter, reading, seen)
+        else:
+            yield _no_mail(mail, letter.at)
+
+
+def recognise(file: Path) -> bool:
+    """Whether a file is a mailbox or a mail: by its first line or headers."""
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD)
+    known = mime.parse(head).fields.keys() & {"from", "to", "subject", "date", "message-id", "received", "return-path"}
+    return len(known) >= (1 if head.startswith(b"From ") else 2)
+
+
+def _no_mail(mail: containers.Mail, at: str) -> Failure:
+    if mail.size > containers.MAX_MAIL:
+        why = f"{mail.size:,} bytes, more than the {containers.MAX_MAIL:,} that are read of one mail; take it out"
+        return Failure(at, "too_large", why)
+    return Failure(at, "empty", "the file has no bytes; restore it or delete it", whole_unit=False)

@@ -1,0 +1,137 @@
+"""What is attached to a mail: one record each, with the text that the document readers find in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Reading, document
+from relrag_pipelines.sources.mail import calendar
+from relrag_pipelines.sources.mail.body import Body, name_of, text_of
+from relrag_pipelines.sources.mail.mime import Part
+
+Nested = Callable[[Part, Record, Reading, str], Iterator[Record | Failure]]
+"""fills the record of a message that is attached, and gives what is attached to that"""
+
+_SUFFIX_OF = {content_type: suffix for suffix, content_type in reversed(document.SUFFIXES.items())}
+_SEALED = {"application/pkcs7-mime", "application/x-pkcs7-mime"}
+
+
+def read(
+    mail: Part, body: Body, parent: Record, reading: Reading, at: str, nested: Nested
+) -> Iterator[Record | Failure]:
+    """The records of what is attached to a mail, each behind its failures; counts them in the parent."""
+    found = [part for part in body.attached if part.type != "multipart/encrypted"]
+    if parent.index_in_parent is None:  # a message that is attached itself counts with those beside it
+        parent.total_siblings = len(found)
+    for index, part in enumerate(found):
+        place = f"{at}, attachment {index + 1}" if at else f"attachment {index + 1}"
+        record = _record(part, parent, index, len(found))
+        if part.parts and part.type.startswith("message/"):
+            inside = list(nested(part, record, reading, place))
+            body.defects.update(record.extra.get("defects", ()))
+            yield record
+            yield from inside
+            continue
+        yield from (
+            replace(one, location=f"{place} {one.location}".strip(), whole_unit=False)
+            for one in _fill(record, part, reading)
+        )
+        yield record
+        body.defects.update(part.defects)
+
+
+def _record(part: Part, parent: Record, index: int, total: int) -> Record:
+    return Record(
+        source_id=f"{parent.source_id}:{index}",
+        rag_source_type="email_attachment",
+        from_=parent.from_,
+        to=list(parent.to),
+        subject=parent.subject,
+        ts=parent.ts,
+        thread_id=parent.thread_id,
+        parent_asset_id=f"gmail:{parent.source_id}",
+        parent_ref=parent.source_id,
+        index_in_parent=index,
+        total_siblings=total,
+        content_type=part.type,
+        file_name=name_of(part) or None,
+        locations=list(parent.locations),
+    )
+
+
+def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
+    """Adds the text of an attachment and what is known of its bytes."""
+    if part.type in _SEALED:
+        sealed = "signed in a form that hides it" if _is_signed(part) else "encrypted"
+        yield Failure("", "encrypted", f"the part is {sealed} (S/MIME); save the mail opened to have its text")
+    data = part.content()
+    record.extra = {"size": len(data), "bytes_hash": reading.hash(hashlib.sha256(data).hexdigest())}
+    if part.type == "text/calendar" or (record.file_name or "").lower().endswith((".ics", ".vcs")):
+        yield from _fill_from_calendar(record, part, reading)
+        return
+    name = _readable_name(record.file_name or "", part.type)
+    if not name:
+        if part.type.startswith(("text/", "message/")):
+            record.text = text_of(part).strip()
+        return
+    found = document.extract(data, name, max_ratio=reading.archive_max_ratio, max_bytes=reading.archive_max_bytes)
+    yield from found.failures
+    record.text, record.pages, record.numbers = found.text, found.pages, found.numbers
+    if found.page_count is not None:
+        record.extra["page_count"] = found.page_count
+
+
+def _fill_from_calendar(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
+    """Adds the events of a calendar: as text, and in `extra.events`."""
+    text = text_of(part).strip()
+    record.content_type, record.text = "text/calendar", text
+    try:
+        found = calendar.events(text, reading.timezone)
+    except calendar.CalendarError as error:
+        yield Failure("", error.fault, f"{error}; its text is kept as it stands")
+        return
+    record.text = "\n\n".join(map(_said, found)) or text
+    record.extra["events"] = [
+        {
+            "uid": reading.hash(event.uid) if event.uid else "",
+            "start": _written(event.start, event.all_day),
+            "end": _written(event.end, event.all_day),
+            "attendees": [one for one in dict.fromkeys((event.organiser, *event.attendees)) if one],
+            "method": event.method,
+            "status": event.status,
+            "rule": event.rule,
+        }
+        for event in found
+    ]
+
+
+def _said(event: calendar.Event) -> str:
+    """An event in words: what, when, where, with whom."""
+    when = " - ".join(
+        time for time in (_written(event.start, event.all_day), _written(event.end, event.all_day)) if time
+    )
+    people = ", ".join(one for one in dict.fromkeys((event.organiser, *event.attendees)) if one)
+    lines = (event.summary, when, event.location, people, event.description)
+    return "\n".join(line.strip() for line in lines if line.strip())
+
+
+def _written(moment: datetime | None, all_day: bool) -> str:
+    if moment is None:
+        return ""
+    return f"{moment:%Y-%m-%d}" if all_day else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _is_signed(part: Part) -> bool:
+    return part.parameters.get("smime-type", "").lower() == "signed-data"
+
+
+def _readable_name(name: str, content_type: str) -> str:
+    """A name by whose suffix the document readers know the format; nothing where they know none."""
+    if PurePosixPath(name).suffix.lower() in document.SUFFIXES:
+        return name
+    return f"{name}{_SUFFIX_OF[content_type]}" if content_type in _SUFFIX_OF else ""

@@ -1,0 +1,161 @@
+"""What of a mail is its text, and what is attached to it."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from dataclasses import dataclass, field
+
+from relrag_pipelines.sources.document.content import clean
+from relrag_pipelines.sources.mail import charsets, headers, tnef
+from relrag_pipelines.sources.mail.html import to_text
+from relrag_pipelines.sources.mail.mime import Part
+
+MAX_TEXT = 4 * 2**20
+"""Longest text of one part that is read, bytes; no person wrote a longer one."""
+MAX_LOGO = 64 * 2**10
+"""A picture that the text itself shows is one of its ornaments up to this size, bytes."""
+
+_STUB = 0.3
+"""A plain text this much shorter than the HTML beside it only says that there is more."""
+_SIGNATURES = {"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"}
+_TNEF = {"application/ms-tnef", "application/vnd.ms-tnef"}
+_FILE_PLACE = re.compile(r"[^:?#/\\]{1,200}\.\w{1,5}")
+_CID = re.compile(rb"cid:([^\"'\s>)]{1,256})", re.IGNORECASE)
+_SOFT_BREAK = re.compile(r"(?<!\n--) \n(?![> \n]|-- )")
+
+
+@dataclass
+class Body:
+    """The text of a mail and its other parts."""
+
+    text: str = ""
+    content_type: str = "text/plain"
+    attached: list[Part] = field(default_factory=list)
+    """in their order, ornaments and signatures left out"""
+    ornaments: list[Part] = field(default_factory=list)
+    """pictures that the text itself shows: logos, icons, pixels that count readers"""
+    signatures: list[Part] = field(default_factory=list)
+    """that prove who signed the mail"""
+    encrypted: bool = False
+    """the mail as a whole: there is no text but what stands around"""
+    defects: set[str] = field(default_factory=set)
+
+
+def body_of(mail: Part) -> Body:
+    """The best text of a mail, and what else it holds."""
+    found = Body()
+    texts: list[tuple[Part, ...]] = []
+    others: list[Part] = []
+    _sort(mail, texts, others, found)
+    said: list[tuple[str, str]] = []
+    for alternatives in texts:
+        if sum(len(text) for text, _ in said) > MAX_TEXT:
+            found.defects.add("text_too_long")
+            break
+        said.append(_best(alternatives))
+    found.text = "\n\n".join(text for text, _ in said if text)
+    found.content_type = next((kind for text, kind in said if text), found.content_type)
+    shown = _shown(texts) if any(part.type.startswith("image/") for part in others) else set()
+    for part in [one for other in others for one in _opened(other, found)]:
+        if _is_ornament(part, shown):
+            found.ornaments.append(part)
+        else:
+            found.attached.append(part)
+    for part in mail.walk():
+        found.defects.update(part.defects)
+    return found
+
+
+def name_of(part: Part) -> str:
+    """The file name that a part gives itself, a file's by its place where it has no other; empty without one."""
+    disposition = headers.decode_plain(part.raw("content-disposition"))
+    name = headers.parameters(disposition).get("filename") or part.parameters.get("name") or ""
+    if not name and part.type not in ("text/plain", "text/html"):
+        place = part.get("content-location")
+        name = place if _FILE_PLACE.fullmatch(place) else ""
+    return " ".join(clean(name).replace("\\", "/").rpartition("/")[2].split())
+
+
+def text_of(part: Part) -> str:
+    """A part of text, decoded."""
+    content = part.content()
+    if len(content) > MAX_TEXT:
+        part.defects.append("text_too_long")
+    text, defect = charsets.read(content[:MAX_TEXT], part.parameters.get("charset"))
+    if defect:
+        part.defects.append(defect)
+    if part.parameters.get("format", "").lower() == "flowed":
+        kept = "" if part.parameters.get("delsp", "").lower() == "yes" else " "
+        text = _SOFT_BREAK.sub(kept, text.replace("\r\n", "\n"))
+    return clean(text)
+
+
+def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: Body) -> None:
+    """Sorts the leaves of a part into texts, each with its alternatives, and others."""
+    if part.type == "multipart/encrypted":
+        found.encrypted = True
+        others.append(part)
+    elif part.type == "multipart/alternative" and part.parts:
+        inside: list[tuple[Part, ...]] = []
+        for child in part.parts:
+            _sort(child, inside, others, found)
+        if inside:
+            texts.append(tuple(one for alternatives in inside for one in alternatives))
+    elif part.parts and part.type.startswith("multipart/"):
+        for child in part.parts:
+            _sort(child, texts, others, found)
+    elif part.type in _SIGNATURES:
+        found.signatures.append(part)
+    elif _is_text(part):
+        texts.append((part,))
+    else:
+        others.append(part)
+
+
+def _opened(part: Part, found: Body) -> list[Part]:
+    """The part, or of a winmail.dat what it holds; the text of that is the mail's where the mail has none."""
+    if part.type not in _TNEF and name_of(part).lower() != "winmail.dat":
+        return [part]
+    try:
+        packed = tnef.unpack(part.content())
+    except tnef.TnefError:
+        part.defects.append("damaged_tnef")
+        return [part]
+    found.text = found.text or clean(packed.text).strip()
+    files = []
+    for name, data in packed.files:
+        guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        files.append(Part(data, 0, len(data), type=guessed, parameters={"name": name}))
+    return files
+
+
+def _is_text(part: Part) -> bool:
+    if part.type not in ("text/plain", "text/html") and not part.type.startswith("multipart/"):
+        return False
+    disposition = part.raw("content-disposition").lstrip()[:10].lower()
+    return disposition != b"attachment" and not name_of(part)
+
+
+def _best(alternatives: tuple[Part, ...]) -> tuple[str, str]:
+    """The text of the alternative that says most, and its type: the plain one, unless it is only a stub."""
+    plain = "\n\n".join(text for part in alternatives if part.type != "text/html" and (text := text_of(part).strip()))
+    pages = [part for part in alternatives if part.type == "text/html"]
+    if not pages or (plain and len(plain) > _STUB * sum(part.end - part.start for part in pages)):
+        return plain, "text/plain"
+    written = "\n\n".join(text for part in pages if (text := to_text(text_of(part)).strip()))
+    if plain and len(plain) >= _STUB * len(written):
+        return plain, "text/plain"
+    return (written, "text/html") if written else (plain, "text/plain")
+
+
+def _shown(texts: list[tuple[Part, ...]]) -> set[bytes]:
+    """Content ids of the pictures that the HTML shows."""
+    pages = (part for alternatives in texts for part in alternatives if part.type == "text/html")
+    return {one.lower() for part in pages for one in _CID.findall(part.content()[:MAX_TEXT])}
+
+
+def _is_ornament(part: Part, shown: set[bytes]) -> bool:
+    if not part.type.startswith("image/") or part.end - part.start > MAX_LOGO * 4 // 3:
+        return False
+    return part.raw("content-id").strip().strip(b"<>").lower() in shown

@@ -1,0 +1,61 @@
+"""Bytes of a mail as text: by the charset it names, where that is one and fits, else by what the bytes tell."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+
+from relrag_pipelines.sources.charset import CharsetError, decode
+
+_WIDER = {
+    "iso8859-1": "cp1252",
+    "iso8859-8": "cp1255",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "euc_kr": "cp949",
+    "shift_jis": "cp932",
+    "tis-620": "cp874",
+}
+"""What is called so is written in the wider charset, as browsers read it."""
+_ALIASES = {"iso-8859-8-i": "cp1255", "iso-8859-8-e": "cp1255", "x-sjis": "cp932", "x-gbk": "gb18030"}
+_SEVEN_BITS = {"utf-7", "hz", "iso2022_jp", "iso2022_jp_1", "iso2022_jp_2", "iso2022_kr"}
+"""ASCII bytes that mean something else"""
+
+
+def text(data: bytes, declared: str | None = None) -> str:
+    """The text; a byte that no charset fits becomes U+FFFD."""
+    return read(data, declared)[0]
+
+
+def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
+    """The text, and what is wrong with it: nothing, `unknown_charset` or `damaged_text`."""
+    codec = known(declared) if declared else None
+    unknown = "unknown_charset" if declared and codec is None else ""
+    if codec in _SEVEN_BITS:
+        try:
+            return data.decode(codec), ""
+        except ValueError:
+            pass
+    elif data.isascii() and b"\0" not in data:
+        return data.decode("ascii"), ""
+    try:
+        found = decode(data, codec)
+    except CharsetError:
+        return data.decode(codec or "utf-8", "replace"), "damaged_text"
+    return found.text, "damaged_text" if found.replaced else unknown
+
+
+@functools.lru_cache(256)
+def known(declared: str) -> str | None:
+    """Python's name of a charset, or of the wider one that is meant; None where there is none of that name."""
+    name = declared.strip().strip("\"'").lower()
+    name = name.split()[0] if name else ""
+    if name in _ALIASES:
+        return _ALIASES[name]
+    try:
+        found = codecs.lookup(name)
+        b"".decode(found.name)  # codecs that are no charsets (base64, rot13) refuse this
+    except (LookupError, ValueError, TypeError):
+        return None
+    return _WIDER.get(found.name, found.name)

@@ -1,0 +1,259 @@
+"""Headers of a mail: words, parameters, addresses, dates and ids, as they are written and as they are mistaken.
+
+Formats: RFC 5322 (addresses, dates, ids), RFC 2047 (encoded words), RFC 2231 (parameters), RFC 6532 (raw UTF-8).
+"""
+
+from __future__ import annotations
+
+import binascii
+import functools
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from email.utils import parsedate_tz
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.sources.mail import charsets
+
+MAX_VALUE = 2**16
+"""Longest value that is read, bytes."""
+
+_LONGEST_DATE = 200
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
+_LINE_ENDS = re.compile(r"[\r\n]+")
+_WORD = re.compile(r"=\?([^?*\s]+)(?:\*[^?\s]*)?\?([bBqQ])\?(.{0,2000}?)\?=", re.DOTALL)
+_BETWEEN_WORDS = re.compile(r"(\?=)\s+(?==\?[^?\s]+\?[bBqQ]\?)")
+_PARAMETER = re.compile(r';\s*([^\s=;"]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)')
+_CONTINUED = re.compile(r"([^*]+)\*(?:(\d{1,3})(\*)?)?")
+_QUOTED = re.compile(r"\\(.)", re.DOTALL)
+_TYPE = re.compile(r"\s*([\w.+-]+)\s*/\s*([\w.+-]+)")
+_ADDRESS_TOKEN = re.compile(
+    r'"(?:[^"\\]|\\.){0,300}"|\((?:[^()\\]|\\.){0,300}\)|<[^<>]*>|[,;:]|[^",;:<(]+|.', re.DOTALL
+)
+_PLAIN_ADDRESS = re.compile(r'\s*(?:"?([^"<>,;:()@=?\\]*?)"?\s*<)?([^\s<>,;:()@"]+@[^\s<>,;:()@"]+)>?\s*')
+_BARE_ADDRESS = re.compile(r"[^\s<>,;@]{1,256}@[^\s<>,;]{1,256}")
+_ID = re.compile(r"<([^<>]+)>")
+_COMMENT = re.compile(r"\((?:[^()\\]|\\.){0,200}\)")
+_AROUND_COLON = re.compile(r"\s*:\s*")
+_DATE = re.compile(
+    r"\s*(?:[A-Za-z]{2,9}\.?,?\s*)?(\d{1,2})[ -]+([A-Za-z]{3})[a-z]*\.?[ -]+(\d{2,4})"
+    r"\s+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))?\s*([+-]\d{4}|[A-Za-z]{1,5}\b)?"
+)
+_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
+    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+}  # fmt: skip
+_ZONES = {
+    "ut": 0, "utc": 0, "gmt": 0, "z": 0, "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360,
+    "pst": -480, "pdt": -420, "cet": 60, "cest": 120, "met": 60, "mest": 120, "bst": 60, "eet": 120, "eest": 180,
+    "msk": 180, "ist": 120, "idt": 180, "jst": 540, "hst": -600,
+}  # fmt: skip
+"""minutes east of UTC"""
+
+
+class Address(NamedTuple):
+    """One person or place that a header names; either may be empty."""
+
+    name: str
+    address: str
+
+    def __str__(self) -> str:
+        if self.name and self.address and self.name.lower() != self.address:
+            return f"{self.name} <{self.address}>"
+        return self.address or self.name
+
+
+def decode(value: bytes) -> str:
+    """A value unfolded, its encoded words decoded, on one line and without the space around it."""
+    text = _text(value)
+    return " ".join((_words(text) if "=?" in text else text).split())
+
+
+def decode_plain(value: bytes) -> str:
+    """A value unfolded, its encoded words left as they are: its parameters are told apart first."""
+    return _text(value)
+
+
+def content_type(value: bytes, default: str) -> tuple[str, dict[str, str]]:
+    """The lower-case type and the parameters; the default where there is none, nothing where it is no type."""
+    if not value:
+        return default, {}
+    text = _text(value)
+    found = _TYPE.match(text)
+    bare = text.split(";")[0].strip().lower()
+    given = f"{found[1]}/{found[2]}".lower() if found else "text/plain" if bare == "text" else ""
+    return given, parameters(text)
+
+
+def parameters(text: str) -> dict[str, str]:
+    """The parameters behind a value, those in pieces joined (RFC 2231), encoded words decoded; the first counts."""
+    found: dict[str, str] = {}
+    pieces: dict[str, list[tuple[int, bool, str]]] = {}
+    for name, value in _PARAMETER.findall(text):
+        name = name.lower()
+        plain = _unquoted(value)
+        if "*" in name and (piece := _CONTINUED.fullmatch(name)):
+            encoded = piece[2] is None or piece[3] is not None
+            pieces.setdefault(piece[1], []).append((int(piece[2] or 0), encoded, plain))
+        else:
+            found.setdefault(name, _words(plain) if "=?" in plain else plain)
+    return found | {name: _joined(parts) for name, parts in pieces.items()}
+
+
+def addresses(values: Iterable[bytes]) -> list[Address]:
+    """Everyone whom the headers name, groups opened, each address once."""
+    found: dict[str, Address] = {}
+    for value in values:
+        for one in _addresses(_text(value)):
+            found.setdefault(one.address or one.name, one)
+    return list(found.values())
+
+
+def message_ids(values: Iterable[bytes]) -> list[str]:
+    """The ids in the headers, without brackets, as they stand, each once."""
+    found: dict[str, None] = {}
+    for value in values:
+        text = _text(value)
+        ids = _ID.findall(text) or [word for word in text.split() if "@" in word]
+        found |= dict.fromkeys(one for one in ("".join(one.split()) for one in ids) if one)
+    return list(found)
+
+
+def date(value: bytes, local_zone: str) -> int | None:
+    """Seconds since 1970, UTC; a time without a zone is local; None where it is no date."""
+    text = _AROUND_COLON.sub(":", _COMMENT.sub("", _text(value)[:_LONGEST_DATE]))
+    try:
+        moment = _moment(text)
+        if moment and moment.tzinfo is None:
+            moment = moment.replace(tzinfo=_zone(local_zone))
+        return None if moment is None else int(moment.timestamp())
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+@functools.lru_cache(8)
+def _zone(name: str) -> ZoneInfo:
+    return ZoneInfo(name)
+
+
+def _text(value: bytes) -> str:
+    value = value[:MAX_VALUE]
+    text = value.decode("ascii") if value.isascii() else charsets.text(value)
+    return _LINE_ENDS.sub(" ", _FOLD.sub("", text)) if "\n" in text or "\r" in text else text
+
+
+def _words(text: str) -> str:
+    """Encoded words decoded; neighbours of one charset together, since some break a letter in two."""
+    text = _BETWEEN_WORDS.sub(r"\1", text)
+    written, place, waiting, charset = [], 0, b"", ""
+    for word in _WORD.finditer(text):
+        between = text[place : word.start()]
+        if waiting and (between or word[1].lower() != charset):
+            written.append(charsets.text(waiting, charset))
+            waiting = b""
+        written.append(between)
+        charset, place = word[1].lower(), word.end()
+        waiting += _word_bytes(word[2].lower(), word[3])
+    if waiting:
+        written.append(charsets.text(waiting, charset))
+    return "".join([*written, text[place:]])
+
+
+def _word_bytes(encoding: str, encoded: str) -> bytes:
+    data = encoded.encode("utf-8", "replace")
+    if encoding == "q":
+        return binascii.a2b_qp(data, header=True)
+    letters = re.sub(rb"[^A-Za-z0-9+/]", b"", data)
+    letters = letters[:-1] if len(letters) % 4 == 1 else letters
+    return binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        return _QUOTED.sub(r"\1", value[1:-1]) if "\\" in value else value[1:-1]
+    return value.strip('"')
+
+
+def _joined(parts: list[tuple[int, bool, str]]) -> str:
+    """The pieces of a parameter in order; those with percents are decoded together, in the charset of the first."""
+    charset, data = "", b""
+    for number, (_, encoded, value) in enumerate(sorted(parts, key=lambda part: part[0])):
+        if encoded and number == 0 and value.count("'") >= 2:
+            charset, _, value = value.split("'", 2)
+        data += unquote_to_bytes(value) if encoded else value.encode("utf-8", "replace")
+    return charsets.text(data, charset)
+
+
+def _addresses(text: str) -> Iterator[Address]:
+    if (plain := _PLAIN_ADDRESS.fullmatch(text)) and (plain[1] is None or text.rstrip().endswith(">")):
+        yield Address(_name(plain[1] or ""), normalise(plain[2]))
+        return
+    words: list[str] = []
+    angle: str | None = None
+    comment = ""
+    for piece in _ADDRESS_TOKEN.findall(text):
+        if piece == ":" and angle is None and not any("@" in word for word in words):
+            words = []  # the name of a group
+        elif piece in ",;":
+            yield from _address(words, angle, comment)
+            words, angle, comment = [], None, ""
+        elif piece[0] == "<":
+            angle = piece[1:-1] if len(piece) > 1 else ""
+        elif piece[0] == "(" and len(piece) > 1:
+            comment = piece[1:-1]
+        else:
+            words.append(piece)
+    yield from _address(words, angle, comment)
+
+
+def _address(words: list[str], angle: str | None, comment: str) -> Iterator[Address]:
+    said = " ".join("".join(_unquoted(word) if word[0] == '"' else word for word in words).split())
+    if angle is None and "@" in said and " " not in said:
+        name, address = comment, said
+    elif angle is None and (found := _BARE_ADDRESS.search(said)):
+        name, address = said.replace(found[0], " "), found[0]
+    else:
+        name, address = said or comment, angle or ""
+    one = Address(_name(name), normalise(address))
+    if said or one.address:
+        yield one
+
+
+def _name(name: str) -> str:
+    return " ".join((_words(name) if "=?" in name else name).split()).strip("\"'")
+
+
+def normalise(address: str) -> str:
+    """An address in lower case, without quotes, spaces or a route before it."""
+    address = _words(address) if "=?" in address else address
+    address = _COMMENT.sub("", address) if "(" in address else address
+    address = "".join(address.split()).strip("\"'<>").rpartition(":")[2].lower()
+    return "" if address.startswith("@") else address
+
+
+def _moment(text: str) -> datetime | None:
+    if found := _DATE.match(text):
+        day, month, year, hour, minute, second, zone = found.groups()
+        number = _MONTHS.get(month.lower())
+        if number is None:
+            return None
+        whole = int(year) + (0 if len(year) == 4 else 1900 if len(year) == 3 or int(year) > 49 else 2000)
+        moment = datetime(whole, number, int(day), int(hour), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
+        return moment.replace(tzinfo=_offset(zone)) if zone else moment
+    if re.match(r"\s*\d{4}-\d\d-\d\d", text):
+        return datetime.fromisoformat(text.strip())
+    parsed = parsedate_tz(text)
+    if parsed is None or parsed[0] < 1970:
+        return None
+    moment = datetime(*parsed[:6])  # noqa: DTZ001
+    return moment.replace(tzinfo=UTC if parsed[9] is None else timezone(timedelta(seconds=parsed[9])))
+
+
+def _offset(zone: str) -> timezone:
+    if zone[0] in "+-":
+        minutes = int(zone[1:3]) * 60 + int(zone[3:5])
+        return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+    return timezone(timedelta(minutes=_ZONES.get(zone.lower(), 0)))

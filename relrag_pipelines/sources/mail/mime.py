@@ -1,0 +1,221 @@
+"""The parts of a mail: headers as bytes, and where each body lies.
+
+One pass over the bytes, without a copy: a part knows its place in the mail, and is decoded only when it is asked for.
+What is broken is read as well as it can be and noted in `defects`. Format: RFC 5322 and RFC 2045 to 2047.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from relrag_pipelines.sources.mail import headers
+
+MAX_HEADERS = 2**20
+"""Longest head of a part that is read, bytes; what is behind it is not looked at."""
+MAX_DEPTH = 50
+"""So many multiparts and messages within each other are opened."""
+MAX_PARTS = 20_000
+"""So many parts of one mail are told apart."""
+
+_HEADER = re.compile(rb"([!-9;-~]{1,256})[ \t]*:(.*(?:\r?\n[ \t].*)*)\r?(?:\n|\Z)")
+_FROM_LINE = re.compile(rb">?From .*\r?(?:\n|\Z)")
+_BLANK = re.compile(rb"[ \t]*\r?(?:\n|\Z)")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
+
+
+@dataclass(slots=True)
+class Part:
+    """A mail, or a part of one."""
+
+    source: bytes = field(repr=False)
+    start: int
+    """where its body begins"""
+    end: int
+    fields: dict[str, list[bytes]] = field(default_factory=dict)
+    """lower-case name -> values as they stand, folded, in order"""
+    type: str = "text/plain"
+    """lower-case MIME type"""
+    parameters: dict[str, str] = field(default_factory=dict)
+    """of the content type"""
+    parts: list[Part] = field(default_factory=list)
+    """of a multipart; of a message its one mail"""
+    defects: list[str] = field(default_factory=list)
+    """what is wrong with it, a short fixed word each"""
+    declared: bool = False
+    """it says itself of what type it is"""
+
+    def raw(self, name: str) -> bytes:
+        """The first value of a header as it stands; empty where there is none."""
+        values = self.fields.get(name)
+        return values[0] if values else b""
+
+    def get(self, name: str) -> str:
+        """The first value of a header, unfolded and decoded; empty where there is none."""
+        return headers.decode(self.raw(name))
+
+    def walk(self) -> Iterator[Part]:
+        """The part and all within it, messages within it left closed."""
+        waiting = [self]
+        while waiting:
+            part = waiting.pop()
+            yield part
+            if not part.type.startswith("message/") or part is self:
+                waiting += reversed(part.parts)
+
+    def content(self) -> bytes:
+        """The body with its transfer encoding undone; what cannot be undone is noted and left as it stands."""
+        body = self.source[self.start : self.end]
+        encoding = self.raw("content-transfer-encoding").strip().lower()
+        if encoding == b"base64":
+            return self._base64(body)
+        if encoding == b"quoted-printable":
+            return binascii.a2b_qp(body)
+        if encoding in (b"x-uuencode", b"uuencode", b"x-uue", b"uue"):
+            return self._uuencoded(body)
+        if encoding.split(b";")[0].strip() not in (b"", b"7bit", b"8bit", b"binary"):
+            self.defects.append("unknown_encoding")
+        return body
+
+    def _base64(self, body: bytes) -> bytes:
+        try:
+            return binascii.a2b_base64(body)
+        except binascii.Error:
+            self.defects.append("damaged_base64")
+        letters = _NOT_BASE64.sub(b"", body)
+        letters = letters[:-1] if len(letters) % 4 == 1 else letters
+        return binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
+
+    def _uuencoded(self, body: bytes) -> bytes:
+        lines = body.splitlines()
+        begin = next((place for place, line in enumerate(lines) if line.startswith(b"begin ")), -1)
+        decoded = []
+        for line in lines[begin + 1 :]:
+            if line.strip() in (b"end", b"`", b""):
+                continue
+            try:
+                decoded.append(binascii.a2b_uu(line))
+            except binascii.Error:
+                self.defects.append("damaged_uuencode")
+                break
+        return b"".join(decoded)
+
+
+def parse(data: bytes) -> Part:
+    """The mail in these bytes, whatever they are."""
+    if b"\n" not in data and b"\r" in data:
+        data = data.replace(b"\r", b"\n")
+    return _Opening(data).part(0, len(data), 0, "text/plain")
+
+
+class _Opening:
+    """One mail while it is opened: how many parts it has so far."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._parts = 0
+
+    def part(self, start: int, end: int, depth: int, default_type: str) -> Part:
+        self._parts += 1
+        part = Part(self._data, start, end)
+        _read_head(part)
+        given = part.fields.get("content-type", ())
+        part.type, part.parameters = headers.content_type(given[0] if given else b"", default_type)
+        part.declared = bool(given) and part.type != ""
+        part.type = part.type or default_type
+        if len(given) > 1:
+            part.defects.append("several_content_types")
+        if part.type.startswith("multipart/"):
+            self._open_multipart(part, depth)
+        elif part.type in ("message/rfc822", "message/global", "message/news"):
+            self._open_message(part, depth)
+        return part
+
+    def _open_message(self, part: Part, depth: int) -> None:
+        encoding = part.raw("content-transfer-encoding").strip().lower()
+        if depth >= MAX_DEPTH:
+            part.defects.append("too_deep")
+        elif encoding in (b"base64", b"quoted-printable"):  # forbidden, and sent all the same
+            inner = part.content()
+            part.parts = [_Opening(inner).part(0, len(inner), depth + 1, "text/plain")]
+        else:
+            part.parts = [self.part(part.start, part.end, depth + 1, "text/plain")]
+
+    def _open_multipart(self, part: Part, depth: int) -> None:
+        boundary = part.parameters.get("boundary", "")
+        if depth >= MAX_DEPTH:
+            part.defects.append("too_deep")
+            return
+        if not boundary:
+            part.defects.append("no_boundary")
+            return
+        default = "message/rfc822" if part.type == "multipart/digest" else "text/plain"
+        places, closed = self._delimiters(part, b"--" + boundary.encode("utf-8", "surrogateescape"))
+        if not places:
+            part.defects.append("boundary_not_found")
+            return
+        if not closed:
+            part.defects.append("not_closed")
+            places.append((part.end, part.end))
+        for (_, start), (end, _) in pairwise(places):
+            if self._parts >= MAX_PARTS:
+                part.defects.append("too_many_parts")
+                return
+            part.parts.append(self.part(start, max(start, end), depth + 1, default))
+
+    def _delimiters(self, part: Part, delimiter: bytes) -> tuple[list[tuple[int, int]], bool]:
+        """Where each delimiter's line begins, its line end before included, and ends; and whether the last closes."""
+        data, found, place = self._data, [], part.start
+        while (place := data.find(delimiter, place, part.end)) >= 0:
+            behind = place + len(delimiter)
+            closes = data.startswith(b"--", behind, part.end)
+            line_end = data.find(b"\n", behind, part.end)
+            line_end = part.end if line_end < 0 else line_end
+            rest = data[behind + 2 * closes : min(line_end, behind + 1000)]
+            if (place == part.start or data[place - 1 : place] == b"\n") and (closes or not rest.strip()):
+                found.append((_before_line_end(data, place, part.start), min(line_end + 1, part.end)))
+                if closes:
+                    return found, True
+            place = behind
+        return found, False
+
+
+def _before_line_end(data: bytes, place: int, start: int) -> int:
+    if place > start and data[place - 1 : place] == b"\n":
+        place -= 1
+        if place > start and data[place - 1 : place] == b"\r":
+            place -= 1
+    return place
+
+
+def _read_head(part: Part) -> None:
+    """Reads the headers and moves `start` behind them."""
+    data, place, end = part.source, part.start, part.end
+    limit = min(end, place + MAX_HEADERS)
+    if from_line := _FROM_LINE.match(data, place, limit):
+        place = from_line.end()
+    fields = part.fields
+    while place < limit:
+        found = _HEADER.match(data, place, limit)
+        if found:
+            fields.setdefault(found[1].decode("ascii").lower(), []).append(found[2])
+            place = found.end()
+        elif blank := _BLANK.match(data, place, limit):
+            part.start = blank.end()
+            return
+        elif data[place : place + 1] in (b" ", b"\t"):  # a continuation of nothing
+            part.defects.append("stray_continuation")
+            line_end = data.find(b"\n", place, limit)
+            place = limit if line_end < 0 else line_end + 1
+        else:
+            part.defects.append("no_separator")
+            break
+    if place >= limit < end:
+        part.defects.append("head_too_long")
+        behind = _HEAD_END.search(data, place, end)
+        place = behind.end() if behind else end
+    part.start = min(place, end)

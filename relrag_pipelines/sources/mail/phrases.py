@@ -1,0 +1,127 @@
+"""What mail programs write around old messages, in English, Hebrew, Czech, German, French and Spanish.
+
+Compared in lower case, without marks of direction and with plain spaces. A new language is a few more phrases.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _table(text: str) -> tuple[str, ...]:
+    return tuple(phrase.strip() for line in text.splitlines() for phrase in line.split(" | ") if phrase.strip())
+
+
+def _any(text: str) -> re.Pattern[str]:
+    return re.compile("|".join(_table(text)))
+
+
+WROTE = re.compile(
+    r"(?<!\w)(?:wrote|writes|schrieb|schreibt|hat geschrieben|geschrieben|napsala?|napsali|napsal\(a\)|napsal/a|píše"
+    r"|a écrit|écrit|escribió|escribio|ha escrito|escribe|כתבה?|כתב/ה|כתב\(ה\)|כתב/כתבה|כתבו) ?:$"
+    r"|(?<!\w)(?:schrieb|schreibt|מאת) .{1,100}:$"
+)
+"""The verb that ends the line above a quotation; a name follows it in German, and "from" in newer Gmail in Hebrew."""
+
+BEGINS = re.compile(
+    r"(?:on|at|dne|dňa|am|le|el|בתאריך|ב-)(?=[\s\d]|-)|(?:po|út|st|čt|pá|so|ne) \d|\d{1,4}[./-]\s?\d{1,2}[./-]"
+    r"|(?:mo|di|mi|do|fr|sa|so)\.,? \d|(?:מאת|ב)\s?\d"
+)
+"""How that line begins where it begins with the date."""
+
+ORIGINAL = _any("""
+original message | original appointment | reply message | reply to message | ursprüngliche nachricht
+original-?nachricht | originaltext | originalnachricht | původní zpráva | původní e-?mail | původní email
+message d'origine | message original | mensaje original | correo original | הודעה מקורית | ההודעה המקורית
+""")
+"""Between hyphens above the message that is answered."""
+
+FORWARDED = _any("""
+forwarded message | begin forwarded message | forwarded by .{1,80} | weitergeleitete nachricht
+anfang der weitergeleiteten nachricht | weitergeleitete e-?mail | přeposlaná zpráva | předaná zpráva
+začátek přeposlané zprávy | začátek předávané zprávy | přeposlaný e-?mail | message transféré
+message réexpédié | début du message réexpédié | début du message transféré | courriel transféré
+mensaje reenviado | inicio del mensaje reenviado | mensaje original reenviado | הודעה מועברת | הודעה שהועברה
+תחילת ההודעה שהועברה | תחילת הודעה שהועברה
+""")
+"""Between hyphens, or before a colon, above a message that is passed on."""
+
+FORWARD_SUBJECT = re.compile(r"\s*(?:fwd?|wg|tr|rv|enc|i|př|prep|přep|הועבר|העברה)\s?:", re.IGNORECASE)
+"""The subject of a mail that passes another one on."""
+
+_LABELS = {
+    "from": "from | von | od | de | expéditeur | מאת | odesílatel",
+    "date": "sent | date | gesendet | gesendet am | datum | odesláno | envoyé | envoyé le | enviado | enviado el"
+    " | fecha | enviado em | נשלח | תאריך | נשלח בתאריך",
+    "to": "to | an | komu | à | destinataire | para | אל | לכבוד",
+    "cc": "cc | bcc | kopie | copie | kopie (cc) | skrytá kopie | copia | cco | cci | עותק | עותק נסתר | העתק"
+    " | reply-to | antwort an | odpovědět | répondre à | responder a | importance | wichtigkeit | důležitost"
+    " | attachments | anlagen | přílohy | pièces jointes | datos adjuntos | קבצים מצורפים",
+    "subject": "subject | betreff | předmět | věc | objet | sujet | asunto | נושא | הנדון",
+}
+LABELS = {label.strip(): kind for kind, labels in _LABELS.items() for label in labels.split(" | ")}
+"""The names of header fields, and which field they are: from, date, to, cc (and others), subject."""
+
+_DEVICE = (
+    r"iphon|ipad|ipod|\bios\b|android|samsung|galaxy|huawei|xiaomi|redmi|pixel|oneplus|motorola|nokia|blackberry|outlook"
+    r"|yahoo|gmail|\bgmx\b|web\.de|\bmail\b|e-mail|windows|proton|thunderbird|\bphone|smartphone|handy|mobile?\b"
+    r"|mobiltelefon|mobilu|telefonu|téléphone|portable|móvil|teléfono|tablet|seznam|אייפון|אייפד|אנדרואיד|טלפון|הנייד|גלקסי"
+)
+SENT_FROM = re.compile(
+    r"(?:sent (?:from|via|using|with)|(?:get|download) outlook for|gesendet (?:von|mit|aus|über)"
+    r"|(?:holen sie sich|laden sie) outlook|(?:ode|po)sláno (?:ze?|pomocí|přes|mým)|zís(?:kejte|kat) outlook"
+    r"|envoyé (?:de|depuis|à partir|avec|via)|(?:obtenez|obtenir|télécharger) outlook|provenance :"
+    r"|enviado (?:desde|con|a través)|(?:obtener|obtenga|descargar) outlook"
+    r"|נשלח (?:מ|באמצעות|דרך|על ידי)|(?:הורד את|קבל את|קבלו את|להורדת) outlook)"
+    rf"(?=.{{0,80}}(?:{_DEVICE})).{{1,100}}"
+    rf"|(?:von meinem|z mého|ze svého|depuis mon|desde mi|de mon) (?=.{{0,60}}(?:{_DEVICE})).{{1,80}}"
+    r"(?:gesendet|odesláno|posláno|envoyé|enviado)\.?"
+)
+"""The last line that phones and mail programs add by themselves; matched against the whole line."""
+
+DISCLAIMERS = {
+    "en": _table("""
+    intended solely for | intended only for | intended for the (?:sole|exclusive|named) | solely for the use of
+    the intended recipient | not the intended
+    (?:received|receive|got) (?:this|the) [\\w-]+(?: \\w+)? (?:in error|by mistake)
+    notify the sender | contact the sender | delete (?:this|the) (?:e-?mail|message|communication) from
+    may contain (?:confidential|privileged) | contains? confidential | confidential and | legally privileged
+    and privileged | strictly prohibited | unauthori[sz]ed (?:use|review|disclosure|copying) | disclosure, copying
+    confidentiality notice | accepts? no (?:liability|responsibility)
+    """),
+    "he": _table("""
+    מיועדת? (?:אך ורק|רק|לנמען|לשימוש) | הנמען | אינך הנמען | קיבלת (?:הודעה|דוא|מייל|מסר) | קבלת (?:הודעה|דוא|מייל|מסר)
+    בטעות | מידע חסוי | חסויה? | סודי | נא (?:למחוק|להודיע|למסור) | אנא (?:מחק|הודע|מחקו|הודיעו) | אסורה? | הודעה זו
+    """),
+    "cs": _table("""
+    určen[aoy]? (?:pouze|výhradně|výlučně) | není-? ?li adresát | nejste-? ?li | nejste adresát | adresát | omylem
+    důvěrn | neprodleně | vymaž|smaž|odstraňte | odesílatele | nezakládá | není návrhem | předsmluvní | je zakázáno
+    """),
+    "de": _table("""
+    vertrauliche | rechtlich geschützte | ausschließlich für | nicht der (?:richtige|beabsichtigte|vorgesehene)
+    irrtümlich | informieren sie (?:bitte )?(?:sofort|umgehend|unverzüglich|den) | absender | vernichten sie
+    löschen sie | unerlaubte | unbefugte | nicht gestattet | bestimmungsgemäß
+    """),
+    "fr": _table("""
+    confidentiel | destinataires? | (?:reçu|parvenu) (?:ce|cet) [\\w-]+ par erreur | par erreur | l'expéditeur
+    exclusivement | détrui(?:re|sez) | supprimer | non autorisée?s? | interdite?s? | décline toute responsabilité
+    """),
+    "es": _table("""
+    confidencial | destinatari | por error | remitente | exclusiv | elimin | destru | no autorizad | prohibid
+    secreto profesional | queda notificado | información privilegiada
+    """),
+}
+"""Parts of the sentences that lawyers have put under mails, a language each; `ENOUGH` of them in one paragraph tell."""
+
+ENOUGH = {"en": 2, "he": 3, "cs": 3, "de": 3, "fr": 3, "es": 3}
+"""How many different ones; the parts are common words in some languages."""
+
+FOOTERS = _any("""
+consider the environment before printing | think before you print | been checked for viruses by | virus-free\\. ?www
+this email has been scanned | denken sie an die umwelt, bevor | auf viren (?:geprüft|überprüft)
+než (?:tento e-mail|tuto zprávu) vytisknete | zkontrolován(?:a)? (?:na přítomnost virů|programem avast)
+pensez à l'environnement avant | l'absence de virus | piense en el medio ?ambiente antes
+ha sido (?:comprobado|analizado) .{0,30}avast
+חשבו על הסביבה לפני | חשוב על הסביבה לפני | לפני הדפסת | נבדק(?:ה)? לאיתור וירוסים | ללא וירוסים
+""")
+"""One of these alone marks a footer."""

@@ -1,0 +1,229 @@
+"""Mails as records: every sample, and the fields of mails and attachments."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources.mail import read
+from tests.conftest import ROOT
+from tests.proofs.mail_fuzz import fuzz, samples_in
+
+NOT_MAIL = ("SOURCE.md", "LICENSE.txt", "MIT-LICENSE")
+
+
+@pytest.fixture
+def reading(keys: Keys) -> Reading:
+    return Reading("mail", "UTC", keys.id_hash)
+
+
+def items(file: Path, reading: Reading) -> list[Record | Failure]:
+    return list(read(Unit(file.name, file, file.stat().st_size, 0), reading))
+
+
+def samples(shared_data: Path) -> Iterator[Path]:
+    return (path for path in sorted((shared_data / "mail").rglob("*")) if path.is_file() and path.name not in NOT_MAIL)
+
+
+def test_every_sample_is_one_mail(shared_data: Path, reading: Reading) -> None:
+    """Figures of SOURCE.md: 129 mails, 10 without From, 28 without Date and two whose date nobody can read."""
+    mails = []
+    for file in samples(shared_data):
+        found = items(file, reading)
+        own = [one for one in found if isinstance(one, Record) and one.rag_source_type == "email"]
+        assert len(own) == 1, file.name
+        assert {one.fault for one in found if isinstance(one, Failure)} <= {"damaged"}, file.name
+        mails += own
+    assert len(mails) == 129
+    assert sum(mail.from_ is None for mail in mails) == 10
+    assert sum(mail.ts is None for mail in mails) == 30
+
+
+def read_bytes(data: bytes, tmp_path: Path, reading: Reading, name: str = "mail.eml") -> list[Record | Failure]:
+    (tmp_path / name).write_bytes(data)
+    return items(tmp_path / name, reading)
+
+
+def records(data: bytes, tmp_path: Path, reading: Reading) -> list[Record]:
+    return [one for one in read_bytes(data, tmp_path, reading) if isinstance(one, Record)]
+
+
+LONG = "Long text of the page. " * 20
+WITH_FILES = b"""\
+Message-ID: <parent@host.example>
+In-Reply-To: <before@host.example>
+References: <first@host.example> <before@host.example>
+From: =?iso-8859-1?Q?Last=DFlName=2C_First?= <Comma.Name@Example.com>
+To: "Dana \\"D\\" Levi" <dana@host.example>, Team: petr@host.example, ota@host.example;
+Cc: dana@host.example
+Subject: =?utf-8?Q?Sanit=C3=A1rn=C3?= =?utf-8?Q?=AD?= report
+Date: Wed, 15 Jan 2025 10:12:00 +0200 (IST)
+X-GM-THRID: 1820000000000000001
+X-Gmail-Labels: =?UTF-8?Q?Posteingang,Ge=C3=B6ffnet,"Rechnungen, 2025"?=
+Content-Type: multipart/mixed; boundary=x
+
+--x
+Content-Type: multipart/related; boundary=y
+
+--y
+Content-Type: text/html; charset=utf-8
+
+<p>See the <b>table</b>.</p><img src="cid:logo@host">
+--y
+Content-Type: image/png; name=logo.png
+Content-ID: <logo@host>
+Content-Transfer-Encoding: base64
+
+iVBORw0KGgo=
+--y--
+--x
+Content-Type: text/csv; charset=utf-8
+Content-Disposition: attachment; filename*0*=utf-8''p%C5%99; filename*1*=ehled.csv
+
+a,b
+1,2
+--x
+Content-Type: message/rfc822
+
+Message-ID: <inner@host.example>
+From: inner@host.example
+Subject: inner
+Date: Tue, 14 Jan 2025 08:00:00 GMT
+Content-Type: multipart/mixed; boundary=z
+
+--z
+
+inner text
+--z
+Content-Type: image/jpeg
+Content-Disposition: attachment; filename="=?utf-8?B?xaFrb2xhLmpwZw==?="
+
+JPEG
+--z--
+--x--
+"""
+
+
+@pytest.mark.requirement("S0-39", "S0-41", "S3-14", "S3-15")
+def test_a_mail_and_what_is_attached_to_it(tmp_path: Path, reading: Reading) -> None:
+    mail, table, message, picture = records(WITH_FILES, tmp_path, reading)
+    assert mail.source_id == "parent@host.example"
+    assert mail.parent_ref == mail.source_id
+    assert mail.parent_asset_id == "gmail:before@host.example"
+    assert mail.from_ == "LastßlName, First <comma.name@example.com>"
+    assert mail.to == [
+        'Dana "D" Levi <dana@host.example>',
+        "petr@host.example",
+        "ota@host.example",
+        "dana@host.example",
+    ]
+    assert (mail.subject, mail.ts, mail.content_type) == ("Sanitární report", 1736928720, "text/html")
+    assert (mail.text, mail.total_siblings, mail.index_in_parent) == ("See the table.", 2, None)
+    assert mail.extra["labels"] == ["inbox", "opened", "Rechnungen, 2025"]
+    assert mail.extra["ornaments"] == 1
+    assert mail.extra["cc"] == ["dana@host.example"]
+    assert len(mail.extra["references"]) == 2
+
+    assert (table.source_id, table.rag_source_type) == ("parent@host.example:0", "email_attachment")
+    assert (table.parent_asset_id, table.parent_ref) == ("gmail:parent@host.example", "parent@host.example")
+    assert (table.index_in_parent, table.total_siblings) == (0, 2)
+    assert (table.file_name, table.content_type, table.text) == ("přehled.csv", "text/csv", "a, b\na: 1; b: 2")
+    assert (table.from_, table.subject, table.ts) == (mail.from_, mail.subject, mail.ts)
+
+    assert (message.index_in_parent, message.content_type, message.text) == (1, "message/rfc822", "inner text")
+    assert (message.from_, message.subject, message.total_siblings) == ("inner@host.example", "inner", 2)
+    assert (picture.parent_asset_id, picture.file_name) == ("gmail:parent@host.example:1", "škola.jpg")
+    assert (picture.text, picture.from_, picture.total_siblings) == ("", "inner@host.example", 1)
+
+
+def test_a_mail_without_an_id_gets_the_same_one_wherever_it_lies(tmp_path: Path, reading: Reading) -> None:
+    plain = b"From: a@b.example\nSubject: one\nDate: Mon, 6 Jan 2025 08:40:00 GMT\n\nFrom the top\nhello\n"
+    boxed = b"From a@b Mon Jan  6 08:40:00 2025\nX-Status: RO\n" + plain.replace(b"\nFrom the", b"\n>From the") + b"\n"
+    (own,) = records(plain, tmp_path, reading)
+    (windows,) = records(plain.replace(b"\n", b"\r\n"), tmp_path, reading)
+    (in_a_box,) = read_bytes(boxed, tmp_path, reading, "box.mbox")
+    assert isinstance(in_a_box, Record)
+    assert own.source_id == windows.source_id == in_a_box.source_id
+    assert len(own.source_id) == 16
+    (other,) = records(plain.replace(b"hello", b"goodbye"), tmp_path, reading)
+    assert other.source_id != own.source_id
+
+
+def test_two_mails_of_one_id_are_two_unless_they_are_the_same(tmp_path: Path, reading: Reading) -> None:
+    box = b"".join(
+        b"From a@b Mon Jan  6 08:40:00 2025\nMessage-ID: <a@b>\n\n%s\n\n" % text for text in (b"one", b"two", b"one")
+    )
+    found = [one for one in read_bytes(box, tmp_path, reading, "box.mbox") if isinstance(one, Record)]
+    assert [one.text for one in found] == ["one", "two", "one"]
+    assert found[0].source_id == found[2].source_id == "a@b"
+    assert found[1].source_id.startswith("a@b:")
+    assert len({one.locations[0] for one in found}) == 3
+
+
+@pytest.mark.parametrize(
+    ("head", "plain", "page", "text"),
+    [
+        ("alternative", "Plain words.", "<p>Plain words.</p>", "Plain words."),
+        ("alternative", "", "<p>Only here.</p>", "Only here."),
+        ("alternative", "Get a new reader.", f"<p>{LONG}</p>", LONG),
+        ("mixed", "First.", "<p>Second.</p>", "First.\n\nSecond."),
+    ],
+)  # fmt: skip
+def test_the_text_is_the_best_alternative(
+    head: str, plain: str, page: str, text: str, tmp_path: Path, reading: Reading
+) -> None:
+    data = (
+        f"Content-Type: multipart/{head}; boundary=x\n\n--x\nContent-Type: text/plain\n\n{plain}\n"
+        f"--x\nContent-Type: text/html\n\n{page}\n--x--\n"
+    )
+    (mail,) = records(data.encode(), tmp_path, reading)
+    assert mail.text == text.strip()
+
+
+def test_history_and_signature_stand_apart(tmp_path: Path, reading: Reading) -> None:
+    text = "Yes, Tuesday.\n\n-- \nDana, Acme\n\nOn Mon, 6 Jan 2025 at 10:00, Ota <ota@b.example> wrote:\n> Tuesday?\n"
+    (mail,) = records(f"Subject: Re: when\n\n{text}".encode(), tmp_path, reading)
+    assert mail.text == "Yes, Tuesday."
+    assert mail.extra["apart"]["signature"] == "-- \nDana, Acme"
+    assert mail.extra["apart"]["quoted"].endswith("> Tuesday?")
+
+
+def test_what_is_encrypted_is_a_failure_and_a_record(tmp_path: Path, reading: Reading) -> None:
+    pgp = b"Subject: s\nContent-Type: multipart/encrypted; boundary=x\n\n--x\n\nVersion: 1\n--x--\n"
+    mail, failure = sorted(read_bytes(pgp, tmp_path, reading), key=lambda one: isinstance(one, Failure))
+    assert isinstance(mail, Record)
+    assert isinstance(failure, Failure)
+    assert (mail.subject, failure.fault) == ("s", "encrypted")
+    sealed = b"Subject: s\nContent-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\n\nMIIB\n"
+    found = read_bytes(sealed, tmp_path, reading)
+    assert [one.fault for one in found if isinstance(one, Failure)] == ["encrypted"]
+    assert [one.file_name for one in found if isinstance(one, Record)] == [None, "smime.p7m"]
+
+
+def test_bytes_of_a_mail_that_was_not_read_to_its_end_are_kept(tmp_path: Path, keys: Keys) -> None:
+    kept: list[tuple[str, str, bytes]] = []
+    reading = Reading("mail", "UTC", keys.id_hash, keep=lambda *given: kept.append(given))
+    deep = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(200)) + b"\nx\n"
+    found = read_bytes(deep, tmp_path, reading)
+    assert [one.fault for one in found if isinstance(one, Failure)] == ["too_large"]
+    assert kept == [("mail.eml", "", deep)]
+    assert len(read_bytes(b"Subject: s\n\nhello\n", tmp_path, reading)) == len(kept) == 1
+
+
+def test_hostile_mails_end_soon(tmp_path: Path, reading: Reading) -> None:
+    parts = b"--x\nContent-Type: application/octet-stream; name=a.bin\n\nhello\n" * 10_000
+    many = records(b"Content-Type: multipart/mixed; boundary=x\n\n" + parts + b"--x--\n", tmp_path, reading)
+    assert len(many) == 10_001
+    (headed,) = records(b"Subject: a\n" + b" x\n" * 3_000_000 + b"\nhello\n", tmp_path, reading)
+    assert (headed.text, headed.extra["defects"]) == ("hello", ["head_too_long"])
+    for head in (b"To: " + b'"\\"' * 30_000, b"Subject: " + b"=?utf-8?q?" * 8_000, b"To: " + b"(" * 60_000):
+        assert len(records(head + b"\n\nhello\n", tmp_path, reading)) == 1
+
+
+def test_mutated_mails_are_read() -> None:
+    samples = samples_in(ROOT / "examples" / "archive" / "mail")
+    outcomes = fuzz([WITH_FILES, *(one[:20_000] for one in samples)], 400, seed=1)
+    assert outcomes["read"] > 380
