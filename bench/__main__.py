@@ -13,7 +13,20 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench import documents, mail, peers, redaction, report, search, threads, transcripts, unchanged, whatsapp_parse
+from bench import (
+    code,
+    documents,
+    git,
+    mail,
+    peers,
+    redaction,
+    report,
+    search,
+    threads,
+    transcripts,
+    unchanged,
+    whatsapp_parse,
+)
 from bench.figures import HEADER, Figure, aligned
 from bench.peers import Peer
 
@@ -80,6 +93,8 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "whatsapp": lambda: (_whatsapp(), {}),
     "mail": lambda: (_mail(), {}),
     "transcripts": lambda: (_transcripts(), {}),
+    "git": lambda: (git.measure(), {}),
+    "code": lambda: (code.measure(), {}),
     "documents": lambda: documents.measure(others=_others()),
     "search": lambda: (search.measure(others=_others()), {}),
 }

@@ -19,7 +19,7 @@ class Figure:
     at_most: float | None = None
     """gate: ours, or where there is an `other` its time as a multiple of that, must not be more"""
     at_least: float | None = None
-    """gate: so many times faster than `other` ours must be"""
+    """gate: so many times faster than `other` ours must be; where there is none, ours must be so much"""
 
     @property
     def ratio(self) -> float | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.sources import KINDS, Kind
+from relrag_pipelines.sources.repository import is_bare
 
 _NAMES = {"document": "documents", "gmail": "mail"}
 _TELLS_LITTLE = frozenset({"call_recording"})
@@ -89,6 +90,7 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
     for kind in KINDS:
         if found := _source(kind, files, recognised, owners, {one.name for one in sources}):
             sources.append(found)
+    sources += _code(files, {one.name for one in sources})
     doubtful = [
         file.path
         for file in files
@@ -104,6 +106,8 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
     refused: list[OSError] = []
     for place, folders, names in os.walk(folder, onerror=refused.append):
         relative = Path(place).relative_to(folder)
+        if found := _repository(Path(place), relative):
+            yield found, True
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if len(relative.parts) >= depth and folders:
             folders.clear()
@@ -116,6 +120,22 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
                 yield _File((relative / name).as_posix(), size, tuple(kind.name for kind in kinds)), True
     if refused:
         yield None, False
+
+
+def _repository(place: Path, relative: Path) -> _File | None:
+    """What makes a folder a git repository: its `.git`, or the folder itself where it is bare."""
+    if (place / ".git").exists():
+        return _File((relative / ".git").as_posix(), 0, ("git",))
+    return _File(relative.as_posix(), 0, ("git",)) if relative.parts and is_bare(place) else None
+
+
+def _code(files: list[_File], taken: set[str]) -> list[Found]:
+    """The source code of the repositories among the files."""
+    folders = [file.folder for file in files if PurePosixPath(file.path).name == ".git"]
+    if not folders:
+        return []
+    root = os.path.commonpath(folders) or "."
+    return [Found(_name(root, "code", taken), "code", root, len(folders), {})]
 
 
 def _recognise(folder: Path, files: list[_File], until: float) -> tuple[dict[str, str | None], set[str]]:

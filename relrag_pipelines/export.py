@@ -203,7 +203,7 @@ def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) ->
 def _content_hashes(
     workspace: Workspace, source: Source, found: units.Scan, known: dict[str, UnitState], full: bool
 ) -> tuple[dict[str, str], dict[str, int]]:
-    """Hash of every unit's bytes, only changed ones are opened; and where those go on that only grew.
+    """Hash of every unit's bytes or its fingerprint, only changed ones are opened; where those go on that only grew.
 
     An unreadable one has the empty hash. One that was not read to its end before is read from its beginning.
     """
@@ -214,6 +214,9 @@ def _content_hashes(
         before = known.get(path)
         if before and path not in found.changed and not full:
             hashes[path] = before.content_hash
+            continue
+        if unit.fingerprint:
+            hashes[path] = unit.fingerprint
             continue
         try:
             as_before = before and before.reader == reader and 0 < before.size < unit.size and path not in failed

@@ -37,7 +37,7 @@ _DIGIT = re.compile(r"\d").search
 _AMOUNT = re.compile(r"[ \xa0]?(?:[€$£₪%]|Kč|CZK|EUR|USD|GBP|ILS|NIS)")
 _NO_NUMBER = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/]\d\d|\d{1,2}[-/]\d{1,2}[-/](?:\d\d){1,2}")
 _YEARS = re.compile(r"(?:19|20)\d\d/(?:19|20)\d\d")
-_STANDARDS = frozenset(
+STANDARDS = frozenset(
     {"ISO", "IEC", "IEEE", "RFC", "UTF", "UCS", "SHA", "AES", "RSA", "DIN", "EN", "COVID", "CP", "USB"}
 )
 
@@ -59,5 +59,5 @@ def _is_number(number: str, pattern: re.Pattern[str]) -> bool:
     if pattern is _YEARLY:
         return not _YEARS.fullmatch(number)
     if pattern is _PREFIXED:
-        return bool(re.search(r"\d{3}", number)) and number.split("-")[0] not in _STANDARDS
+        return bool(re.search(r"\d{3}", number)) and number.split("-")[0] not in STANDARDS
     return sum(map(str.isdigit, number)) >= 3 and not _NO_NUMBER.fullmatch(number)

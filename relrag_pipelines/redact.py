@@ -33,6 +33,8 @@ _OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
 _OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
 _QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
 _TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
+COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
+"""the hash of a commit; nine digits in a row in it are no ID"""
 _LONG_NUMBER = 10**6
 """from here on a number in JSON can be a phone or a card"""
 
@@ -90,7 +92,7 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
 
     def redact_location(text: str) -> str:
         # path and anchor apart: `mail.jsonl#someone@example.org` is no address
-        return "#".join(redact(part) for part in text.split("#"))
+        return "#".join(part if COMMIT.fullmatch(part) else redact(part) for part in text.split("#"))
 
     def redact_json(text: str) -> str:
         return orjson.dumps(_redact_json(_parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
@@ -171,7 +173,8 @@ def _parsed(text: str) -> Any:
 
 def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return value if _OUR_REF.fullmatch(value) else redact(value)
+        ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix("git:"))
+        return value if ours else redact(value)
     if isinstance(value, list):
         return [_redact_json(one, redact) for one in value]
     if isinstance(value, dict):

@@ -163,7 +163,7 @@ STAGES = (
         "edges",
         "asset_asset_edges",
         ("records", "chunks"),
-        3,
+        4,
         "Claims of relations: thread_member, attachment_of, reply_to, references, chunk_of, transcript_of.",
         _edges,
     ),
@@ -251,7 +251,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
             row["extra"] = redact.without_refs(row["extra"])
             texts = _strings([value for name, value in row.items() if name not in _IDS])
-            found += sum(bool(workspace.redactor.detect(text, channel)) for text in texts)
+            found += sum(bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts)
         looked += rows.num_rows
         if looked >= most:
             break

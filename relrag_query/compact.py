@@ -5,6 +5,7 @@ The universal fields come first; where one is missing, the e-mail field of older
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ _OLDER = {
     "file_name": "attachmentFileName",
 }
 _NAMES = {"git_history": "commit", "meeting_transcript": "meeting"}
+_ADDRESS = re.compile(r"[^<]+<(.+)>\s*")
+"""of a commit's author, who is written `Name <address>`; redacted, the address is in such marks itself"""
 
 
 def compact(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -82,7 +85,9 @@ def _from(metadata: Mapping[str, Any], kind: str) -> str:
     participants = metadata.get("participants") or ()
     if participants and (kind == "meeting_transcript" or not _field(metadata, "from")):
         return ",".join(participants)
-    return _field(metadata, "from") or ""
+    sender = _field(metadata, "from") or ""
+    address = _ADDRESS.fullmatch(sender) if kind == "git_history" else None
+    return address[1] if address else sender
 
 
 def _field(metadata: Mapping[str, Any], name: str) -> Any:

@@ -7,7 +7,20 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as bench
-from bench import corpus, documents, embedding, floor, mail, redaction, report, search, threads, whatsapp_parse
+from bench import (
+    code,
+    corpus,
+    documents,
+    embedding,
+    floor,
+    git,
+    mail,
+    redaction,
+    report,
+    search,
+    threads,
+    whatsapp_parse,
+)
 from bench.clock import medians
 from bench.figures import Figure, from_json, to_json
 from bench.peers import Peer
@@ -45,6 +58,8 @@ def test_a_ceiling_is_read_as_a_multiple_and_a_floor_as_a_speed_up() -> None:
     assert (slower_rate.ratio, slower_rate.ok) == (2.5, False)
     alone = Figure("a", 0.31, at_most=0.3)
     assert (alone.ratio, alone.ok) == (None, False)
+    enough = Figure("a", 5.1, "MB/s", at_least=5)
+    assert (enough.ok, enough.cells()[4]) == (True, "at least 5 MB/s")
     assert faster.cells() == ["a", "2 s", "30 s (b)", "15x", "at least 20x", "SHORT"]
     assert from_json(to_json(faster)) == faster
 
@@ -106,6 +121,14 @@ def test_reading_whatsapp_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     figures, _ = bench.MEASURES["whatsapp"]()
     assert [figure.at_most for figure in figures] == [2.0, None]
     assert all(figure.ours > 0 and figure.other for figure in figures)
+
+
+def test_reading_git_and_code_is_measured() -> None:
+    for figures, least in ((git.measure(300), 20_000), (code.measure(100_000), 5.0)):
+        gated, against = figures
+        assert (gated.at_least, gated.other, against.at_least) == (least, None, None)
+        assert gated.ours == against.ours > 0
+        assert against.other
 
 
 def test_reading_mail_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,3 +112,14 @@ def test_what_the_archive_does_not_hold_is_said(archive: Archive) -> None:
     assert not answer.found
     assert answer.missing == ["won", "world", "cup", "1998"]
     assert answer.sources == []
+
+
+@pytest.mark.requirement("S3-19", "S3-23")
+def test_the_line_of_the_commit_is_that_of_the_seed(archive: Archive) -> None:
+    """Jan Novák changed it on 10 January 2025; the decoy only describes a header."""
+    (wanted,) = QUESTIONS["authorization"]["lines"]
+    (best, *_) = archive.search("authorization bug in UserService", sources=["commits"]).hits
+    assert (hit_line(best), best.chunk.text) == (wanted["line"], wanted["text"])
+    assert (best.chunk.from_, best.chunk.timestamp) == ("Jan Novák <jan.novak@firma.cz>", "2025-01-10T14:48:00Z")
+    answer = archive.ask(QUESTIONS["authorization"]["question"])
+    assert "a3b2c1d8" in answer.text

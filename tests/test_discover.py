@@ -128,6 +128,20 @@ def test_when_time_is_up_files_are_told_apart_by_name(tmp_path: Path, monkeypatc
     ]
 
 
+def test_repositories_are_sources_of_commits_and_of_code(tmp_path: Path) -> None:
+    put(tmp_path, "projects/one/.git/HEAD", "ref: refs/heads/main")
+    put(tmp_path, "projects/one/a.py", "x = 1")
+    put(tmp_path, "projects/two/.git/HEAD", "ref: refs/heads/main")
+    for name in ("HEAD", "objects/x", "refs/x"):
+        put(tmp_path, f"projects/three.git/{name}", "ref: refs/heads/main")
+    put(tmp_path, "notes/a.md", "# A")
+    assert summary(discover(tmp_path)) == [
+        ("notes", "document", "notes", 1),
+        ("projects", "git", "projects", 3),
+        ("code", "code", "projects", 2),
+    ]
+
+
 def test_the_look_is_bounded_in_files_and_depth(tmp_path: Path) -> None:
     for number in range(5):
         put(tmp_path, f"{number}.md", "# A")
@@ -149,6 +163,8 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
     samples = {
         "whatsapp": put(tmp_path, "chat.txt", CHAT),
         "document": put(tmp_path, "note.md", "# A"),
+        "git": put(tmp_path, "x.gitlog", f"\0commit {'a' * 40}\0\0\0".encode()),
+        "code": put(tmp_path, "x.py", "x = 1"),
         "gmail": put(tmp_path, "mail.eml", "From: a@b.example\nSubject: hello\n\nhello\n"),
         "jsonl": put(tmp_path, "x.jsonl", LINE),
         "call_recording": put(tmp_path, "call.m4a", b"\0\0\0\x18ftypM4A \0\0\0\0"),
@@ -173,7 +189,7 @@ def test_the_demo_archive_is_recognised() -> None:
     found = discover(root)
     assert [(one.kind, one.path) for one in found.sources if one.kind == "whatsapp"] == [("whatsapp", "whatsapp")]
     assert {one.kind: one.path for one in found.sources if one.kind not in ("document", "jsonl")} == {
-        "whatsapp": "whatsapp", "call_recording": "calls", "meeting": "meetings", "contacts": "contacts",
+        "whatsapp": "whatsapp", "call_recording": "calls", "meeting": "meetings", "contacts": "contacts", "git": ".",
         "gmail": "mail",
     }  # fmt: skip
     assert {one.kind: one.files for one in found.sources}["call_recording"] == 14, "each with its transcript"

@@ -188,7 +188,7 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (generations, "finish", ["published_generation"]),
     (lake, "write", ["chat", "chunks"]),
     (links, "edges", ["notes", "edges"]),
-    (embedders, "embed", ["notes", "embeddings"]),
+    (embedders, "model", ["notes", "embeddings"]),
     (chunking, "chunk", ["notes", "chunks"]),
     (stages, "identifiers", ["notes", "identifiers"]),
     (redact, "redact_records", ["notes", "redacted"]),

@@ -6,10 +6,10 @@ thread, an attachment to its mail, a chunk to its record.
 
 from __future__ import annotations
 
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.links.references import references
 from relrag_pipelines.records import Edge, arrow_schema
 
 CHUNK = "chunk:"
@@ -50,20 +50,6 @@ def replies(records: pa.Table) -> pa.Table:
     return _claims(rows["asset_id"], rows["parent_asset_id"], "reply_to", "parent_asset_id")
 
 
-def references(records: pa.Table) -> pa.Table:
-    """Each record to the others that it names (`extra.references`), the one that it answers left out."""
-    naming = records.filter(pc.match_substring(records["extra"], '"references"'))
-    src: list[str] = []
-    dst: list[str] = []
-    columns = (naming[name].to_pylist() for name in ("asset_id", "parent_asset_id", "extra"))
-    for asset_id, parent, extra in zip(*columns, strict=True):
-        named = orjson.loads(extra).get("references", [])
-        others = [ref for ref in dict.fromkeys(named) if isinstance(ref, str) and ref not in (asset_id, parent)]
-        src += [asset_id] * len(others)
-        dst += others
-    return _claims(_strings(src), _strings(dst), "references", "references")
-
-
 def chunk_members(chunks: pa.Table) -> pa.Table:
     """Each chunk to its record; each chat window to every message in it."""
     windows = pc.greater(pc.list_value_length(chunks["members"]), 0)
@@ -84,10 +70,6 @@ def transcripts(records: pa.Table) -> pa.Table:
     calls = pc.and_(pc.equal(records["rag_source_type"], "call_recording"), of_audio)
     rows = records.filter(pc.and_(calls, pc.not_equal(records["text"], "")))
     return _claims(rows["asset_id"], rows["parent_ref"], "transcript_of", "transcript")
-
-
-def _strings(values: list[str]) -> pa.ChunkedArray:
-    return pa.chunked_array([pa.array(values, pa.string())])
 
 
 def _prefixed(prefix: str, values: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -2,14 +2,16 @@
 
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
-raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. To add a kind: the
-module, a row in KINDS, a test, a sample.
+raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. A kind whose units are
+not simply the files with its suffixes also has `units(root, excluded)`, which finds them. To add a kind: the module, a
+row in KINDS, a test, a sample.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import importlib
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +20,13 @@ from typing import cast
 
 from relrag_pipelines.records import Failure, Record
 
+LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
+"""fault words of what is left out on purpose: counted, but no reason to say that something went wrong"""
+
 
 @dataclass(frozen=True)
 class Unit:
-    """One file that a connector opens, and those that are read together with it."""
+    """One thing that a connector opens, a file or a repository, and the files that are read together with it."""
 
     path: str
     """relative to the source's path, with forward slashes"""
@@ -33,8 +38,37 @@ class Unit:
     """modification time, nanoseconds; where there are files beside it a number that changes with any of theirs"""
     beside: tuple[Path, ...] = ()
     """files of the same name with one of the kind's `companions`, in order"""
+    fingerprint: str = ""
+    """of a unit that is no file: differs when it has changed; size and time say nothing then"""
     start: int = 0
     """offset from which it is read; what lies before it was read earlier and has not changed"""
+
+
+class CannotList(Exception):
+    """Part of a source cannot be listed, so what is gone from it cannot be told; the message says what to do."""
+
+
+def path_of(file: Path, root: Path) -> str:
+    """How a file or folder below a source's path is named; the root itself by its name."""
+    relative = file.relative_to(root) if file != root else Path(root.name)
+    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
+    return relative.as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def unit_of(file: Path, root: Path, fingerprint: str = "", beside: tuple[Path, ...] = ()) -> Unit:
+    """The unit that is this file or folder, as it lies there now."""
+    path = path_of(file, root)
+    if fingerprint:
+        return Unit(path, file, 0, 0, fingerprint=fingerprint)
+    try:
+        found = [one.stat() for one in (file, *beside)]
+    except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
+        return Unit(path, file, 0, 0, beside)
+    changed = found[0].st_mtime_ns
+    if beside:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
+        names = zlib.crc32("\0".join(one.name for one in beside).encode("utf-8", "surrogatepass"))
+        changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
+    return Unit(path, file, sum(one.st_size for one in found), changed, beside)
 
 
 @dataclass(frozen=True)
@@ -90,6 +124,8 @@ class Coverage:
 
 
 Reader = Callable[[Unit, Reading], Iterator[Record | Failure | Coverage]]
+Excluded = Callable[[str], bool]
+"""whether the source's settings leave out what lies at this path, relative to the source's"""
 
 
 @dataclass(frozen=True)
@@ -111,6 +147,8 @@ class Kind:
     """lower-case suffixes of files that belong to the unit that their name begins with"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
+    walks: bool = False
+    """it finds its units itself, by `units`; else they are the files with its suffixes"""
     newest_only: bool = False
     """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
     module: str = ""
@@ -137,6 +175,12 @@ class Kind:
     def continues(self) -> Callable[[Path, int], bool]:
         """Whether an item begins at that offset of a file, so that what lies before it is whole."""
         return cast(Callable[[Path, int], bool], self._imported().continues)
+
+    @property
+    def units(self) -> Callable[[Path, Excluded], Iterator[Unit]] | None:
+        """The kind's own way to find its units, if it has one; raises OSError where it cannot look."""
+        found = getattr(self._imported(), "units", None) if self.walks else None
+        return cast(Callable[[Path, Excluded], Iterator[Unit]] | None, found)
 
     @property
     def recognise(self) -> Callable[[Path], bool]:
@@ -199,6 +243,26 @@ KINDS = {
             "documentation",
             "default",
             one_record=True,
+        ),
+        Kind(
+            "git",
+            "commits of local git repositories, and saved logs of git (.gitlog)",
+            1,
+            (".gitlog",),
+            "git_history",
+            "git",
+            (),
+            walks=True,
+        ),
+        Kind(
+            "code",
+            "source code in git repositories and folders: functions, classes and methods",
+            1,
+            (),
+            "code",
+            "code",
+            (),
+            walks=True,
         ),
         Kind(
             "gmail",

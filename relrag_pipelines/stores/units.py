@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import Kind, Unit
+from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, path_of, unit_of
 from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import replacing
 from relrag_pipelines.stores.seal import file_hash
@@ -63,15 +62,19 @@ def hide(state: UnitState, hash: Callable[[str], str]) -> UnitState:
 def scan(
     root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str, hash: Callable[[str], str] = str
 ) -> Scan:
-    """Looks at every file of a source, without opening any; SourceMissing when its path is not there.
+    """Looks at every unit of a source, without opening any file; SourceMissing when its path is not there.
 
     `hash` is the keyed one that hid the paths of forgotten units.
     """
-    units = {unit.path: unit for unit in _walk(root, kind, source.exclude)}
+
+    def excluded(path: str) -> bool:
+        return any(fnmatch.fnmatch(path, pattern) for pattern in source.exclude)
+
+    units = {unit.path: unit for unit in _walk(root, kind, excluded)}
     if any(path.startswith(HIDDEN) for path in known):
         paths = {hidden(path, hash): path for path in units}
         known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
-    changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader))
+    changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader, hash))
     missing = sorted(known.keys() - units.keys())
     # one that vanished while its records were being replaced has months to be settled, retained or not
     gone = tuple(path for path in missing if not source.retain or known[path].reader == UNFINISHED)
@@ -88,7 +91,9 @@ def load(home: Path, source: str) -> dict[str, UnitState]:
 
 def save(home: Path, source: str, units: dict[str, UnitState]) -> None:
     """Stores the units of a source."""
-    _save(home, f"private/units/{source}.parquet", [units[path] for path in sorted(units)], UnitState)
+    # a hidden unit still has its own path as key: its place among the others would tell of it
+    rows = sorted(units.values(), key=lambda unit: unit.path)
+    _save(home, f"private/units/{source}.parquet", rows, UnitState)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
@@ -119,36 +124,47 @@ def _save(home: Path, name: str, rows: list[UnitState] | list[Failure], row: typ
         expected.note(home, name, file_hash(beside))
 
 
-def _as_read(unit: Unit, known: UnitState | None, reader: str) -> bool:
+def _as_read(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> bool:
     if known is None or known.reader.split("+")[0] != reader:
         return False
+    if unit.fingerprint:
+        return known.content_hash in (unit.fingerprint, hidden(unit.fingerprint, hash))
     if known.content_hash == "" and os.access(unit.file, os.R_OK):
         return False  # it could not be opened then and can be now
     return (known.size, known.mtime_ns) == (unit.size, unit.mtime_ns)
 
 
-def _walk(root: Path, kind: Kind, exclude: list[str]) -> Iterator[Unit]:
+def _walk(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
     try:
-        if root.is_file():
-            names = sorted(one.name for one in root.parent.iterdir()) if kind.companions else []
-            yield from (
-                unit for unit in _units(root.parent, [root.name, *names], kind, root.parent) if unit.file == root
-            )
-            return
-        os.scandir(root).close()
+        if not root.is_file():
+            os.scandir(root).close()
     except FileNotFoundError:
         raise SourceMissing(f"{root} is not there; mount or restore it, or change the path in relrag.toml") from None
     except PermissionError:
         raise SourceMissing(f"{root} cannot be read; give this user permission to list it") from None
+    if kind.units:
+        try:
+            yield from (unit for unit in kind.units(root, excluded) if not excluded(unit.path))
+        except CannotList as error:
+            raise SourceMissing(str(error)) from None
+        except OSError as error:
+            _refuse(error)
+    elif root.is_file():
+        names = sorted(one.name for one in root.parent.iterdir()) if kind.companions else []
+        yield from (unit for unit in _units(root.parent, [root.name, *names], kind, root.parent) if unit.file == root)
+    else:
+        yield from _files(root, kind, excluded)
+
+
+def _files(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
     for folder, folders, files in os.walk(root, onerror=_refuse):
         inside = Path(folder)
         folders[:] = sorted(name for name in folders if not name.startswith(".") or _is_maildir(inside / name, kind))
-        paths = {name: _path(inside / name, root) for name in sorted(files) if not name.startswith((".", "~$"))}
+        paths = {name: path_of(inside / name, root) for name in sorted(files) if not name.startswith((".", "~$"))}
         read = [
             name
             for name, path in paths.items()
-            if (kind.holds(path) or name.lower().endswith(kind.companions))
-            and not any(fnmatch.fnmatch(path, pattern) for pattern in exclude)
+            if (kind.holds(path) or name.lower().endswith(kind.companions)) and not excluded(path)
         ]
         yield from _units(inside, read, kind, root)
 
@@ -161,7 +177,7 @@ def _is_maildir(folder: Path, kind: Kind) -> bool:
 def _units(folder: Path, names: list[str], kind: Kind, root: Path) -> Iterator[Unit]:
     """The units among the files of a folder, each with those that belong to it."""
     for name, beside in _together(names, kind).items():
-        yield _unit(folder / name, root, tuple(folder / one for one in beside))
+        yield unit_of(folder / name, root, beside=tuple(folder / one for one in beside))
 
 
 def _together(names: list[str], kind: Kind) -> dict[str, list[str]]:
@@ -187,24 +203,6 @@ def _together(names: list[str], kind: Kind) -> dict[str, list[str]]:
 
 def _stem(name: str) -> str:
     return name.rpartition(".")[0]
-
-
-def _path(file: Path, root: Path) -> str:
-    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
-    return file.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
-
-
-def _unit(file: Path, root: Path, beside: tuple[Path, ...]) -> Unit:
-    path = _path(file, root)
-    try:
-        found = [one.stat() for one in (file, *beside)]
-    except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
-        return Unit(path, file, 0, 0, beside)
-    changed = found[0].st_mtime_ns
-    if beside:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
-        names = zlib.crc32("\0".join(one.name for one in beside).encode("utf-8", "surrogatepass"))
-        changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
-    return Unit(path, file, sum(one.st_size for one in found), changed, beside)
 
 
 def _refuse(error: OSError) -> None:

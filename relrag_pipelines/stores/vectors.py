@@ -242,7 +242,8 @@ def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each, pat
         ids, sections = batch.column("chunk_id").to_pylist(), batch.column("section").to_pylist()
         found = map(encoder.document, tokens)
         sparse = (one if section is None else _weaker(one) for one, section in zip(found, sections, strict=True))
-        points = zip(ids, _vectors(batch, sparse), _payloads(batch), strict=True)
+        vectors = _vectors(batch, sparse)
+        points = zip(ids, vectors, _payloads(batch), strict=True)
         failpoint("vectors.upsert", path)
         shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
 

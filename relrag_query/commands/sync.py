@@ -23,6 +23,7 @@ from relrag_pipelines.embedders.outlook import Outlook, outlook
 from relrag_pipelines.forgetting import purge
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stores import generations, lake, lock, runs, units
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import size
@@ -236,6 +237,7 @@ def _report_failures(workspace: Workspace, todo: Plan) -> int:
     for source in workspace.settings.sources:
         faults = Counter(failure.fault for failure in units.load_failures(workspace.home, source.name))
         for fault, count in sorted(faults.items()):
-            print(f"{source.name}: {count} could not be read ({fault}); `relrag status --failures` lists them")
-        failed += faults.total()
+            said = "some files are left out" if fault in LEFT_OUT else f"{count} could not be read"
+            print(f"{source.name}: {said} ({fault}); `relrag status --failures` lists them")
+        failed += sum(count for fault, count in faults.items() if fault not in LEFT_OUT)
     return WITH_FAILURES if failed or todo.problems else DONE

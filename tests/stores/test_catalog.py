@@ -341,31 +341,6 @@ def test_terms_count_the_passages_that_hold_a_word(tmp_path: Path) -> None:
     ]
 
 
-def test_each_chunk_comes_with_the_vector_that_it_has_in_its_own_source(tmp_path: Path) -> None:
-    twin = "document:1"
-    given: Rows = {
-        ("records", "first", "2025-01"): [record(twin, source="first")],
-        ("records", "second", "2025-01"): [record(twin, source="second"), record("document:2", source="second")],
-        ("chunks", "first", "2025-01"): [chunk("c1", twin, source="first")],
-        ("chunks", "second", "2025-01"): [
-            chunk("c1", twin, source="second"), chunk("c2", "document:2", source="second")
-        ],
-        ("embeddings", "first", "2025-01"): [Embedding("c1", "h", "m", [1.0, 0.5])],
-        ("embeddings", "second", "2025-01"): [Embedding("c1", "h", "m", [9.0, 9.0])],
-    }  # fmt: skip
-    found: list[dict[str, Any]] = []
-
-    def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
-        found.extend(row for batch in batches for row in batch.to_pylist())
-
-    path, _ = build(tmp_path, given, index=index)
-    assert [(row["chunk_id"], row["vector"]) for row in found] == [("c1", [1.0, 0.5]), ("c2", None)]
-    assert rows(path, "SELECT count(*) FROM duckdb_views() WHERE NOT internal AND database_name = 'catalog'") == [(0,)]
-    found.clear()
-    build(tmp_path, {key: value for key, value in given.items() if key[0] != "embeddings"}, index=index)
-    assert [row.get("vector", "absent") for row in found] == ["absent", "absent"]
-
-
 def test_what_stands_beside_a_mails_text_is_a_passage_once(tmp_path: Path) -> None:
     """A signature counts in the first mail, history where the mail that is answered is not in the archive itself."""
     beside = {"section": "signature", "text": "Dana, Acme"}
@@ -391,3 +366,28 @@ def test_what_stands_beside_a_mails_text_is_a_passage_once(tmp_path: Path) -> No
     assert rows(path, "SELECT chunk_id FROM chunks ORDER BY chunk_id") == [("c2",), ("c4",), ("c5",)]
     assert rows(path, "SELECT src_asset_ref FROM asset_asset_edges") == [("chunk:c2",)]
     assert catalog.counts(path)["pending_edges"] == 0
+
+
+def test_each_chunk_comes_with_the_vector_that_it_has_in_its_own_source(tmp_path: Path) -> None:
+    twin = "document:1"
+    given: Rows = {
+        ("records", "first", "2025-01"): [record(twin, source="first")],
+        ("records", "second", "2025-01"): [record(twin, source="second"), record("document:2", source="second")],
+        ("chunks", "first", "2025-01"): [chunk("c1", twin, source="first")],
+        ("chunks", "second", "2025-01"): [
+            chunk("c1", twin, source="second"), chunk("c2", "document:2", source="second")
+        ],
+        ("embeddings", "first", "2025-01"): [Embedding("c1", "h", "m", [1.0, 0.5])],
+        ("embeddings", "second", "2025-01"): [Embedding("c1", "h", "m", [9.0, 9.0])],
+    }  # fmt: skip
+    found: list[dict[str, Any]] = []
+
+    def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
+        found.extend(row for batch in batches for row in batch.to_pylist())
+
+    path, _ = build(tmp_path, given, index=index)
+    assert [(row["chunk_id"], row["vector"]) for row in found] == [("c1", [1.0, 0.5]), ("c2", None)]
+    assert rows(path, "SELECT count(*) FROM duckdb_views() WHERE NOT internal AND database_name = 'catalog'") == [(0,)]
+    found.clear()
+    build(tmp_path, {key: value for key, value in given.items() if key[0] != "embeddings"}, index=index)
+    assert [row.get("vector", "absent") for row in found] == ["absent", "absent"]

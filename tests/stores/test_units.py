@@ -1,15 +1,18 @@
 """Looking at the files of a source."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import units
 from relrag_pipelines.stores.units import SourceMissing
+from tests import repositories
 
 
 def source(**more: object) -> Source:
@@ -120,3 +123,27 @@ def test_a_unit_changes_with_the_files_beside_it(tmp_path: Path) -> None:
     seen.append(look())
     assert seen[1][0] == 7
     assert len(set(seen)) == 4
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_forgotten_repository_is_known_until_it_changes(tmp_path: Path) -> None:
+    def look(*known: UnitState) -> units.Scan:
+        return units.scan(tmp_path, KINDS["git"], projects, {one.path: one for one in known}, "reader", keyed)
+
+    keyed = Keys(b"i" * 32, b"p" * 32, "k1").id_hash
+    projects = source(kind="git", path=tmp_path)
+    repository = repositories.make(tmp_path / "web")
+    repositories.commit(repository, "one")
+    fingerprint = look().units["web"].fingerprint
+    stored = units.hide(UnitState("web", 0, 0, fingerprint, "reader", []), keyed)
+    assert not {"web", fingerprint} & {stored.path, stored.content_hash}
+    assert (look(stored).changed, look(stored).gone) == ((), ())
+    repositories.commit(repository, "two")
+    assert look(stored).changed == ("web",)
+
+
+def test_a_forgotten_unit_is_not_stored_where_its_name_would_stand(tmp_path: Path) -> None:
+    keyed = Keys(b"i" * 32, b"p" * 32, "k1").id_hash
+    states = {path: UnitState(path, 1, 1, "hash", "reader", []) for path in ("a.md", "b.md")}
+    units.save(tmp_path, "papers", states | {"a.md": units.hide(states["a.md"], keyed)})
+    assert list(units.load(tmp_path, "papers")) == ["b.md", units.hidden("a.md", keyed)]

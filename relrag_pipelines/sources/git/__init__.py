@@ -1,0 +1,196 @@
+"""Commits: of local git repositories, and of logs that git printed into a file (.gitlog).
+
+A repository is one unit; its branches and tags are its fingerprint, so that one that has not changed is recognised
+without its log. History that was rewritten is a repository that no longer holds some commits: they are deleted. log.py
+knows the format, docs/git.md how to save a log. A commit is `git:<hash>` wherever it comes from.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import Excluded, Reading, Unit, repository, unit_of
+from relrag_pipelines.sources.document.content import clean
+from relrag_pipelines.sources.git import references
+from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
+from relrag_pipelines.sources.repository import RepositoryError
+
+SUFFIX = ".gitlog"
+MAX_FILES = 200
+"""of a commit that changes more, these many are kept"""
+
+_HEAD = 4096
+_SUBJECT = 1000
+_CO_AUTHOR = re.compile(r"^co-authored-by:[ \t]*(?P<who>\S.*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_HASH = re.compile(rb"\0commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\0")
+_MAIN = ("main", "master", "trunk", "develop", "development")
+_ON_NONE = (len(_MAIN) + 1, "")
+
+
+def units(root: Path, excluded: Excluded) -> Iterator[Unit]:
+    """Every repository and every saved log below a source's path, or the one that it is."""
+    if root.is_file():
+        yield unit_of(root, root.parent)
+        return
+    for folder, names in repository.walk(root, excluded):
+        if repository.is_repository(folder):
+            yield unit_of(folder, root, _fingerprint(folder))
+        for name in names:
+            if name.lower().endswith(SUFFIX) and not name.startswith("."):
+                yield unit_of(folder / name, root)
+
+
+def recognise(file: Path) -> bool:
+    """Whether a file is a log in the format that is read, or a folder the `.git` of a repository or a bare one."""
+    if file.name == ".git" or repository.is_bare(file):
+        return True
+    with file.open("rb") as opened:
+        return _HASH.match(opened.read(_HEAD)) is not None
+
+
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+    """The commits of a unit, newest first, and failures for what of it could not be read."""
+    try:
+        yield from _read_repository(unit) if unit.fingerprint else _read_file(unit)
+    except (RepositoryError, LogError) as error:
+        yield Failure("", error.fault, str(error), whole_unit=True)
+
+
+def _read_repository(unit: Unit) -> Iterator[Record | Failure]:
+    state = repository.state(unit.file)
+    if not state.refs:
+        return
+    listed = repository.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
+    arguments = [*COMMAND, *(["--no-renames"] if repository.is_partial(unit.file) else []), *state.detached]
+    with repository.opened(unit.file, *arguments) as stream:
+        log = Log(stream)
+        yield from records(log, unit.path, sorted(listed.decode("ascii").split()), state.shallow)
+    yield from _doubts(log)
+    if state.shallow:
+        yield Failure("", "shallow", "a shallow clone without the older commits; run `git fetch --unshallow` in it")
+
+
+def _read_file(unit: Unit) -> Iterator[Record | Failure]:
+    if not unit.size:
+        yield Failure("", "empty", "the file has no bytes; save the log again, or delete it")
+        return
+    with unit.file.open("rb") as file:
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            known = sorted({match[1].decode() for match in _HASH.finditer(whole)})
+        log = Log(io.BufferedReader(file.raw))
+        yield from records(log, unit.path, known)
+        yield from _doubts(log)
+
+
+def records(log: Log, path: str, known: Sequence[str], shallow: frozenset[str] = frozenset()) -> Iterator[Record]:
+    """The commits of a log as records; `path` names its unit, `known` are all its hashes, sorted.
+
+    Of `shallow` commits git would say that they added every file. Raises LogError.
+    """
+    branches = _Branches()
+    project = re.sub(r"(?:\.git|\.gitlog)$", "", PurePosixPath(path).name)
+    for commit in log.commits():
+        if commit.hash in shallow:
+            commit.files = []
+        yield _record(commit, path, project, known, branches.of(commit))
+
+
+def _record(commit: Commit, path: str, project: str, known: Sequence[str], branch: str | None) -> Record:
+    message = clean(commit.message).strip()
+    subject, _, body = message.partition("\n")
+    if len(subject) > _SUBJECT:
+        subject, body = subject[:_SUBJECT], message
+    author = _who(*commit.author)
+    ts, zone = _time(commit.authored)
+    others = _CO_AUTHOR.findall(message)
+    extra: dict[str, Any] = {"git_commit_hash": commit.hash, "repository": project, "zone": zone}
+    extra |= {"parents": commit.parents, "files": commit.files[:MAX_FILES], "file_count": len(commit.files)}
+    committer = _who(*commit.committer)
+    if committer != author:
+        extra["committer"] = committer
+    if commit.committed != commit.authored:
+        extra["committed"] = _time(commit.committed)[0]
+    tags = [ref.removeprefix("tag: refs/tags/") for ref in commit.refs if ref.startswith("tag: ")]
+    named = references.commits(message, commit.hash, known)
+    told = {"branch": branch, "tags": tags, "co_authors": others, "references": named}
+    return Record(
+        source_id=commit.hash,
+        asset_id=f"git:{commit.hash}",
+        text=body.strip(),
+        from_=author or None,
+        participants=list(dict.fromkeys(filter(None, [author, *others]))),
+        subject=subject or None,
+        ts=ts,
+        date_quality="exact" if ts is not None else "none",
+        parent_ref=commit.hash,
+        content_type="git-commit",
+        locations=[f"{path}#{commit.hash}"],
+        numbers=references.issues(message, project),
+        extra=extra | {name: value for name, value in told.items() if value},
+    )
+
+
+@functools.lru_cache(10_000)
+def _who(name: str, address: str) -> str:
+    name, address = clean(name).strip(), clean(address).strip()
+    return f"{name} <{address}>" if name and address else name or address
+
+
+def _time(raw: str) -> tuple[int | None, str]:
+    """Seconds since 1970, UTC, and the zone as written: `+0200`."""
+    seconds, _, zone = raw.partition(" ")
+    try:
+        return int(seconds), zone
+    except ValueError:
+        return None, zone
+
+
+class _Branches:
+    """Which branch a commit is on, told while a log goes by, children before parents.
+
+    It is the main branch where the commit is on that, else the first by name. So a commit keeps its branch when others
+    begin at it or when another one is checked out. A branch of a remote counts as the local one of its name.
+    """
+
+    def __init__(self) -> None:
+        self._awaited: dict[str, tuple[int, str]] = {}
+        """parents that have not come by yet, with the best branch among their children's"""
+
+    def of(self, commit: Commit) -> str | None:
+        best = self._awaited.pop(commit.hash, _ON_NONE)
+        if commit.refs:
+            best = min(best, *map(_rank, commit.refs))
+        for parent in commit.parents:
+            if best < self._awaited.get(parent, _ON_NONE):
+                self._awaited[parent] = best
+        return best[1] or None
+
+
+def _rank(ref: str) -> tuple[int, str]:
+    name = ref.removeprefix("refs/heads/")
+    if ref.startswith("refs/remotes/"):
+        name = ref.removeprefix("refs/remotes/").partition("/")[2]
+    if ref.startswith("tag: ") or name in ("", "HEAD"):
+        return _ON_NONE
+    return (_MAIN.index(name) if name in _MAIN else len(_MAIN)), name
+
+
+def _doubts(log: Log) -> Iterator[Failure]:
+    if log.guessed:
+        why = f"{log.guessed} fields are no UTF-8 and were read as windows-1252; check them if it matters"
+        yield Failure("", "charset", why)
+
+
+def _fingerprint(folder: Path) -> str:
+    """What git says of the refs; where it says nothing, its fault, so that the repository is read again after that."""
+    try:
+        return repository.state(folder).fingerprint
+    except RepositoryError as error:
+        return repository.digest("fault", error.fault)
