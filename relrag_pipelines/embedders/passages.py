@@ -28,7 +28,7 @@ class Tally:
     passages: int = 0
     """passages with a vector"""
     sparse_only: int = 0
-    """passages in languages that the model does not know"""
+    """passages in languages that the model does not know, or beside a mail's own text"""
     texts: int = 0
     """different texts that were embedded now"""
     tokens: int = 0
@@ -53,10 +53,13 @@ def knows(model: Model, text: str, language: str | None) -> bool:
 
 
 def wanted(chunks: pa.Table, model: Model, keyed: Hash) -> tuple[list[int], list[str], dict[str, str]]:
-    """Rows of the passages that get a vector, the hash of each one's text, and the different texts by hash."""
+    """Rows of the passages that get a vector, the hash of each one's text, and the different texts by hash.
+
+    What stands beside a mail's own text, such as a signature, gets none: it is found by its words, and counts less.
+    """
     texts = embedding_texts(chunks)
-    said = zip(chunks["text"].to_pylist(), chunks["language"].to_pylist(), strict=True)
-    rows = [row for row, (text, language) in enumerate(said) if knows(model, text, language)]
+    said = enumerate(zip(*(chunks[name].to_pylist() for name in ("text", "language", "section")), strict=True))
+    rows = [row for row, (text, language, section) in said if section is None and knows(model, text, language)]
     hashes = [keyed(texts[row].encode("utf-8", "surrogatepass")) for row in rows]
     return rows, hashes, {key: texts[row] for key, row in zip(hashes, rows, strict=True)}
 

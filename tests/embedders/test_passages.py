@@ -122,6 +122,12 @@ def test_only_languages_that_the_model_knows_are_embedded(
     assert (table.num_rows, tally.passages, tally.sparse_only) == ((1, 1, 0) if vector_there else (0, 0, 1))
 
 
+def test_what_stands_beside_a_mails_own_text_is_found_by_its_words_only(tmp_path: Path) -> None:
+    beside = Counting()
+    table, tally = embed(chunks("Dana Levi, Acme", section="signature"), tmp_path, beside)
+    assert (table.num_rows, tally.passages, tally.sparse_only, beside.batches) == (0, 0, 1, [])
+
+
 @pytest.mark.requirement("S0-75")
 def test_a_pseudonym_is_embedded_as_its_type_and_what_is_known_of_a_passage_with_it(tmp_path: Path) -> None:
     one, other = Counting(), Counting()
