@@ -1,5 +1,8 @@
-"""Further processes of this machine, which take part where much is to be computed. They read and compute; only the
-process that holds the writer's lock writes, so a kill leaves nothing half written by one of them.
+"""Further processes of this machine, which take part where much is to be computed.
+
+What they make travels back; only the process that holds the writer's lock writes the lake and publishes. A connector may
+put rows and bytes aside under private/ (spill, raw, transcripts) wherever it runs: under names of their own, whole or
+not at all, and what a kill leaves of them the next sync sweeps or replaces.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -19,7 +22,14 @@ _AHEAD = 3
 """items that are begun or wait, for each process"""
 
 
-def start(processes: int | None = None) -> Executor | None:
+class Pool(NamedTuple):
+    """Processes that wait for work."""
+
+    executor: Executor
+    processes: int
+
+
+def start(processes: int | None = None) -> Pool | None:
     """A pool of so many processes beside this one, by default one less than there are processors; none is no pool.
 
     They begin at once, so that what they import is there when it is needed.
@@ -29,15 +39,13 @@ def start(processes: int | None = None) -> Executor | None:
     if count < 1:
         return None
     # spawned, not forked: DuckDB, Arrow and Dagster have threads, which a fork would leave without their locks
-    pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin)
+    executor = ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin)
     for _ in range(count):
-        pool.submit(_import)
-    return pool
+        executor.submit(_import)
+    return Pool(executor, count)
 
 
-def each(
-    pool: Executor | None, function: Callable[[Item], Result], items: Iterable[Item], processes: int = 1
-) -> Iterator[Result]:
+def each(pool: Pool | None, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """The function's result for every item, in order; without a pool they are made one by one.
 
     While the next result is not there this process makes a later one itself. Function, items and results travel
@@ -48,17 +56,17 @@ def each(
         return
     ahead: deque[tuple[Item, Future[Result]]] = deque()
     # a thread for each process: what no thread has begun can be taken back, what a pool has queued for itself cannot
-    with ThreadPoolExecutor(processes) as threads:
+    with ThreadPoolExecutor(pool.processes) as threads:
         for item in items:
-            ahead.append((item, threads.submit(_elsewhere, pool, function, item)))
-            if len(ahead) > _AHEAD * processes:
+            ahead.append((item, threads.submit(_elsewhere, pool.executor, function, item)))
+            if len(ahead) > _AHEAD * pool.processes:
                 yield _first(function, ahead)
         while ahead:
             yield _first(function, ahead)
 
 
-def _elsewhere(pool: Executor, function: Callable[[Item], Result], item: Item) -> Result:
-    return pool.submit(function, item).result()
+def _elsewhere(executor: Executor, function: Callable[[Item], Result], item: Item) -> Result:
+    return executor.submit(function, item).result()
 
 
 def _first(function: Callable[[Item], Result], ahead: deque[tuple[Item, Future[Result]]]) -> Result:

@@ -6,7 +6,6 @@ import functools
 import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Reading
 from relrag_pipelines.stores import approvals, raw
+from relrag_pipelines.workers import Pool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,7 +35,7 @@ class Workspace:
 
     settings: Settings
     progress: Progress | None = None
-    pool: Executor | None = None
+    pool: Pool | None = None
     """further processes that take part in what is computed; see workers.py"""
 
     def __reduce__(self) -> tuple[Any, ...]:

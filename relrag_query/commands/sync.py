@@ -10,7 +10,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -105,14 +104,14 @@ def _fail_orphans(workspace: Workspace) -> None:
 
 
 @contextmanager
-def _helped(much: bool) -> Iterator[Executor | None]:
+def _helped(much: bool) -> Iterator[workers.Pool | None]:
     """Further processes where much has to be done; they end with this one."""
     pool = workers.start() if much else None
     try:
         yield pool
     finally:
         if pool:
-            pool.shutdown(cancel_futures=True)
+            pool.executor.shutdown(cancel_futures=True)
 
 
 @contextmanager
