@@ -1,8 +1,8 @@
 """Further processes of this machine, which take part where much is to be computed.
 
-What they make travels back; only the process that holds the writer's lock writes the lake and publishes. A connector may
-put rows and bytes aside under private/ (spill, raw, transcripts) wherever it runs: under names of their own, whole or
-not at all, and what a kill leaves of them the next sync sweeps or replaces.
+What they make travels back; only the process that holds the writer's lock writes the lake and publishes. A connector
+may put rows and bytes aside under private/ (spill, raw, transcripts) wherever it runs: under names of their own, whole
+or not at all, and what a kill leaves of them the next sync sweeps or replaces.
 """
 
 from __future__ import annotations
