@@ -33,7 +33,8 @@ Parts = Mapping[str, Files]
 NAME, BASE = "catalog.duckdb", "base.duckdb"
 """the file's name within a generation, and that of the one it lies on top of"""
 
-_MEMORY = "1GB"
+_MEMORY, _MEMORY_A_RECORD = 1_000_000_000, 900
+"""bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _BATCH = 2_048
 """passages that are indexed at a time"""
 _COUNTED = 2_000
@@ -93,7 +94,7 @@ def build(
     path.unlink(missing_ok=True)
     try:
         failpoint("catalog.create", path)
-        with duckdb.connect(str(path), config={"memory_limit": _MEMORY, "temp_directory": str(spill)}) as connection:
+        with duckdb.connect(str(path), config={"temp_directory": str(spill)}) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
             embedded = parts.get("embeddings", ())
             if replaced is None:
@@ -180,6 +181,8 @@ def _prepare(
 ) -> None:
     """All that the passages need, and they themselves with their indexes."""
     _attach_lake(connection, parts)
+    memory = max(_MEMORY, _MEMORY_A_RECORD * _count(connection, "SELECT count(*) FROM lake_records"))
+    connection.execute(f"SET memory_limit = '{memory}B'")
     for name in _STORED:
         connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
     rows = [Replaced(month) for month in sorted(replaced or ())]
