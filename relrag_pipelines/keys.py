@@ -6,7 +6,6 @@ short secret (a phone number, a name) can be found by trying all of them; under 
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
@@ -15,7 +14,7 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from relrag_pipelines.stores.atomic import sync_folder
@@ -35,12 +34,21 @@ class Keys:
     version: str
     """name of the pseudonym key, which stands in every pseudonym: k1, k2, ..."""
 
+    _keyed: Callable[[], hashlib.blake2b] = field(init=False, repr=False, compare=False)
+    """a copy of the hash with the key already in it: it costs less than a new one, and ids are hashed by the million"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_keyed", hashlib.blake2b(digest_size=8, key=self.ids).copy)
+
+    def __reduce__(self) -> tuple[type[Keys], tuple[bytes, bytes, str]]:
+        return Keys, (self.ids, self.pseudonyms, self.version)
+
     def __repr__(self) -> str:
         return f"Keys(version={self.version!r})"
 
     def id_hash(self, text: str) -> str:
         """Keyed hash for use inside ids: 16 hex digits."""
-        keyed = _keyed(8, self.ids).copy()
+        keyed = self._keyed()
         keyed.update(text.encode("utf-8", "surrogatepass"))
         return keyed.hexdigest()
 
@@ -97,12 +105,6 @@ def create(path: Path) -> Keys:
             return load(path)
     sync_folder(path.parent)
     return keys
-
-
-@functools.lru_cache(8)
-def _keyed(size: int, key: bytes) -> hashlib.blake2b:
-    """The hash with the key already in it: a copy costs less than a new one, and ids are hashed by the million."""
-    return hashlib.blake2b(digest_size=size, key=key)
 
 
 _REVEALING = re.compile(r"@|(?:\d[^\w\n]{0,3}){7}")

@@ -106,13 +106,13 @@ def test_the_edge_table_has_the_declared_columns_and_indexes(tmp_path: Path) -> 
         "idx_aae_dst",
         "idx_aae_src",
         "idx_aae_type",
+        "key_asset_asset_edges",
     ]
     unique = rows(
         path,
-        "SELECT constraint_column_names FROM duckdb_constraints() "
-        "WHERE table_name = 'asset_asset_edges' AND constraint_type = 'UNIQUE'",
+        "SELECT is_unique, expressions FROM duckdb_indexes() WHERE index_name = 'key_asset_asset_edges'",
     )
-    assert unique == [(["src_asset_ref", "dst_asset_ref", "relation_type"],)]
+    assert unique == [(True, "[src_asset_ref, dst_asset_ref, relation_type]")]
 
 
 def test_the_first_source_wins_and_the_losers_rows_go_with_its_record(tmp_path: Path) -> None:

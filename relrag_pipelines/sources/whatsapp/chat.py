@@ -13,16 +13,17 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading
 from relrag_pipelines.sources.whatsapp import notes
 from relrag_pipelines.sources.whatsapp import title as titles
-from relrag_pipelines.sources.whatsapp.header import MARKS, SECONDS, Clock, any_form
+from relrag_pipelines.sources.whatsapp.header import MARKS, PARTS, SECONDS, Clock, any_form
 from relrag_pipelines.sources.whatsapp.survey import Opener, Survey, chunks, survey
 
 _NAMES_KEPT = 10_000
 _NAME_MAX = 200
-_PARTS = 5
 _FOREIGN_LINES = 3
 _PLAIN = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {0x2011: "-"}
 _MARKS = re.compile(f"[{MARKS}]")
 _LEAD = re.compile(f"^[{MARKS}]+")
+_NUMBERED = re.compile(rf"\n[{MARKS}]*\[?[{MARKS}]*\d")
+"""lines that may begin like a message in any form"""
 _QUOTES = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”„«»]")
 
 _TYPES = mimetypes.MimeTypes()  # Python's own table; those of machines differ
@@ -158,15 +159,15 @@ def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
     The last message of a chunk may go on in the next.
     """
     last: list[str] = []
-    for chunk in chunks(chat.open, known.charset):
-        continued, *block = known.form.messages.split(chunk)
+    pieces = map(known.form.messages.split, chunks(chat.open, known.charset)) if known.cut is None else known.cut
+    for continued, *block in pieces:
         if last:
             last[-1] += continued
             if block:
                 yield last
         if block:
-            last = block[-_PARTS:]
-            del block[-_PARTS:]
+            last = block[-PARTS:]
+            del block[-PARTS:]
             yield block
     if last:
         last[-1] = last[-1].rstrip("\n")
@@ -175,7 +176,7 @@ def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
 
 def _foreign(body: str) -> str:
     """What to say of a message in which many lines begin like messages in a form that is not the chat's."""
-    if body.count("\n") < _FOREIGN_LINES or (count := len(any_form().findall(body))) < _FOREIGN_LINES:
+    if len(_NUMBERED.findall(body)) < _FOREIGN_LINES or (count := len(any_form().findall(body))) < _FOREIGN_LINES:
         return ""
     return f"{count} of its lines begin like messages in another form; if exports were joined, split the file there"
 

@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
@@ -67,6 +67,10 @@ def any_form() -> re.Pattern[str]:
     hour = rf"{_MARK}(?P<comma>[,،])?{_SPACE}+(?P<joining>{_JOINING})?(?P<early>{_HALF}{_SPACE}*)?{_HOUR}"
     time = rf"{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{_HALF})?"
     return re.compile(rf"\n{_MARK}(?P<opened>\[)?(?P<inside>{day}{hour}{time})(?:{behind})")
+
+
+PARTS = 5
+"""What `messages` of a form cuts of each message: its four groups, and all behind them."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,7 @@ There is no start where the clock was changed on that day, and UNDATED for the d
 
 UNDATED = "undated"
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_SECOND = 86_399
 _DAYS_KEPT, _DAYS_COUNTED, _IDS_KEPT = 400, 20, 50_000
 _TIMES_KEPT = 3000
 
@@ -240,9 +244,9 @@ class Clock:
         day = calendar_date(self._order, first, second, third)
         found: Day = (None, UNDATED, {})
         if day:
-            local = f"{day:%Y%m%d}"
-            start = self._utc(f"{local}T000000")
-            found = (start if self._utc(f"{local}T235959") - start == 86399 else None, local, {})
+            start = self._utc(day.year, day.month, day.day)
+            whole = self._utc(day.year, day.month, day.day, 23, 59, 59) - start == _LAST_SECOND
+            found = (start if whole else None, day.isoformat().replace("-", ""), {})
         self.days[written] = found
         return found
 
@@ -259,8 +263,10 @@ class Clock:
 
     def utc(self, day: str, time: str) -> int | None:
         """Seconds UTC of a local YYYYMMDD and HHMMSS; None where the day is UNDATED."""
-        return None if day == UNDATED else self._utc(f"{day}T{time}")
+        if day == UNDATED:
+            return None
+        return self._utc(*(int(part) for part in (day[:4], day[4:6], day[6:], time[:2], time[2:4], time[4:])))
 
-    def _utc(self, local: str) -> int:
-        moment = datetime.fromisoformat(local).replace(tzinfo=self._zone)
-        return (moment - _EPOCH) // timedelta(seconds=1)
+    def _utc(self, *local: int) -> int:
+        moment = datetime(*local, tzinfo=self._zone)  # type: ignore[misc,arg-type]
+        return int(moment.timestamp())

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.charset import SAMPLE, CharsetError, decode
-from relrag_pipelines.sources.whatsapp.header import Form, Orders, find_form
+from relrag_pipelines.sources.whatsapp.header import PARTS, Form, Orders, find_form
 from relrag_pipelines.sources.whatsapp.notes import MARK
 
 CHUNK = 2**17
@@ -19,6 +19,9 @@ CHUNK = 2**17
 
 LONGEST = 2**24
 """Most characters of a line, or of lines without a message among them, in what can be a chat."""
+
+_KEPT = 2**24
+"""Characters of a chat up to which its messages are kept from the first pass for the second, not cut again."""
 
 Opener = Callable[[], BinaryIO]
 
@@ -49,6 +52,8 @@ class Survey:
     """lines before the first message"""
     stray_text: bool
     """one of them is not blank"""
+    cut: list[list[str]] | None
+    """each part of the text, cut by `form.messages`; None for a long chat, whose parts are cut once more"""
 
 
 def survey(opener: Opener, title: str, wished_order: str) -> Survey | Failure:
@@ -131,9 +136,11 @@ def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> 
     orders = Orders()
     signature = f"] {title}: "
     title_speaks = False
-    lines = silence = 0
+    lines = silence = size = 0
     stray_text = False
+    cut: list[list[str]] | None = []
     for chunk in chunks(opener, charset):
+        size += len(chunk)
         if form is None:
             form = find_form(chunk)
             first = form.messages.search(chunk) if form else None
@@ -141,7 +148,11 @@ def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> 
             lines += before.count("\n")
             stray_text = stray_text or bool(before.strip())
         if form:
-            dates = form.dates.findall(chunk)
+            if cut is not None and size <= _KEPT:
+                cut.append(form.messages.split(chunk))
+                dates = cut[-1][1::PARTS]
+            else:
+                cut, dates = None, form.dates.findall(chunk)
             orders.add(dates)
             silence = 0 if dates else silence + len(chunk)
             if silence > LONGEST:
@@ -155,7 +166,7 @@ def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> 
     if order is None:
         advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
         return _refused("date_order", f"the order of day and month cannot be told: {orders.explain()}; {advice}")
-    return Survey(charset, form, order, title_speaks, lines, stray_text)
+    return Survey(charset, form, order, title_speaks, lines, stray_text, cut)
 
 
 def _speaks(chunk: str, signature: str) -> bool:
