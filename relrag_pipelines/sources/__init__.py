@@ -241,7 +241,7 @@ KINDS = {
         Kind(
             "document",
             "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
-            1,
+            2,
             (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             "documentation",
             "default",
