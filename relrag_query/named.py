@@ -24,17 +24,21 @@ _MOST = 4
 
 
 def named(evidence: Evidence, hits: Sequence[Hit], context: Context) -> list[Hit]:
-    """The first passage of each record that the sentences of an answer name, but for those that it shows already.
+    """The first passage of each record that the sentences of an answer name, if no hit is of it; such hits are shown.
 
     A name counts where exactly one record has it.
     """
     said = "\n".join(sentence.unit.quote for sentence in evidence.sentences)
     hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(_FILE.findall(said)))
-    present = {hit.chunk.asset_id for hit in hits if hit.display_score >= evidence.least or hit.promoted}
-    refs = [ref for ref in passages.by_name(context.connection, hashes, files) if ref not in present][:_MOST]
-    first = {chunk.asset_id: chunk for chunk in passages.of_assets(context.connection, refs) if not chunk.chunk_index}
+    refs = passages.by_name(context.connection, hashes, files)[:_MOST]
+    found = {hit.chunk.asset_id: hit for hit in reversed(hits)}
+    for ref in refs:
+        if ref in found:
+            found[ref].promoted = True
+    missing = [ref for ref in refs if ref not in found]
+    first = {one.asset_id: one for one in passages.of_assets(context.connection, missing) if not one.chunk_index}
     lowest = min((hit.score for hit in hits), default=0.0)
-    found = [Hit(first[ref], lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for ref in refs if ref in first]
-    if found:
-        context.note("named", f"{len(found)} records added that the answer names")
-    return read_extra(found, context)
+    added = [Hit(one, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for one in first.values()]
+    if refs:
+        context.note("named", f"the answer names {len(refs)} records, {len(added)} of them were not found before")
+    return read_extra(added, context)

@@ -58,6 +58,12 @@ def test_the_file_that_the_answer_names_is_a_source(archive: Archive) -> None:
     assert shown(archive, "Co jsme rozhodli ohledně architektury?") == ["gmail:2", "meeting:1"]
 
 
+def test_a_record_that_was_found_but_says_too_little_is_shown_where_the_answer_names_it(archive: Archive) -> None:
+    question = "V jakém souboru je zápis, kde jsme rozhodli o architektuře a microservices?"
+    assert archive.search(question, sources=["meetings"]).hits[0].chunk.asset_id == "meeting:1"
+    assert shown(archive, question)[:2] == ["gmail:2", "meeting:1"]
+
+
 def test_a_name_that_several_records_have_names_none(archive: Archive) -> None:
     assert shown(archive, "Je kotel opravený?") == ["gmail:3"]
 
