@@ -144,8 +144,8 @@ class Archive:
         evidence = answer(
             hits, context.terms, context.intents, self.settings.answer_min_coverage, said_in(question, context.intents)
         )
-        hits += named(evidence, hits, context)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
+        hits += named(evidence, hits, context)
         written, notice = self._written(context, hits, on_text)
         if written:
             shown = sources_cited(written) if written.found else []
