@@ -1,7 +1,8 @@
 """Writes the generated pages of docs/ again; with --check it only says which are out of step.
 
-records.md and settings.md come from the declarations, jsonl.md from its connector, commands.md from the commands' own
-help, requirements.md from the `requirement` markers of the tests.
+records.md and settings.md come from the declarations, sources.md from the table of kinds and its samples (kinds.py),
+jsonl.md from its connector, commands.md from the commands' own help, requirements.md from the `requirement` markers of
+the tests.
 """
 
 import ast
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import typer
 
+from docs import kinds
 from relrag_pipelines import records, settings
 from relrag_pipelines.sources import jsonl
 from relrag_query.cli import app
@@ -85,6 +87,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "jsonl.md": json_lines,
     "records.md": records.markdown,
     "settings.md": settings.markdown,
+    "sources.md": kinds.page,
     "commands.md": commands,
     "requirements.md": requirements,
 }

@@ -134,10 +134,10 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
     raw.drop(home, source.name, workspace.keys, [path for path in (*stale, *found.gone) if path not in grown])
     leading = [path for path in stale if copies.get(path, [path])[0] == path]
-    read = workspace.each(
-        functools.partial(_read, workspace, source, matcher),
-        [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading],
-    )
+    read_one = functools.partial(_read, workspace, source, matcher)
+    opened = [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading]
+    alone = kind.loads and getattr(workspace.reading(source), kind.loads)
+    read = map(read_one, opened) if alone else workspace.each(read_one, opened)
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         contents = next(read) if copies.get(path, [path])[0] == path else _Contents()

@@ -57,11 +57,18 @@ class Evidence:
     """passages that cover less than this are about something else"""
 
 
-def answer(hits: Sequence[Hit], terms: Sequence[Term], intents: Iterable[QueryIntent], least: float) -> Evidence:
+def answer(
+    hits: Sequence[Hit],
+    terms: Sequence[Term],
+    intents: Iterable[QueryIntent],
+    least: float,
+    said_in: frozenset[str] = frozenset(),
+) -> Evidence:
     """The sentences that answer, best first, or in order of time where the question goes across channels.
 
     Sets the display score of each hit that was searched for, to the share of the question that it covers. `least` is
-    the share below which nothing is an answer; then there are no sentences.
+    the share below which nothing is an answer; then there are no sentences. `said_in` are types of records: where some
+    of these answer, the others are not quoted.
     """
     judged = [(hit, passage_credit(hit, terms)) for hit in hits]
     for hit, credit in judged:
@@ -70,6 +77,7 @@ def answer(hits: Sequence[Hit], terms: Sequence[Term], intents: Iterable[QueryIn
     best = max((credit for _, credit in judged), default=0.0)
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= bar]
+    telling = [hit for hit in telling if hit.chunk.rag_source_type in said_in] or telling
     candidates = sorted(_sentences(telling, terms), key=lambda one: -one.credit)
     across = QueryIntent.CROSS_CHANNEL in intents
     chosen = _choose(_by_channel(candidates) if across else candidates)

@@ -28,7 +28,8 @@ from relrag_query.coverage import PART, Frequencies, Term, passage_tokens, says_
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
-from relrag_query.intent import classify_query_intent
+from relrag_query.intent import classify_query_intent, said_in
+from relrag_query.named import named
 from relrag_query.results import (
     Answer,
     Results,
@@ -140,8 +141,11 @@ class Archive:
         hits = run(_ASK, context)
         if context.when:
             hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
-        evidence = answer(hits, context.terms, context.intents, self.settings.answer_min_coverage)
+        evidence = answer(
+            hits, context.terms, context.intents, self.settings.answer_min_coverage, said_in(question, context.intents)
+        )
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
+        hits += named(evidence, hits, context)
         written, notice = self._written(context, hits, on_text)
         if written:
             shown = sources_cited(written) if written.found else []

@@ -114,6 +114,31 @@ _CHANNELS = {
     ),
     "commit": _any(r"\b(?:commits?|pull\s+requests?|repositor(?:y|ies))\b", r"\bcommit(?:u|em|ech)\b"),
 }
+_SAID_IN = {
+    frozenset({"call_recording"}): _any(
+        r"\b(?:on|in|during|from)\s+(?:\w+\s+){0,3}(?:calls?|recordings?)\b",
+        r"\b(?:on|over)\s+the\s+phone\b",
+        r"\b(?:v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:hovor(?:u|ech|ů)?|telefonát(?:u|ech|ů)?|nahráv(?:ce|kách|ky))\b",
+        r"\bpo\s+telefonu\b",
+        r"(?<!\w)ש?ב(?:שיחה|שיחת|שיחות|טלפון|הקלטה|הקלטת)(?!\w)",
+    ),
+    frozenset({"meeting_transcript"}): _any(
+        r"\b(?:at|in|during|from)\s+(?:\w+\s+){0,3}(?:meetings?|minutes)\b",
+        r"\b(?:na|v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:porad(?:ě|y|ách)|schůz(?:ce|i|ky|kách)|jednání|zápis(?:e|u|ech))\b",
+        r"(?<!\w)ש?ב(?:פגישה|פגישת|פגישות|ישיבה|ישיבת|ישיבות|פרוטוקול)(?!\w)",
+    ),
+    frozenset({"git_history", "code"}): _any(
+        r"\b(?:in|by|with)?\s*(?:which|what)\s+commit\b",
+        r"\b(?:in|from)\s+(?:\w+\s+){0,3}commits?\b",
+        r"\bwho\s+(?:has\s+)?(?:changed|fixed|committed|refactored|merged|reverted|implemented)\b",
+        r"\b(?:v|ve|z|ze)\s+(?:\w+\s+){0,3}commit(?:u|ech|ů)\b",
+        r"\b(?:který|jaký|kterým)\s+commit\w*",
+        r"\bkdo\s+(?:změnil|upravil|opravil|přepsal|sloučil|naprogramoval)\w*",
+        r"(?<!\w)ב?(?:איזה|איזו)\s+קומיט(?!\w)",
+        r"(?<!\w)מי\s+(?:שינה|שינתה|תיקן|תיקנה|מיזג|מיזגה)(?!\w)",
+    ),
+}
+"""types of records -> how a question says that the answer stands in one of them"""
 _ALSO = _any(
     r"\b(?:too|also|as\s+well|both|across|everywhere|besides)\b",
     r"(?<!\w)(?:גם|בנוסף)(?!\w)",
@@ -167,6 +192,16 @@ def classify_query_intent(
         QueryIntent.CROSS_CHANNEL: len(kinds) > 1 or channels > 1 or (channels == 1 and _ALSO.search(plain)),
     }
     return [intent for intent, says in found.items() if says] or [QueryIntent.GENERAL]
+
+
+def said_in(query: str, intents: Sequence[QueryIntent]) -> frozenset[str]:
+    """The types of records in which a question says that it was said: a call, a meeting, a commit.
+
+    Nothing where it names several, or goes across channels: `and did we discuss it on the call too`.
+    """
+    plain = bare(query)
+    found = [types for types, pattern in _SAID_IN.items() if pattern.search(plain)]
+    return found[0] if len(found) == 1 and QueryIntent.CROSS_CHANNEL not in intents else frozenset()
 
 
 def expansion(intents: Sequence[QueryIntent]) -> Expansion:

@@ -28,6 +28,11 @@ _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN 
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _NAMED = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
+_OF_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
+_OF_FILE = """
+    SELECT file_name, any_value(asset_id) FROM records WHERE file_name IN (SELECT unnest($names))
+    GROUP BY file_name HAVING count(*) = 1
+"""
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"
 
 
@@ -78,6 +83,17 @@ def record(connection: Connection, asset_id: str) -> Record | None:
 def named(connection: Connection, native_id: str) -> bool:
     """Whether a record's id is, or ends behind a colon in, this."""
     return connection.execute(_NAMED, {"key": native_id}).fetchone() is not None
+
+
+def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The commits whose hash begins so and the records of these files, where exactly one does or has that name."""
+    found: list[str] = []
+    for said in hashes:
+        keys = {"first": f"git:{said}", "behind": f"git:{said}g"}  # no hash has a g
+        rows = connection.execute(_OF_COMMIT, keys).fetchall()
+        found += rows[0] if len(rows) == 1 else ()
+    known = dict(connection.execute(_OF_FILE, {"names": list(files)}).fetchall()) if files else {}
+    return list(dict.fromkeys([*found, *(known[name] for name in files if name in known)]))
 
 
 def frequencies(connection: Connection) -> dict[str, int]:

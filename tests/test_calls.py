@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from relrag_pipelines import calls, export, stages
+from relrag_pipelines import calls, export, stages, workers
 from relrag_pipelines.calls import CallsError
 from relrag_pipelines.records import Chunk
+from relrag_pipelines.sources.call_recording import transcribe
 from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import approvals, lake, units
 from relrag_pipelines.workspace import Workspace
 from relrag_query.commands import calls as commands
 from relrag_query.commands.status import collect
 from tests import archive
-from tests.recordings import m4a
+from tests.recordings import m4a, stand_in
 
 CONFIG = """
 archive = "test"
@@ -210,6 +213,28 @@ def test_a_transcript_made_here_goes_with_its_recording(config: Path) -> None:
     (config.parent / "calls" / f"{EITAN}.m4a").unlink()
     synced(config)
     assert list(made.iterdir()) == []
+
+
+def test_one_process_makes_all_transcripts_so_that_the_model_is_loaded_once(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = config.parent / "model"
+    model.mkdir()
+    for name in ("model.bin", "config.json", "tokenizer.json"):
+        (model / name).write_text("{}")
+    monkeypatch.setattr(transcribe, "_pipeline", functools.cache(transcribe._pipeline.__wrapped__))
+    asked = stand_in(monkeypatch, [(0.0, 1.5, "שלום")])
+    config.write_text(f'transcription_model = "model"\n{config.read_text()}')
+    for number in range(6):
+        (config.parent / "calls" / f"Call_{number}_250101_100000.m4a").write_bytes(m4a(70 + number))
+    pool = workers.start(1)
+    assert pool
+    workspace = replace(archive.workspace(config), pool=pool)
+    with pool.executor:
+        report = export.export(workspace, workspace.settings.sources[0])
+    assert (report.units_read, report.failures) == (9, []), "another process has no such model"
+    assert asked.count(str(model)) == 1
+    assert len(asked) == 1 + 7
 
 
 def test_the_command_prints_calls_and_says_what_to_do_next(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

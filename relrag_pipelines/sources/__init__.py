@@ -161,6 +161,8 @@ class Kind:
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
     appends: bool = False
     """units grow at their end; the module's `continues(file, offset)` tells whether an item begins there"""
+    loads: str = ""
+    """an option that, where set, has the reader load something large: then one process reads all units"""
 
     def holds(self, path: str) -> bool:
         """Whether a file of that path, relative to its source, is a unit of the kind."""
@@ -217,6 +219,7 @@ KINDS = {
             "call_recording",
             ("timezone", "owner", "file_names", "approval_required", "transcription_model"),
             companions=TRANSCRIPTS,
+            loads="transcription_model",
         ),
         Kind(
             "meeting",
@@ -238,7 +241,7 @@ KINDS = {
         Kind(
             "document",
             "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
-            1,
+            2,
             (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             "documentation",
             "default",

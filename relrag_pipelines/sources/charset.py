@@ -29,7 +29,7 @@ DAMAGE_RATIO = 20
 SAMPLE = 64 * 2**10
 """How much of a file is guessed from, bytes; only lines with bytes beyond ASCII are."""
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
+_CONTROLS = bytes([*range(9), 0x0B, *range(0x0E, 0x20)])
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _C1 = re.compile(r"[\x80-\x9f]")
 _MARKS = (
@@ -129,7 +129,8 @@ def _without_mark(data: bytes) -> Decoded:
 
 
 def _refuse_binary(text: str) -> str:
-    controls = len(_CONTROLS.findall(text))
+    written = text.encode("utf-8", "surrogatepass")  # in which a control character is one byte, and that byte no other
+    controls = len(written) - len(written.translate(None, _CONTROLS))
     if controls > MAX_CONTROLS * len(text):
         raise CharsetError("binary", f"{controls} control characters in {len(text)}")
     return text

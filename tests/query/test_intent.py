@@ -2,7 +2,7 @@
 
 import pytest
 
-from relrag_query.intent import EXPANSIONS, Expansion, QueryIntent, classify_query_intent, expansion
+from relrag_query.intent import EXPANSIONS, Expansion, QueryIntent, classify_query_intent, expansion, said_in
 
 FACTS, HISTORY, FAMILY = QueryIntent.PERSON_FACTS, QueryIntent.PERSON_HISTORY, QueryIntent.FAMILY_CONTEXT
 THREAD, ATTACHMENT, CROSS = QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT, QueryIntent.CROSS_CHANNEL
@@ -73,6 +73,35 @@ def test_a_resolved_person_stands_for_a_name_without_capitals() -> None:
 def test_records_of_two_kinds_go_across_channels() -> None:
     assert classify_query_intent("the invoice", [], ["gmail:1", "call_recording:2"]) == [CROSS]
     assert classify_query_intent("the invoice", [], ["gmail:1", "gmail:2"]) == [GENERAL]
+
+
+@pytest.mark.parametrize(
+    ("question", "types"),
+    [
+        ("What did Petr say on the call about the boiler?", {"call_recording"}),
+        ("What did Alex tell me over the phone?", {"call_recording"}),
+        ("Co říkal Petr v posledním hovoru o kotli?", {"call_recording"}),
+        ("Co jsme si rekli po telefonu?", {"call_recording"}),
+        ("מה אמר איתן בשיחה על התזה?", {"call_recording"}),
+        ("What did we decide at the architecture meeting?", {"meeting_transcript"}),
+        ("O čem jsme mluvili na poradě v prosinci?", {"meeting_transcript"}),
+        ("Co je v zápisu ze schůzky?", {"meeting_transcript"}),
+        ("מה החלטנו בפגישה עם אורלי?", {"meeting_transcript"}),
+        ("Kdo změnil autorizaci a kdy?", {"git_history", "code"}),
+        ("Ve kterém commitu je nové přihlašování?", {"git_history", "code"}),
+        ("Who fixed the login?", {"git_history", "code"}),
+        ("In which commit did the header change?", {"git_history", "code"}),
+        ("מי שינה את ההרשאות?", {"git_history", "code"}),
+        ("What is the dog called?", set()),
+        ("When is the meeting with Orly?", set()),
+        ("Kdy je příští porada?", set()),
+        ("Did we discuss it on the call or at the meeting?", set()),
+        ("What did Alex tell me about the invoice, and did we discuss it on the call too?", set()),
+        ("Kdo změnil termín v mailu z porady?", set()),
+    ],
+)
+def test_where_a_question_says_that_it_was_said(question: str, types: set[str]) -> None:
+    assert said_in(question, classify_query_intent(question, [], [])) == types
 
 
 @pytest.mark.requirement("S0-61")

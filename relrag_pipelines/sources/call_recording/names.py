@@ -38,11 +38,9 @@ _PARTS = {
     "SS": r"(?P<SS>[0-5]\d)",
 }
 _CALL = re.compile(
-    r"(?:phone[ _-]*)?(?:call|recording|rec|שיחה|הקלטה|hovor)(?:[ _-]*(?:recording|with|עם|s|se))?[ _-]+", re.I
+    r"(?<![^\W_])(?:phone[ _-]*)?(?:call|recording|rec|שיחה|הקלטה|hovor)(?:[ _-]*(?:recording|with|עם|s|se))?[ _-]+",
+    re.I,
 )
-_DATES = re.compile(r"(?:GMT)?\d[\d\-_.:hT ]{5,}")
-
-
 _SAYS_CALL = re.compile(r"(?<![^\W_])(?:calls?|recording|rec|שיחה|שיחת|הקלטה|הקלטת|hovor|nahrávka)(?![^\W_])", re.I)
 
 
@@ -85,14 +83,13 @@ def called(stem: str, templates: Iterable[str], timezone: str) -> Called:
             if found or "dd" not in parts:
                 name, phone = _told(parts)
                 return Called(name, phone, *(found or (None, "none")))
-    found = when.in_name(stem, timezone)
-    name, phone = _told({"who": _CALL.sub("", _DATES.sub(" ", stem)) if found else _CALL.sub("", stem)})
-    return Called(name, phone, *(found or (None, "none")))
+    name, phone = _told({"who": when.without(stem)})
+    return Called(name, phone, *(when.in_name(stem, timezone) or (None, "none")))
 
 
 def _told(parts: dict[str, str | None]) -> tuple[str | None, str | None]:
     name, phone = parts.get("name"), parts.get("phone")
-    if who := (parts.get("who") or "").strip(" _-"):
+    if who := _CALL.sub("", parts.get("who") or "").strip(" _-"):
         if re.fullmatch(_PHONE, who):
             phone = who
         else:

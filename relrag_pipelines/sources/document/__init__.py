@@ -161,7 +161,7 @@ def _record(unit: Unit, reading: Reading, found: Extracted, digest: str) -> Reco
         subject=found.title or PurePosixPath(name).stem,
         ts=ts,
         date_quality=quality,
-        content_type=found.content_type,
+        content_type=PurePosixPath(name).suffix.lower() or found.content_type,
         file_name=name,
         source_uri=unit.path,
         locations=[unit.path],

@@ -1,8 +1,9 @@
 """Captions: WebVTT (https://www.w3.org/TR/webvtt1/), SubRip, and YouTube's SBV.
 
-A line with a time and an arrow begins a cue; its text goes to the next empty line, or to the next such line. One
-pattern cuts the whole file at those lines, and the times are worked out together, because a pattern a line costs five
-times as much. What stands between cues is an identifier, a comment, or a fault.
+A line with a time and an arrow begins a cue; its text goes to the next empty line, or to the next such line. What
+stands between cues is an identifier, a comment, or a fault. A file in which all cues are written alike, as programs
+write them, is cut and checked as a whole, because a pattern a cue costs five times as much; any other is read cue by
+cue.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.transcript.cues import Cue, Transcript
@@ -22,18 +26,35 @@ _TIME = r"(?:\d+:)?[0-5]?\d:[0-5]\d[.,]\d{3}"
 _ARROW = re.compile(rf"^[ \t]*({_TIME})[ \t]*-->[ \t]*({_TIME})(?:[ \t][^\n]*)?$\n?", re.MULTILINE)
 _COMMA = re.compile(r"^(\d+:[0-5]\d:[0-5]\d\.\d{3}),(\d+:[0-5]\d:[0-5]\d\.\d{3})[ \t]*$\n?", re.MULTILINE)
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>\n]+)>")
-_ONE_VOICE = re.compile(r"<v ([^\s>]+(?: [^\s>]+)*)>([^<>&\n]*[^<>&\s])(?:</v>)?\s*").fullmatch
-"""the plain case, which is nearly all there is in long transcripts"""
+_ONE_VOICE = re.compile(r"\0<v ([^\s>]+(?: [^\s>]+)*)>([^<>\0]*[^<>\s\0])(?:</v>)?\s*(?=\0)")
+"""the plain case, which is nearly all there is in long transcripts; behind each caption stands a NUL"""
 _TAG = re.compile(r"</?(?:c|i|b|u|v|ruby|rt|lang|font)(?:[.\s][^<>]*)?>|<(?:\d+:)?\d\d:\d\d\.\d{3}>|\{\\an?\d\}", re.I)
 _BLANKS = re.compile(r"\n[ \t]*\n[\n \t]*")
 _BLOCKS = ("NOTE", "STYLE", "REGION")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]{2})\b", re.MULTILINE)
 _ROLLING = 3
 """captions roll where one in so many repeats a line"""
-_WIDTH = 13
-"""characters of `100:00:00.000`: four days, less a little"""
-_WEIGHTS = np.array([360_000_000, 36_000_000, 3_600_000, 0, 600_000, 60_000, 0, 10_000, 1_000, 0, 100, 10, 1])
-"""milliseconds that each digit of a time stands for"""
+_SPACED_ARROW = " --> "
+_WIDTH = 12
+"""characters of `01:02:03.004`, as nearly all programs write a time"""
+_DIGITS, _COLONS, _POINT = [0, 1, 3, 4, 6, 7, 9, 10, 11], [2, 5], 8
+"""where in it the digits stand, and what is between them"""
+_HIGHEST = np.array([9, 9, 5, 9, 5, 9, 9, 9, 9])
+_WEIGHTS = np.array([36_000_000, 3_600_000, 600_000, 60_000, 10_000, 1_000, 100, 10, 1])
+"""milliseconds that each digit stands for"""
+
+
+class _Cut(NamedTuple):
+    """A file cut at the lines with a time and an arrow."""
+
+    head: str
+    """what stands before the first"""
+    starts: list[float]
+    ends: list[float]
+    bodies: list[str]
+    """what follows each, up to the next"""
+    with_point: int
+    """of how many cues a time is written with a point"""
 
 
 def vtt(text: str) -> Transcript:
@@ -42,14 +63,14 @@ def vtt(text: str) -> Transcript:
     if "\n\n" not in text or _spaced(text):
         text = _BLANKS.sub("\n\n", text)
     said = text.startswith("WEBVTT")
-    head, starts, ends, bodies = _cut(_ARROW, text)
-    header, _, rest = head.partition("\n\n") if said else ("", "", head)
-    texts, faults = _texts(bodies, rest, indexed=False)
+    cut = _cut_alike(text) or _cut(_ARROW, text)
+    header, _, rest = cut.head.partition("\n\n") if said else ("", "", cut.head)
+    texts, faults = _texts(cut.bodies, rest, indexed=False)
     if not said:
         why = "the first line is not WEBVTT, so it may be no captions; what it holds was read all the same"
         faults.insert(0, Failure("line 1", "no_header", why))
     language = _LANGUAGE.search(header)
-    return Transcript(_voiced(starts, ends, texts), language[1].lower() if language else None, faults)
+    return Transcript(_voiced(cut, texts), language[1].lower() if language else None, faults)
 
 
 def srt(text: str) -> Transcript:
@@ -57,38 +78,74 @@ def srt(text: str) -> Transcript:
     text = text.removeprefix("\ufeff")
     if "\n\n" not in text or _spaced(text):
         text = _BLANKS.sub("\n\n", text)
-    head, starts, ends, bodies = _cut(_ARROW, text)
-    texts, faults = _texts(bodies, head, indexed=True)
-    if odd := sum("." in start or "." in end for start, end in zip(starts, ends, strict=True)):
-        why = f"{odd} times are written with a point, as in WebVTT; they were read all the same"
+    cut = _cut_alike(text) or _cut(_ARROW, text)
+    texts, faults = _texts(cut.bodies, cut.head, indexed=True)
+    if cut.with_point:
+        why = f"{cut.with_point} times are written with a point, as in WebVTT; they were read all the same"
         faults.append(Failure("times", "odd_time", why))
-    cues = _voiced(starts, ends, texts)
-    return Transcript([cue for cue in cues if cue.text], faults=faults)
+    return Transcript([cue for cue in _voiced(cut, texts) if cue.text], faults=faults)
 
 
 def sbv(text: str) -> Transcript:
     """YouTube's SBV: `0:00:00.378,0:00:11.378` above each text."""
     text = _BLANKS.sub("\n\n", text.removeprefix("\ufeff"))
-    head, starts, ends, bodies = _cut(_COMMA, text)
-    texts, faults = _texts(bodies, head, indexed=False, arrow="\0")
-    cues = _voiced(starts, ends, texts)
-    return Transcript([cue for cue in cues if cue.text], faults=faults)
+    cut = _cut(_COMMA, text)
+    texts, faults = _texts(cut.bodies, cut.head, indexed=False, arrow="\0")
+    return Transcript([cue for cue in _voiced(cut, texts) if cue.text], faults=faults)
 
 
 def _spaced(text: str) -> bool:
     """Whether lines that look empty may hold blanks."""
-    return " \n" in text or "\t\n" in text or "\n\n\n" in text
+    return " \n" in text or ("\t" in text and "\t\n" in text) or "\n\n\n" in text
 
 
-def _cut(pattern: re.Pattern[str], text: str) -> tuple[str, list[str], list[str], list[str]]:
-    """What stands before the first time, and of each cue its two times and what follows them."""
+def _cut(pattern: re.Pattern[str], text: str) -> _Cut:
     parts = pattern.split(text)
-    return parts[0], parts[1::3], parts[2::3], parts[3::3]
+    starts, ends = parts[1::3], parts[2::3]
+    with_point = sum("." in start or "." in end for start, end in zip(starts, ends, strict=True))
+    return _Cut(parts[0], [*map(_seconds, starts)], [*map(_seconds, ends)], parts[3::3], with_point)
+
+
+def _cut_alike(text: str) -> _Cut | None:
+    """The same where each time is two of twelve characters and the arrow, alone on its line; else nothing."""
+    parts = text.split(_SPACED_ARROW)
+    starts = _times([part[-_WIDTH - 1 :] for part in parts[:-1]], line_end=0)
+    ends = _times([part[: _WIDTH + 1] for part in parts[1:]], line_end=_WIDTH)
+    if starts is None or ends is None:
+        return None
+    bodies = [part[_WIDTH + 1 : -_WIDTH] for part in parts[1:-1]]
+    bodies.append(parts[-1][_WIDTH + 1 :])
+    with_point = int(np.count_nonzero(starts[1] | ends[1]))
+    return _Cut(parts[0][:-_WIDTH], starts[0].tolist(), ends[0].tolist(), bodies, with_point)
+
+
+def _times(written: list[str], line_end: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]] | None:
+    """Seconds, and whether a point stands before the milliseconds; nothing where one is no time of that width.
+
+    Each is written with the line end before or behind it: where that stands.
+    """
+    joined = "".join(written)
+    if not written or not joined.isascii() or len(joined) != (_WIDTH + 1) * len(written):
+        return None
+    marks = np.frombuffer(joined.encode(), np.uint8).reshape(-1, _WIDTH + 1)
+    line_ends, marks = marks[:, line_end], marks[:, 1:] if line_end == 0 else marks[:, :-1]
+    digits = marks[:, _DIGITS].astype(np.int64) - ord("0")
+    point = marks[:, _POINT] == ord(".")
+    alike = (
+        (line_ends == ord("\n")).all()
+        and (digits >= 0).all()
+        and (digits <= _HIGHEST).all()
+        and (marks[:, _COLONS] == ord(":")).all()
+        and (point | (marks[:, _POINT] == ord(","))).all()
+    )
+    return (digits @ _WEIGHTS / 1000, point) if alike else None
 
 
 def _texts(bodies: list[str], head: str, indexed: bool, arrow: str = "-->") -> tuple[list[str], list[Failure]]:
     """The text of each cue; `indexed`: a number stands above each time, if need be without an empty line before it."""
     lost = _lost(head, behind=head[-2:] != "\n\n", arrow=arrow)
+    if not lost and (alike := _texts_alike(bodies, indexed, arrow)):
+        return alike, []
     first = 0 if lost else -1
     texts = []
     for number, body in enumerate(bodies):
@@ -111,6 +168,23 @@ def _texts(bodies: list[str], head: str, indexed: bool, arrow: str = "-->") -> t
     return texts, [Failure(f"behind cue {first}", "bad_cue", why)]
 
 
+def _texts_alike(bodies: list[str], indexed: bool, arrow: str) -> list[str]:
+    """The same where an empty line and at most an identifier stand behind each text; else nothing."""
+    parts = [body.partition("\n\n") for body in bodies]
+    texts = [said for said, _, _ in parts]
+    behind = [rest for _, _, rest in parts if rest]
+    everything = "\0".join(["", *texts])
+    alike = (
+        arrow not in everything
+        and "\0\n" not in everything  # a cue that says nothing
+        and (not indexed or all(gap for _, gap, _ in parts[:-1]))
+        and (not parts or not parts[-1][2])
+        and arrow not in (lines := "".join(behind))
+        and lines.count("\n") == len(behind)
+    )
+    return texts if alike else []
+
+
 def _lost(between: str, behind: bool, arrow: str) -> int:
     """How many cues without a time stand between two cues; `behind`: its last line may be the next one's identifier."""
     blocks = [block for block in between.split("\n\n") if block.strip()]
@@ -119,25 +193,31 @@ def _lost(between: str, behind: bool, arrow: str) -> int:
     return sum(not block.lstrip("\n").startswith(_BLOCKS) for block in blocks)
 
 
-def _voiced(starts: Sequence[str], ends: Sequence[str], texts: list[str]) -> list[Cue]:
+def _voiced(cut: _Cut, texts: list[str]) -> list[Cue]:
     """Cues with their speakers: by voice tags, else by names that recur before a colon."""
-    begins, finishes = _seconds(starts), _seconds(ends)
-    tagged = any("<" in text for text in texts)
-    if tagged and any("<v" in text for text in texts):
-        cues: list[Cue] = []
-        for start, end, text in zip(begins, finishes, texts, strict=True):
-            if match := _ONE_VOICE(text):
-                cues.append(Cue(start, end, match[1], match[2]))
-            else:
-                cues += _voices(start, end, text)
-        return cues
-    if tagged:
+    everything = "\0".join(["", *texts, ""])
+    if "<v" in everything:
+        plain = _ONE_VOICE.findall(everything)
+        if len(plain) == len(texts):
+            names, said = zip(*plain, strict=True)
+            return _cues(cut, names, [_plain(text) if "\n" in text or "&" in text else text.strip() for text in said])
+        return [
+            cue
+            for start, end, text in zip(cut.starts, cut.ends, texts, strict=True)
+            for cue in _voices(start, end, text)
+        ]
+    if "<" in everything:
         texts = [_TAG.sub("", text) for text in texts]
-    if any("&" in text for text in texts):
+    if "&" in everything:
         texts = [html.unescape(text) for text in texts]
     lines = [_line(text) if "\n" in text else text.strip() for text in _rolled(texts)]
-    names, said = split_names(lines)
-    return list(map(Cue, begins, finishes, names, said))
+    return _cues(cut, *split_names(lines))
+
+
+def _cues(cut: _Cut, names: Sequence[str | None], texts: Sequence[str]) -> list[Cue]:
+    # as tuples, without the call of Python that the constructor of a named tuple is
+    make: Any = partial(tuple.__new__, Cue)
+    return list(map(make, zip(cut.starts, cut.ends, names, texts, strict=True)))
 
 
 def _voices(start: float, end: float, text: str) -> list[Cue]:
@@ -176,17 +256,6 @@ def _rolled(texts: list[str]) -> list[str]:
     return ["\n".join(said[repeat:]) for said, repeat in zip(lines, [False, *repeats], strict=True)]
 
 
-def _seconds(times: Sequence[str]) -> list[float]:
-    if not times:
-        return []
-    if max(map(len, times)) > _WIDTH:
-        return [_slowly(time) for time in times]
-    digits = np.array([time.rjust(_WIDTH, "0") for time in times], dtype=f"S{_WIDTH}")
-    values = digits.view(np.uint8).reshape(len(times), _WIDTH).astype(np.int64) - ord("0")
-    seconds: list[float] = (values @ _WEIGHTS / 1000).tolist()
-    return seconds
-
-
-def _slowly(time: str) -> float:
+def _seconds(time: str) -> float:
     hours, minutes, seconds = ([*["0"] * 3, *time.replace(",", ".").split(":")])[-3:]
     return int(hours) * 3600 + int(minutes) * 60 + float(seconds)

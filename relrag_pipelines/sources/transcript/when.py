@@ -18,8 +18,18 @@ def in_name(name: str, timezone: str) -> tuple[int, str] | None:
     `2025-01-08`, `20250108`, and a time behind it such as `_093000` or ` 09.30`, local but for Zoom's `GMT`. A day
     without a time stands for its midnight in UTC, so that it stays in its month.
     """
-    match = _IN_NAME_JOINED.search(name) or _IN_NAME.search(name)
+    match = _found(name)
     return moment(match.groupdict(), timezone) if match else None
+
+
+def without(name: str) -> str:
+    """The name without that date, for which a blank stands."""
+    match = _found(name)
+    return f"{name[: match.start()]} {name[match.end() :]}" if match else name
+
+
+def _found(name: str) -> re.Match[str] | None:
+    return _IN_NAME_JOINED.search(name) or _IN_NAME.search(name)
 
 
 def moment(parts: dict[str, str | None], timezone: str) -> tuple[int, str] | None:

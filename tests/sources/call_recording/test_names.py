@@ -22,6 +22,10 @@ from relrag_pipelines.sources.call_recording.names import called, pattern
         ("Alex Rubin_20250116_183005", "Alex Rubin", None, "2025-01-16T16:30:05"),
         ("2025-01-16 18.30.05 Alex Rubin", "Alex Rubin", None, "2025-01-16T16:30:05"),
         ("Call with Alex Rubin 2025-01-16", "Alex Rubin", None, "2025-01-16T00:00:00"),
+        ("20250116-183005_+972525550163", None, "+972525550163", "2025-01-16T16:30:05"),
+        ("2025-01-16 18.30.05 0525550111", None, "0525550111", "2025-01-16T16:30:05"),
+        ("rec_+972-52-5550163_20250116_183005", None, "+972-52-5550163", "2025-01-16T16:30:05"),
+        ("Recall Smith_20250116_183005", "Recall Smith", None, "2025-01-16T16:30:05"),
         ("Alex", "Alex", None, None),
     ],
 )

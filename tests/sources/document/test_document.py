@@ -52,7 +52,7 @@ def test_the_record_of_a_file(tmp_path: Path) -> None:
         subject="The lease",
         ts=1_700_000_000,
         date_quality="modified",
-        content_type="text/markdown",
+        content_type=".md",
         file_name="lease.md",
         source_uri="home/lease.md",
         locations=["home/lease.md"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench import transcripts
 from relrag_pipelines.records import Spoken
 from relrag_pipelines.sources.transcript import (
     Cue,
@@ -17,6 +20,7 @@ from relrag_pipelines.sources.transcript import (
     read,
     speakers,
     swapped,
+    timed,
     words,
     written,
 )
@@ -325,6 +329,36 @@ PIECES = [
     "&amp;",
     "99:99:99.999 --> 1:00:00.000",
 ]
+
+
+ALIKE = [
+    *("WEBVTT\n", "00:00:01.000 --> 00:00:02.000", "00:00:03,000 --> 00:00:04,500", "", "", "7", "7f3c/1-0", "- Hi: x"),
+    *("00:61:01.000 --> 00:00:02.000", "00:00:01.000 --> 00:00:02.000 align:start", "a --> b", "NOTE x", "Ann: hi"),
+    *("<v Ann>hi there</v>", "<v Ann> a &amp; b", "<v Ann>one\ntwo</v>", "<v Ann>a<v Bob>b", "<i>x</i>", "Ann: a\n- b"),
+]
+
+
+@given(st.lists(st.sampled_from(ALIKE)), st.sampled_from([timed.vtt, timed.srt]))
+def test_captions_read_as_a_whole_are_those_read_one_by_one(
+    lines: list[str], reader: Callable[[str], Transcript]
+) -> None:
+    text = "\n".join(lines)
+    whole = reader(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timed, "_cut_alike", lambda text: None)
+        patch.setattr(timed, "_texts_alike", lambda *parts: None)
+        patch.setattr(timed, "_ONE_VOICE", re.compile("(?!)"))
+        assert reader(text) == whole
+
+
+def test_long_captions_are_read_as_a_whole(tmp_path: Path) -> None:
+    """Else they are read at a third of the speed."""
+    for name in ("teams.vtt", "zoom.vtt", "subrip.srt"):
+        transcripts.write(tmp_path / name, cues=20)
+        cut = timed._cut_alike((tmp_path / name).read_text())
+        assert cut, name
+        assert (len(cut.starts), cut.starts[3], cut.ends[3]) == (20, 12.0, 15.5)
+        assert timed._texts_alike(cut.bodies, name.endswith(".srt"), "-->"), name
 
 
 @given(st.lists(st.sampled_from(PIECES)), st.sampled_from([".vtt", ".srt", ".sbv", ".json", ".txt", ".md"]))

@@ -1,0 +1,121 @@
+"""docs/sources.md: every kind is explained and shown by a record, with the values that a person checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from docs import kinds
+from relrag_pipelines.sources import KINDS
+
+JAN = "Jan Novák <jan.novak@firma.cz>"
+HASH = "a3b2c1d8e4f7a90b5c6d1e2f3a4b8c9d0e1f2a3b"
+PDF = {"content_type": "application/pdf"}
+ANY = object()
+"""a keyed hash, offsets, or a file's time"""
+
+RECORDS: list[Any] = [
+    pytest.param(
+        "gmail", "email", {"subject": "Sanitární čerpadlo - faktura"},
+        {"from": "dodavatel@firma.cz", "to": ["Jonah Pickel <jonah@pickel.example>"], "timestamp": 1736928720,
+         "parent_ref": "mail-pump-invoice", "total_siblings": 1, "content_type": "text/html"},
+        marks=pytest.mark.requirement("S3-14", "S3-25"),
+    ),
+    pytest.param(
+        "gmail", "email_attachment", {"subject": "Sanitární čerpadlo - faktura"},
+        {"from": "dodavatel@firma.cz", "to": ["Jonah Pickel <jonah@pickel.example>"], "timestamp": 1736928720,
+         "parent_asset_id": "gmail:mail-pump-invoice", "parent_ref": "mail-pump-invoice", "index_in_parent": 0,
+         "total_siblings": 1, "content_type": "application/pdf", "file_name": "faktura.pdf", "pages": ANY,
+         "numbers": ["2025/0042"]},
+        marks=pytest.mark.requirement("S3-15", "S3-25"),
+    ),
+    pytest.param(
+        "git", "git_history", {"parent_ref": HASH},
+        {"from": JAN, "participants": [JAN], "subject": "Fix authorization bug in UserService", "timestamp": 1736520480,
+         "content_type": "git-commit"},
+        marks=pytest.mark.requirement("S3-16", "S3-25"),
+    ),
+    pytest.param(
+        "meeting", "meeting_transcript", {"file_name": "meeting-2025-01-08.txt"},
+        {"from": "Jan, Petr, Marie", "participants": ["Jan", "Petr", "Marie"],
+         "subject": "Architecture Review Q1 2025", "timestamp": 1736294400,
+         "parent_ref": "meeting-meeting-2025-01-08.txt", "content_type": "meeting-transcript"},
+        marks=pytest.mark.requirement("S3-17", "S3-25"),
+    ),
+    pytest.param(
+        "code", "code", {"subject": "OrderService.place"},
+        {"timestamp": ANY, "parent_ref": "orders.service.OrderService", "index_in_parent": 1, "total_siblings": 2,
+         "content_type": "python", "file_name": "orders/service.py"},
+        marks=pytest.mark.requirement("S3-18", "S3-25"),
+    ),
+    pytest.param(
+        "call_recording", "call_recording", {"file_name": "Call_recording_Alex_Rubin_250116_183005.m4a"},
+        {"from": "Alex Rubin", "participants": ["Alex Rubin", "Jonah"], "subject": "Call with Alex Rubin",
+         "timestamp": 1737045005, "parent_ref": ANY, "content_type": "m4a",
+         "source_uri": "Call_recording_Alex_Rubin_250116_183005.m4a", "spoken": ANY},
+        marks=pytest.mark.requirement("S3-18", "S3-25"),
+    ),
+    pytest.param(
+        "document", "documentation", {"source_uri": "notes/brno-kancelar.md"},
+        {"subject": "Kancelář v Brně", "timestamp": ANY, "content_type": ".md", "file_name": "brno-kancelar.md"},
+        marks=pytest.mark.requirement("S3-18", "S3-25"),
+    ),
+    pytest.param(
+        "whatsapp", "whatsapp_attachment", {"file_name": "00000040-report-card-mia.pdf"},
+        {"from": "Shiran", "subject": "Shiran", "timestamp": ANY, "thread_id": ANY, "parent_asset_id": ANY,
+         "parent_ref": ANY, "index_in_parent": 0, "total_siblings": 1, "content_type": "application/pdf"},
+        marks=pytest.mark.requirement("S3-25"),
+    ),
+    pytest.param(
+        "contacts", "contact", {"subject": "Jan Novák"}, {"content_type": "text/vcard", "people": ANY},
+        marks=pytest.mark.requirement("S3-25"),
+    ),
+    pytest.param(
+        "contacts", "relationship", {"subject": "Jonah Pickel - Noa Ben-Ami"}, {"people": ANY},
+        marks=pytest.mark.requirement("S3-25"),
+    ),
+    pytest.param(
+        "jsonl", "jsonl", {"subject": "Roof"},
+        {"from": "Dana Levi", "to": ["Petr Kolar"], "participants": ["Dana Levi", "Petr Kolar"],
+         "timestamp": 1715938200, "thread_id": "house", "parent_asset_id": "jsonl:sample:note-0", "parent_ref": "house",
+         "index_in_parent": 0, "total_siblings": 1, "content_type": "text/plain", "file_name": "roof.txt",
+         "source_uri": "https://notes.example/1", "language": "en", "numbers": ["INV-2044"], "people": ANY,
+         "pages": ANY},
+        marks=pytest.mark.requirement("S3-25"),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.requirement("S3-5", "S3-6", "S3-7", "S3-8", "S3-9", "S3-10", "S3-11", "S3-12")
+@pytest.mark.parametrize(("kind", "rag_source_type", "which", "expected"), RECORDS)
+def test_a_record_of_each_kind_has_every_field_that_it_can(
+    kind: str, rag_source_type: str, which: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    (record,) = (
+        one
+        for one in kinds.samples()[kind, rag_source_type]
+        if all(kinds.value(one, field) == value for field, value in which.items())
+    )
+    said = {field: kinds.value(record, field) for field in kinds.FIELDS if kinds.value(record, field) is not None}
+    assert said == {field: said.get(field) if value is ANY else value for field, value in (which | expected).items()}
+    assert None not in [said.get(field) for field in expected]
+
+
+def test_every_kind_is_shown_and_explained() -> None:
+    assert {kind for kind, _ in kinds.samples()} == KINDS.keys()
+    tested = {(case.values[0], case.values[1]) for case in RECORDS}
+    assert kinds.samples().keys() - tested == {("whatsapp", "whatsapp")}, "a message itself fills little"
+    assert {file.stem for file in (kinds.DOCS / "exports").iterdir()} == KINDS.keys()
+
+
+def test_the_matrix_says_what_the_samples_fill() -> None:
+    lines = kinds.page().splitlines()
+    names, *rows = ([cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| `"))
+    head = next(line for line in lines if line.startswith("| field | `"))
+    types = [cell.strip(" `") for cell in head.split("|")[2:-1]]
+    matrix = {row[0]: dict(zip(types, row[1:], strict=True)) for row in [names, *rows] if len(row) == len(types) + 1}
+    assert set(matrix) == set(kinds.FIELDS)
+    assert matrix["thread_id"]["email"] == matrix["parent_ref"]["git_history"] == matrix["file_name"]["code"] == "●"
+    assert matrix["index_in_parent"]["code"] == "○", "a class and a file have no place"
+    assert matrix["to"]["meeting_transcript"] == ""
