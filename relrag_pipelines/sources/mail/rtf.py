@@ -70,11 +70,11 @@ def unpack(data: bytes) -> bytes:
                 place += 1
                 continue
             reference = int.from_bytes(data[place : place + 2])
-            place += 2
             back = (len(out) - (reference >> 4)) % 4096
-            if back == 0:  # the end
+            if back == 0 or place + 2 > end:  # it marks the end
                 place = end
                 break
+            place += 2
             _repeat(out, back, (reference & 15) + 2)
     return bytes(out[len(_DICTIONARY) : most])
 
@@ -209,8 +209,8 @@ class _Reading:
         elif word == "fcharset" and self._state.fonts:
             if self._state.font is not None and number in _FONT_CHARSETS:
                 self._fonts[self._state.font] = _FONT_CHARSETS[number]
-        else:
-            self._state = replace(self._state, font=number if word == "f" else self._default_font)
+        elif self._state.font != (font := number if word == "f" else self._default_font):
+            self._state = replace(self._state, font=font)
 
     def _sign(self, sign: str) -> None:
         if sign == "*":

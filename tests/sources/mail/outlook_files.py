@@ -107,9 +107,7 @@ def message(
     for number, attached in enumerate(attachments):
         found[f"__attach_version1.0_#{number:08X}"] = _storage(attached, b"\0" * 8, unicode)
     if top:
-        found["__nameid_version1.0"] = {
-            f"__substg1.0_000{one}0102": b"" for one in (2, 3, 4)
-        }
+        found["__nameid_version1.0"] = {f"__substg1.0_000{one}0102": b"" for one in (2, 3, 4)}
     return found
 
 
