@@ -21,9 +21,10 @@ from relrag_pipelines import settings
 from relrag_pipelines.export import export
 from relrag_pipelines.workspace import Workspace
 
-SIZES = (100, 400)
-MOST_GROWTH = 0.05
-"""MiB of memory for each further MB of the mailbox"""
+SIZES = (400, 1200)
+"""MB; below the first the records wait in memory, from there on on disk"""
+MOST_GROWTH = 0.03
+"""MiB of memory for each further MB of the mailbox: of each mail its id and those it names stay, for the threads"""
 CONFIG = """
 archive = "mailbox"
 keys_file = "mailbox.keys"
@@ -69,8 +70,8 @@ def _templates() -> Iterator[bytes]:
         data = base64.encodebytes(rng.randbytes(100_000)).decode()
         yield (
             f"{head}Content-Type: multipart/mixed; boundary=m\n\n--m\n"
-            f"Content-Type: multipart/alternative; boundary=b\n\n{body}\n--m\nContent-Type: image/jpeg; name=photo{number}.jpg\n"
-            "Content-Transfer-Encoding: base64\n\n"
+            f"Content-Type: multipart/alternative; boundary=b\n\n{body}\n--m\n"
+            f"Content-Type: image/jpeg; name=photo{number}.jpg\nContent-Transfer-Encoding: base64\n\n"
             f"{data}\n--m--\n\n"
         ).encode()
 
