@@ -69,7 +69,7 @@ def body_of(mail: Part) -> Body:
 def name_of(part: Part) -> str:
     """The file name that a part gives itself, a file's by its place where it has no other; empty without one."""
     disposition = headers.decode_plain(part.raw("content-disposition"))
-    name = headers.parameters(disposition).get("filename") or part.parameters.get("name") or ""
+    name = headers.parameters(f";{disposition}").get("filename") or part.parameters.get("name") or ""
     if not name and part.type not in ("text/plain", "text/html"):
         place = part.get("content-location")
         name = place if _FILE_PLACE.fullmatch(place) else ""
