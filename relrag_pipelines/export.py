@@ -25,7 +25,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import purge, rules
+from relrag_pipelines.forgetting import purge, rules, unread
 from relrag_pipelines.forgetting.rules import Matcher, Rows
 from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
@@ -435,6 +435,9 @@ def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Uni
         if one.location not in places_gone and not matcher.names(f"{one.location} {one.message}")
     ]
     raw.forget(workspace.home, source.name, workspace.keys, places_gone)
+    for file in raw.kept(workspace.home, source.name, workspace.keys, unit.path) if matcher else ():
+        if unread.meant(matcher, file.read_bytes(), workspace.zone(source.name)):
+            file.unlink()
     return contents
 
 
