@@ -307,6 +307,15 @@ def test_edges_of_mails(archive: Archive) -> None:
         ("three", "references", "one"),
         ("three", "references", "?"),
     }
+    (archive.mails / "late.eml").write_bytes(mail("absent", 1))
+    archive.export()
+    archive.stages()
+    absent = next(row["asset_id"] for row in archive.rows("records") if row["text"] == "absent")
+    found = (edge for edge in archive.rows("asset_asset_edges") if edge["dst_asset_ref"] == absent)
+    assert {names[edge["src_asset_ref"]] for edge in found if edge["relation_type"] == "references"} == {"three"}
+    (archive.mails / "late.eml").unlink()
+    archive.export()
+    archive.stages()
     members = [row for row in archive.rows("asset_asset_edges") if row["relation_type"] == "thread_member"]
     assert len({row["dst_asset_ref"] for row in members}) == 1
     assert len(members) == 3

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from relrag_pipelines.sources.document.content import clean
-from relrag_pipelines.sources.mail import charsets, headers, mapi, outlook, tnef
+from relrag_pipelines.sources.mail import charsets, headers, mapi, mime, outlook, tnef
 from relrag_pipelines.sources.mail.html import to_text
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH, Part
 
@@ -127,17 +127,20 @@ def _opened(part: Part, found: Body) -> list[Part]:
         if not found.text:
             found.text, found.content_type = _best(tuple(mapi.texts(packed.properties)))
         return [mapi.attached_part(one, part.depth + 1) for one in packed.attachments]
-    if name.endswith(".msg") or part.type == "application/vnd.ms-outlook":
+    if not part.parts and (name.endswith((".msg", ".eml")) or part.type == "application/vnd.ms-outlook"):
         _open_saved(part)
     return [part]
 
 
 def _open_saved(part: Part) -> None:
-    """Gives a .msg that is attached the mail in it."""
+    """Gives a file that is attached the mail that was saved in it."""
     data = part.content()
     if part.depth >= MAX_DEPTH:
         part.defects.append("too_deep")
-    elif data.startswith(outlook.SIGNATURE):
+    elif not data.startswith(outlook.SIGNATURE):
+        mail = mime.parse(data, part.depth + 1)
+        part.parts = [mail] if {"from", "subject", "date"} & mail.fields.keys() else []
+    else:
         try:
             part.parts = [outlook.parse(data, part.depth + 1)]
         except outlook.CompoundError:

@@ -81,7 +81,8 @@ def read_mail(letter: Letter, reading: Reading, seen: dict[str, str]) -> Iterato
         found = list(_records(letter, reading, seen))
     except outlook.CompoundError as error:
         reading.keep(letter.unit, letter.place, letter.data)
-        yield Failure(letter.at, "damaged", f"{error}; its bytes are kept, save the mail again from Outlook")
+        why = f"a mail saved by Outlook that cannot be opened: {error}; its bytes are kept, save it again"
+        yield Failure(letter.at, "damaged", why, whole_unit=not letter.place)
         return
     except Exception as error:  # noqa: BLE001  one bad mail must not stop a mailbox; its text must not reach a traceback
         reading.keep(letter.unit, letter.place, letter.data)

@@ -218,7 +218,8 @@ def test_what_can_be_read_of_a_damaged_mail_is_kept(tmp_path: Path, reading: Rea
 def test_other_compound_files_are_refused(tmp_path: Path, reading: Reading) -> None:
     (failure,) = items(compound({"WordDocument": b"x"}), tmp_path, reading)
     assert isinstance(failure, Failure)
-    assert failure.message.startswith("it is a compound file without a mail in it")
+    assert "it is a compound file without a mail in it" in failure.message
+    assert failure.whole_unit, "what was read of the file before stays"
     for data in (b"", b"MZ", compound({})[:100], DATA_OF_MAIL[:30] + b"\x0d" + DATA_OF_MAIL[31:]):
         with pytest.raises(CompoundError):
             outlook.parse(data)
