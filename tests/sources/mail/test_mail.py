@@ -1,6 +1,8 @@
 """Mails as records: every sample, and the fields of mails and attachments."""
 
 import base64
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -248,6 +250,30 @@ def test_hostile_mails_end_soon(tmp_path: Path, reading: Reading) -> None:
     assert (headed.text, headed.extra["defects"]) == ("hello", ["head_too_long"])
     for head in (b"To: " + b'"\\"' * 30_000, b"Subject: " + b"=?utf-8?q?" * 8_000, b"To: " + b"(" * 60_000):
         assert len(records(head + b"\n\nhello\n", tmp_path, reading)) == 1
+
+
+def test_a_bomb_that_is_attached_is_a_failure_and_is_found_by_name(tmp_path: Path, reading: Reading) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("word/document.xml", bytes(50_000_000))
+    head = b"Subject: s\nContent-Type: application/octet-stream; name=%s\nContent-Transfer-Encoding: base64\n\n"
+    data = base64.encodebytes(packed.getvalue())
+    _, failure, bomb = read_bytes(head % b"bomb.docx" + data, tmp_path, reading)
+    assert isinstance(failure, Failure)
+    assert isinstance(bomb, Record)
+    assert (failure.fault, bomb.file_name, bomb.text) == ("too_large", "bomb.docx", "")
+    _, unknown = records(head % b"bomb.zip" + data, tmp_path, reading)
+    assert (unknown.file_name, unknown.text) == ("bomb.zip", "")
+
+
+@pytest.mark.parametrize(
+    "charset", ["no-such-thing-8", "rot13", "base64", "utf-8-x", "", '"', "\x00", "hex", "x" * 5000]
+)
+def test_a_charset_that_is_none_is_noted_and_the_text_read(charset: str, tmp_path: Path, reading: Reading) -> None:
+    data = f"Subject: s\nContent-Type: text/plain; charset={charset}\n\nPříliš žluťoučký kůň\n".encode()
+    (mail,) = records(data, tmp_path, reading)
+    assert mail.text == "Příliš žluťoučký kůň"
+    assert mail.extra.get("defects", ["unknown_charset"]) == ["unknown_charset"]
 
 
 def test_mutated_mails_are_read() -> None:

@@ -4,6 +4,7 @@ looks like it.
 
 import pytest
 
+from relrag_pipelines.sources.mail.html import to_text
 from relrag_pipelines.sources.mail.quoted import split
 
 
@@ -766,3 +767,149 @@ def test_answers_between_quotations() -> None:
 def test_a_divider_above_an_introduction_ends_with_the_quotation() -> None:
     quoted = f"------- Original Message -------\n{HISTORY}\n> When?"
     assert parts(f"{quoted}\n\nFriday then.") == [("quoted", quoted), ("fresh", "Friday then.")]
+
+
+PAGES = {
+    "gmail": (
+        '<div dir="ltr">Friday then.</div><br><div class="gmail_quote '
+        'gmail_quote_container"><div dir="ltr" class="gmail_attr">On Wed, 15 Jan 2025 at '
+        '10:12, Dana &lt;<a href="mailto:d@h.example">d@h.example</a>&gt; '
+        'wrote:<br></div><blockquote class="gmail_quote" style="margin:0px 0px 0px '
+        '0.8ex;border-left:1px solid rgb(204,204,204);padding-left:1ex"><div '
+        'dir="ltr">When is it?</div></blockquote></div>'
+    ),
+    "gmail sig": (
+        '<div dir="ltr">Friday then.<br clear="all"><div><br></div><span '
+        'class="gmail_signature_prefix">-- </span><br><div dir="ltr" '
+        'class="gmail_signature">Dana Levi<br>Acme</div></div>'
+    ),
+    "apple": (
+        '<html><body>Friday then.<br><div><br><blockquote type="cite"><div>On 15 Jan '
+        '2025, at 10:12, Dana &lt;<a href="mailto:d@h.example">d@h.example</a>&gt; '
+        'wrote:</div><br class="Apple-interchange-newline"><div>When is '
+        "it?</div></blockquote></div></body></html>"
+    ),
+    "iphone": (
+        '<html><body dir="auto">Friday then.<br><br><div dir="ltr">Sent from my '
+        'iPhone</div><div dir="ltr"><br><blockquote type="cite">On 15 Jan 2025, at '
+        "10:12, Dana &lt;d@h.example&gt; wrote:<br><br></blockquote></div><blockquote "
+        'type="cite"><div dir="ltr">When is it?</div></blockquote></body></html>'
+    ),
+    "tb": (
+        '<html><body><p>Friday then.</p><div class="moz-cite-prefix">On 15/01/2025 '
+        '10:12, Dana wrote:<br></div><blockquote type="cite" cite="mid:x"><p>When is '
+        "it?</p></blockquote></body></html>"
+    ),
+    "outlook": (
+        '<html><body><div class="WordSection1"><p class="MsoNormal">Friday '
+        'then.<o:p></o:p></p><p class="MsoNormal"><o:p>&nbsp;</o:p></p><div><div '
+        'style="border:none;border-top:solid #E1E1E1 1.0pt;padding:3.0pt 0cm 0cm 0cm"><p '
+        'class="MsoNormal"><b><span lang=EN-US>From:</span></b><span lang=EN-US> Dana '
+        "&lt;d@h.example&gt; <br><b>Sent:</b> Wednesday, January 15, 2025 10:12 "
+        "AM<br><b>To:</b> Ota &lt;o@h.example&gt;<br><b>Subject:</b> "
+        'pump<o:p></o:p></span></p></div></div><p class="MsoNormal">When is '
+        "it?<o:p></o:p></p></div></body></html>"
+    ),
+    "outlook he": (
+        "<html><body dir=RTL><p class=MsoNormal dir=RTL>Friday then.</p><div "
+        'style="border:none;border-top:solid #E1E1E1 1.0pt"><p class=MsoNormal '
+        "dir=RTL><b><span lang=HE>מאת:</span></b><span dir=LTR></span> Dana "
+        "&lt;d@h.example&gt;<br><b><span lang=HE>נשלח:</span></b> יום רביעי 15 ינואר "
+        "2025 10:12<br><b><span lang=HE>אל:</span></b> Ota<br><b><span "
+        "lang=HE>נושא:</span></b> pump</p></div><p>When is it?</p></body></html>"
+    ),
+    "owa": (
+        '<html><body><div class="elementToProof">Friday then.</div><div '
+        'id="appendonsend"></div><hr style="display:inline-block;width:98%" '
+        'tabindex="-1"><div id="divRplyFwdMsg" dir="ltr"><font '
+        'face="Calibri"><b>From:</b> Dana &lt;d@h.example&gt;<br><b>Sent:</b> Wednesday, '
+        "January 15, 2025 10:12:33 AM<br><b>To:</b> Ota<br><b>Subject:</b> "
+        "pump</font><div>&nbsp;</div></div><div>When is it?</div></body></html>"
+    ),
+    "owa no labels": (
+        "<html><body><div>Friday then.</div><div "
+        'id="mail-editor-reference-message-container"><div '
+        'class="ms-outlook-mobile-reference-message"><hr><b>Od:</b> '
+        "Dana<br><b>Odesláno:</b> středa 15. ledna 2025 10:12<br><b>Komu:</b> "
+        "Ota<br><b>Předmět:</b> pump</div><div>When is it?</div></div></body></html>"
+    ),
+    "yahoo": (
+        '<html><body><div>Friday then.</div><div id="yahoo_quoted_1" '
+        'class="yahoo_quoted"><div><div>On Wednesday, January 15, 2025 at 10:12:33 AM '
+        "GMT+2, Dana &lt;d@h.example&gt; wrote:</div><div><br></div><div>When is "
+        "it?</div></div></div></body></html>"
+    ),
+    "proton": (
+        '<div style="font-family: Arial;">Friday then.</div><div '
+        'class="protonmail_quote">On Wednesday, January 15th, 2025 at 10:12 AM, Dana '
+        '&lt;d@h.example&gt; wrote:<br><blockquote class="protonmail_quote" '
+        'type="cite">When is it?<br></blockquote><br></div>'
+    ),
+    "gmx": (
+        '<html><body><div>Friday then.</div><div> <div name="quote" style="margin:10px '
+        '5px 5px 10px; border-left:2px solid #C3D9E5;"><div style="margin:0 0 10px '
+        '0;"><b>Gesendet:</b> Mittwoch, 15. Januar 2025 um 10:12 Uhr<br/><b>Von:</b> '
+        '"Dana" &lt;d@h.example&gt;<br/><b>An:</b> o@h.example<br/><b>Betreff:</b> '
+        'pump</div><div name="quoted-content">When is it?</div></div></div></body></html>'
+    ),
+    "zimbra": (
+        '<html><body><div>Friday then.</div><hr id="zwchr" '
+        'data-marker="__DIVIDER__"><div data-marker="__HEADERS__"><blockquote '
+        'style="border-left:2px solid #1010FF"><b>De: </b>"Dana" '
+        '&lt;d@h.example&gt;<br><b>À: </b>"Ota" &lt;o@h.example&gt;<br><b>Envoyé: '
+        "</b>Mercredi 15 Janvier 2025 10:12:33<br><b>Objet: "
+        "</b>pump<br></blockquote></div><div><blockquote>When is it?</blockquote></div></body></html>"
+    ),
+    "seznam": (
+        "<p>Friday then.</p><p><br></p><aside>---------- Původní e-mail "
+        "----------<br>Od: Dana &lt;d@h.example&gt;<br>Komu: o@h.example<br>Datum: 15. "
+        "1. 2025 10:12:33<br>Předmět: pump</aside><br><blockquote "
+        'data-email="d@h.example">When is it?</blockquote>'
+    ),
+    "roundcube": (
+        '<html><body><div class="pre">Friday then.</div><p>Dne 2025-01-15 10:12, Dana '
+        'napsal(a):</p><blockquote type="cite" style="padding: 0 0.4em; border-left: '
+        '#1010ff 2px solid; margin: 0"><div class="pre">When is it?</div></blockquote></body></html>'
+    ),
+    "gmail fwd": (
+        '<div dir="ltr">Friday then.<br><br><div class="gmail_quote"><div dir="ltr" '
+        'class="gmail_attr">---------- Forwarded message ---------<br>From: <strong '
+        'class="gmail_sendername" dir="auto">Dana</strong> <span dir="auto">&lt;<a '
+        'href="mailto:d@h.example">d@h.example</a>&gt;</span><br>Date: Wed, Jan 15, 2025 '
+        "at 10:12 AM<br>Subject: pump<br>To: Ota &lt;<a "
+        'href="mailto:o@h.example">o@h.example</a>&gt;<br></div><br><br><div>When is '
+        "it?</div></div></div>"
+    ),
+    "samsung": (
+        '<html><body><div dir="auto">Friday then.</div><div dir="auto"><br></div><div '
+        'style="font-size:100%;color:#000000"><!-- originalMessage --><div>-------- '
+        "Original message --------</div><div>From: Dana &lt;d@h.example&gt; "
+        "</div><div>Date: 15/01/2025  10:12  (GMT+02:00) </div><div>To: Ota "
+        "</div><div>Subject: pump </div><div><br></div></div>When is it?</body></html>"
+    ),
+    "spark": (
+        '<html><body><div name="messageBodySection"><div>Friday then.</div></div><div '
+        'name="messageReplySection">On 15 Jan 2025 at 10:12 +0200, Dana '
+        '&lt;d@h.example&gt;, wrote:<br/><blockquote type="cite" '
+        'style="border-left-color: grey">When is it?</blockquote></div></body></html>'
+    ),
+    "table reply": "<table><tr><td>Friday then.</td></tr></table><blockquote>When is it?</blockquote>",
+    "outlook mac": (
+        "<html><body><div>Friday then.</div><div><br></div><span "
+        'id="OLK_SRC_BODY_SECTION"><div style="border-top: #b5c4df 1pt solid;"><span '
+        'style="font-weight:bold">From: </span> Dana &lt;d@h.example&gt;<br><span '
+        'style="font-weight:bold">Date: </span> Wednesday, January 15, 2025 at '
+        '10:12<br><span style="font-weight:bold">To: </span> Ota<br><span '
+        'style="font-weight:bold">Subject: </span> pump<br></div><div>When is '
+        "it?</div></span></body></html>"
+    ),
+}
+
+
+@pytest.mark.parametrize("program", PAGES)
+def test_pages_of_mail_programs(program: str) -> None:
+    found = parts(to_text(PAGES[program]))
+    assert found[0] == ("fresh", "Friday then.")
+    history = found[-1][1] if program != "gmail sig" else "When is it?"
+    assert all(kind != "fresh" for kind, _ in found[1:])
+    assert history.endswith("When is it?")
