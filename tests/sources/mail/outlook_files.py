@@ -14,8 +14,10 @@ Node = bytes | Mapping[str, "Node"]
 Value = str | bytes | int
 """Unicode text, bytes, or an integer; a time is a pair of its own, see `message`"""
 
-FREE, END, FAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+FREE, END, FAT, DIFAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFC
 SECTOR, MINI, CUTOFF = 512, 64, 4096
+IN_HEADER, IN_DIFAT = 109, 127
+"""sectors of the allocation table that the header names, and that each further sector of such names does"""
 
 
 def compound(root: Mapping[str, Node]) -> bytes:
@@ -67,17 +69,25 @@ def compound(root: Mapping[str, Node]) -> bytes:
     mini_start = stored(minis)
     packed = b"".join(map(_entry, entries))
     directory = stored(packed + _unused() * (-len(entries) % 4))
-    fats = 1
-    while fats * SECTOR // 4 < len(table) + fats:
+    fats = difats = 0
+    while fats * SECTOR // 4 < len(table) + fats + difats:
         fats += 1
-    first_fat = len(table)
-    numbers = [*table, *[FAT] * fats]
+        difats = -(-max(0, fats - IN_HEADER) // IN_DIFAT)
+    first = len(table)
+    numbers = [*table, *[FAT] * fats, *[DIFAT] * difats]
     numbers += [FREE] * (fats * SECTOR // 4 - len(numbers))
+    places = [*range(first, first + fats)]
+    places += [FREE] * (IN_HEADER + difats * IN_DIFAT - fats)
     head = struct.pack("<8s16xHHHHH6x", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6)
-    head += struct.pack("<9L", 0, fats, directory, 0, CUTOFF, mini_start, len(minis) // SECTOR, END, 0)
-    places = [first_fat + one for one in range(fats)]
-    head += struct.pack("<109L", *places, *[FREE] * (109 - fats))
-    return head + bytes(body) + struct.pack(f"<{len(numbers)}L", *numbers)
+    head += struct.pack("<7L", 0, fats, directory, 0, CUTOFF, mini_start, len(minis) // SECTOR)
+    head += struct.pack("<2L", first + fats if difats else END, difats)
+    head += struct.pack(f"<{IN_HEADER}L", *places[:IN_HEADER])
+    rest = b""
+    for one in range(difats):
+        begin = IN_HEADER + one * IN_DIFAT
+        following = END if one + 1 == difats else first + fats + one + 1
+        rest += struct.pack(f"<{IN_DIFAT + 1}L", *places[begin : begin + IN_DIFAT], following)
+    return head + bytes(body) + struct.pack(f"<{len(numbers)}L", *numbers) + rest
 
 
 def _entry(entry: Mapping[str, int | str]) -> bytes:

@@ -1,6 +1,8 @@
 """Mails that Outlook saved: files written here after MS-OXMSG, damaged ones, and hostile ones."""
 
 import base64
+import hashlib
+import random
 import struct
 import time
 from pathlib import Path
@@ -131,6 +133,14 @@ def test_text_that_is_not_unicode_is_in_the_code_page_of_the_mail(tmp_path: Path
     attached = [{LONG_NAME: "přehled.bin", METHOD: 1, DATA: b"x"}]
     mail, file = records(message(told, attachments=attached, unicode="cp1250"), tmp_path, reading)
     assert (mail.subject, mail.text, mail.from_, file.file_name) == ("čerpadlo", "příliš", "Šárka", "přehled.bin")
+
+
+def test_a_large_attachment(tmp_path: Path, reading: Reading) -> None:
+    """From 7 MB on the header has no room for the places of the allocation table; from 15 MB on one sector has none."""
+    data = random.Random(3).randbytes(16_000_000)
+    told = message({SUBJECT: "s"}, attachments=[{LONG_NAME: "film.bin", METHOD: 1, DATA: data}])
+    _, film = records(told, tmp_path, reading)
+    assert film.extra == {"size": len(data), "bytes_hash": reading.hash(hashlib.sha256(data).hexdigest())}
 
 
 def test_rich_text_that_cannot_be_unpacked_is_a_failure(tmp_path: Path, reading: Reading) -> None:
