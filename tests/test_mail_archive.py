@@ -231,6 +231,10 @@ UNREAD = {
     "base64": base64.encodebytes(b"x" * 60 + b" by " + NAMED + b" " + b"y" * 60),
     "twice": base64.encodebytes(b"\n" * 50 + base64.encodebytes(b"x" * 60 + b" by " + NAMED + b" ")),
     "utf-16": "\0by Zoltan Quixote\n".encode("utf-16-le"),
+    "picture": b"\xff\xd8" + bytes(range(256)) * 9 + b" by " + NAMED + b" \xff\xd9",
+    "utf-16, odd": b"x" + bytes(range(256)) * 9 + "\0 by Zoltan Quixote ".encode("utf-16-le"),
+    "utf-16, Hebrew": "שלום, זולטן קיחוטה!".encode("utf-16-le"),
+    "cp1255": "שלום, זולטן קיחוטה!".encode("cp1255"),
     "packed": b"%PDF-1.7 whatever",
 }
 
@@ -244,7 +248,8 @@ def test_what_was_not_read_goes_with_the_person_whom_it_names(name: str, archive
     (archive.mails / "torn.msg").write_bytes(compound(message({0x37: "by Zoltan Quixote"}))[:-600])
     archive.export()
     assert len(raw.kept(home, "mail", keys)) == 3
-    archive.apply(rules.for_person("Zoltan Quixote", keys, "2025-04-01T00:00:00Z"))
+    for who in ("Zoltan Quixote", "זולטן קיחוטה"):
+        archive.apply(rules.for_person(who, keys, "2025-04-01T00:00:00Z"))
     assert raw.kept(home, "mail", keys) == raw.kept(home, "mail", keys, "other.eml")
     assert len(raw.kept(home, "mail", keys)) == 1
     archive.export(full=True)
