@@ -32,7 +32,16 @@ _PER_TEXT = {"document": (1.5, 8.0), "jsonl": (1.5, 8.0), "gmail": (1.5, 8.0)}
 """seconds for each MB of text, and bytes of private records, lake and two generations for each byte of it"""
 _PER_TEXT_OF_OTHERS = (4.0, 24.0)
 """many short records, as in a chat"""
-_TEXT_SHARE = {".pdf": 0.1, ".docx": 0.2, ".zip": 0.1, ".html": 0.6, ".htm": 0.6, ".mbox": 0.3, ".eml": 0.3}
+_TEXT_SHARE = {
+    ".pdf": 0.1,
+    ".docx": 0.2,
+    ".zip": 0.1,
+    ".html": 0.6,
+    ".htm": 0.6,
+    ".mbox": 0.3,
+    ".eml": 0.3,
+    ".msg": 0.3,
+}
 _TEXT_SHARE.update(dict.fromkeys(AUDIO, 0.0))
 """bytes of text for each byte of a file; the others are text themselves"""
 

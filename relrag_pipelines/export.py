@@ -25,7 +25,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import purge, rules
+from relrag_pipelines.forgetting import purge, rules, unread
 from relrag_pipelines.forgetting.rules import Matcher, Rows
 from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
@@ -38,8 +38,8 @@ from relrag_pipelines.stores.spill import Tables, spill_folder
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 _FLUSH_ROWS = 32_768
-_FLUSH_TEXT = 1_000
-"""so many characters of text count as one more row"""
+_FLUSH_BYTES = 1_000
+"""so many bytes of a record count as one more row"""
 _RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
@@ -417,12 +417,12 @@ def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Uni
             contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
             continue
         month = month_of.place(record)
-        record.content_hash = _content_hash(record, workspace.keys)
+        record.content_hash, size = _content_hash(record, workspace.keys)
         told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
         sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
         pending.append(record)
         months.append(month)
-        waiting += 1 + len(record.text) // _FLUSH_TEXT
+        waiting += 1 + size // _FLUSH_BYTES
         if waiting >= _FLUSH_ROWS:
             waiting = flush()
     flush()
@@ -435,6 +435,9 @@ def _read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Uni
         if one.location not in places_gone and not matcher.names(f"{one.location} {one.message}")
     ]
     raw.forget(workspace.home, source.name, workspace.keys, places_gone)
+    for file in raw.kept(workspace.home, source.name, workspace.keys, unit.path) if matcher else ():
+        if unread.meant(matcher, file.read_bytes(), workspace.zone(source.name)):
+            file.unlink()
     return contents
 
 
@@ -524,9 +527,11 @@ def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> No
             record.ts = record.timestamp = None
 
 
-def _content_hash(record: Record, keys: Keys) -> str:
+def _content_hash(record: Record, keys: Keys) -> tuple[str, int]:
+    """The hash of all that a record says, and how many bytes that is."""
     locations, record.locations = record.locations, []
     try:
-        return keys.content_hash(orjson.dumps(record, option=orjson.OPT_SORT_KEYS))
+        said = orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
+        return keys.content_hash(said), len(said)
     finally:
         record.locations = locations

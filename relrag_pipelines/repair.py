@@ -14,7 +14,7 @@ from pathlib import Path
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import expected, generations, inventory, lake, units
+from relrag_pipelines.stores import expected, generations, inventory, lake, raw, units
 from relrag_pipelines.stores.generations import GenerationError
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.verify import Finding
@@ -101,7 +101,8 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     sorts = ("units", "failures", "threads")
     kept = [path for path in (f"private/{sort}/{name}.parquet" for sort in sorts) if path in damaged]
     records = [Path(path).stem for path in damaged if path.startswith(f"{within}/")]
-    if not kept and not records:
+    unread = [path for path in damaged if path.startswith(f"private/raw/{name}/") and inventory.part(path)]
+    if not kept and not records and not unread:
         return
     try:
         there = units.scan(workspace.settings.source_path(source), KINDS[source.kind], source, {}, "").units.keys()
@@ -116,7 +117,9 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
         months -= lost
     elif "MANIFEST" in records:
         lake.adopt(home, name, [])
+    of_unit = {path: raw.unit_of(path, known, workspace.keys) for path in unread}
     again = {path for path, state in known.items() if kept or months & {month.month for month in state.months}}
+    again |= {unit for unit in of_unit.values() if unit in there}
     marked = {path: replace(known[path], reader=units.UNFINISHED) for path in again}
     lake.drop(home, "private_records", name, sorted(months))
     if f"private/failures/{name}.parquet" in kept:
@@ -126,6 +129,9 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     units.save(home, name, {**known, **marked})
     for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *kept]:
         yield f"{path}: to be made again; files of {name} to be read: {len(again & there)} at least"
+    for path, unit in of_unit.items():
+        gone = "left, it is of a file that is gone; restore it from a backup, or delete it to do without it"
+        yield f"{path}: {'to be kept again when its file is read' if unit in there else gone}"
 
 
 def _keep(home: Path, source: str, months: list[str]) -> Iterator[str]:

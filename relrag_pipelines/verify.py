@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from relrag_pipelines.stores import expected, generations, inventory, lake, seal
+from relrag_pipelines.stores import expected, generations, inventory, lake, raw, seal
 
 _TEMPLATE = Path(__file__).with_name("dagster.yaml")
 
@@ -53,6 +53,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
             if not (home / name).exists() and (home / "private" / "records" / source / "MANIFEST.json").exists():
                 yield name, "is missing"
     yield from expected.damage(home)
+    yield from raw.damage(home)
     numbers = generations.numbers(home)
     for number in sorted(numbers):
         yield from generations.damage(home, number)

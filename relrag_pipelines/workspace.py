@@ -83,11 +83,16 @@ class Workspace:
         """Redaction policy of what that source holds, where a record's own type has none."""
         return source.channel or KINDS[source.kind].channel
 
+    def zone(self, source: str) -> str:
+        """IANA name of the zone of that source's local times, whether it is configured or not."""
+        named = (one.timezone for one in self.settings.sources if one.name == source)
+        return next(named, None) or self.settings.timezone
+
     def reading(self, source: Source) -> Reading:
         """What the connector of that source is given."""
         return Reading(
             source=source.name,
-            timezone=source.timezone or self.settings.timezone,
+            timezone=self.zone(source.name),
             hash=self.keys.id_hash,
             date_order=source.date_order,
             owner=self.settings.owner,

@@ -18,6 +18,7 @@ from relrag_query.commands import forget as forgetting
 from relrag_query.commands import sync as commands
 from relrag_query.commands.forget import Wanted
 from tests import archive
+from tests.sources.mail.outlook_files import compound, message
 
 CONFIG = """
 archive = "test"
@@ -30,6 +31,7 @@ SOURCES = {
     "chat": ("whatsapp", "chats"),
     "papers": ("document", "papers"),
     "notes": ("jsonl", "notes"),
+    "letters": ("gmail", "letters"),
     "gone_from_settings": ("jsonl", "gone"),
     "forgotten_whole": ("jsonl", "whole"),
 }
@@ -92,6 +94,8 @@ def plant(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -
         planted.ways[value] = way
         if way in (EDITED, KEPT) and number % 5 == 0:
             _document(planted, value, way, number)
+        elif way != SOURCE and number % 4 == 1:
+            _letter(planted, value, way, number, people)
         elif way == EDITED and number % 7 == 0:
             lines["dropped"].append(note(value, way, number, people))
         elif way in (EDITED, BY_ID, KEPT) and number % 3 == 0:
@@ -182,6 +186,25 @@ def _values(count: int) -> list[str]:
     source = random.Random(41)
     tokens = [base64.b32encode(source.randbytes(10)).decode().lower() for _ in range(count)]
     return [SHAPES[number % len(SHAPES)](f"z{token}9") for number, token in enumerate(tokens)]
+
+
+def _letter(planted: Planted, value: str, way: str, number: int, people: Sequence[str]) -> None:
+    """A mail with the value in what is not read of it, and in no record; every third with no record at all."""
+    path = planted.folder / "letters" / f"letter {number}.eml"
+    said = f"{people[number % len(people)]} said {value}" if way == PERSON else f"It was said: {value}"
+    head = f"Message-ID: <letter{number}>\nDate: 1 {'May 2019' if way == BEFORE else 'Mar 2024'} 08:00:00 GMT\n"
+    deep = "".join(f"Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n" for depth in range(60))
+    data = f"{head}{deep}\n{said}\n".encode()
+    if number % 3 == 0 and way in (EDITED, PERSON):
+        path = path.with_suffix(".msg")
+        data = compound(message({0x0037: said, 0x1000: "hello"}))[:-700]
+    path.write_bytes(data)
+    if way == EDITED:
+        planted.edits.append(
+            path.unlink if number % 2 else lambda: path.write_bytes(b"Subject: again\n\nwritten anew\n")
+        )
+    if way == BY_ID:
+        planted.ids.append(f"gmail:letter{number}")
 
 
 def _chat(planted: Planted, value: str, way: str, number: int) -> None:

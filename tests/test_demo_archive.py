@@ -390,7 +390,7 @@ def test_jsonl_and_documents_are_read(keys: Keys) -> None:
 
 
 def test_mails_are_read_as_their_originals_say(keys: Keys) -> None:
-    """From, to, subject, time, text and attachments; the history below two answers is kept apart."""
+    """From, to, subject, time, text and attachments; history and what stands below a closing are kept apart."""
     found = [record for records in read_source("mail", keys).values() for record in records]
     by_id = {record.source_id: record for record in found}
     assert (len(found), len(by_id)) == (46, 44), "one mail and its attachment are in the mailbox and saved"
@@ -399,8 +399,9 @@ def test_mails_are_read_as_their_originals_say(keys: Keys) -> None:
         record = by_id[f"{item['parent_asset_id']}:0" if attached else name]
         own, _, history = item["text"].partition("\n\nOn Tue, 14 Jan" if "\n> " in item["text"] else "\0")
         own, _, history = (own, "", history) if history or "\n> " not in own else own.partition("\n\nOn Mon, 13 Jan")
-        assert words(record.text) == words(own), name
-        assert bool(record.extra.get("apart")) == bool(history), name
+        apart = record.extra.get("apart", {})
+        assert words(f"{record.text} {apart.get('signature', '')}".strip()) == words(own), name
+        assert ("quoted" in apart) == bool(history), name
         assert (record.from_, record.to, record.subject) == (item["from"], item["to"], item["subject"]), name
         assert datetime.fromtimestamp(record.ts or 0, UTC) == datetime.fromisoformat(item["timestamp"]), name
         assert record.total_siblings == item.get("total_siblings", 0), name

@@ -1,8 +1,11 @@
 """Mail through export and the monthly stages: threads, edges, mailboxes that grow, mails in several places."""
 
+import base64
 import mailbox
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, BinaryIO, cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -10,10 +13,13 @@ import pytest
 from relrag_pipelines import settings
 from relrag_pipelines.export import export
 from relrag_pipelines.forgetting import purge, rules
+from relrag_pipelines.repair import repair
+from relrag_pipelines.sources.mail import containers
 from relrag_pipelines.stages import STAGES, run
 from relrag_pipelines.stores import lake, raw, spill, units
 from relrag_pipelines.verify import findings
 from relrag_pipelines.workspace import Workspace
+from tests.sources.mail.outlook_files import compound, message
 
 CONFIG = """
 archive = "mail"
@@ -29,9 +35,9 @@ path = "mail"
 class Archive:
     """A source of mail in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, more: str = "") -> None:
         (folder / "mail").mkdir()
-        (folder / "relrag.toml").write_text(CONFIG)
+        (folder / "relrag.toml").write_text(CONFIG + more)
         self.mails = folder / "mail"
         self.workspace = Workspace(settings.load(folder / "relrag.toml", {}))
         self.source = self.workspace.settings.sources[0]
@@ -48,8 +54,10 @@ class Archive:
         return {row["text"].strip(): row for row in self.rows()}
 
     def forget(self, *asset_ids: str) -> None:
+        self.apply(rules.for_records(asset_ids, self.workspace.keys, "2025-04-01T00:00:00Z"))
+
+    def apply(self, rule: rules.Rule) -> None:
         workspace, keys = self.workspace, self.workspace.keys
-        rule = rules.for_records(asset_ids, keys, "2025-04-01T00:00:00Z")
         chosen = purge.choose(workspace, [rule])
         kept = rules.added(rules.load(workspace.home, keys), purge.with_parts(rule, chosen, workspace))
         rules.save(workspace.home, kept, keys)
@@ -112,32 +120,153 @@ def test_gmails_own_thread_comes_first(archive: Archive) -> None:
 
 def test_a_mailbox_that_grew_is_read_from_where_it_ended(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     box = archive.mails / "in.mbox"
-    first = boxed(mail("one", 1), mail("two", 2))
+    first = boxed(*(mail(f"filler{number}", 1) for number in range(500)), mail("one", 1), mail("two", 2))
+    more = boxed(mail("three", 2, answers="one"), mail("four", 3))
     box.write_bytes(first)
+    count = counted(monkeypatch)
     archive.export()
-    box.write_bytes(first + boxed(mail("three", 2, answers="one"), mail("four", 3)))
+    assert sum(count) == len(first)
+    count.clear()
+    box.write_bytes(first + more)
     report = export(archive.workspace, archive.source)
-    assert report.bytes_read == len(boxed(mail("three", 2, answers="one"), mail("four", 3)))
+    assert report.bytes_read == sum(count) == len(more)
     assert set(report.months) == {"2025-02", "2025-03"}
     found = archive.by_text()
-    assert found.keys() == {"one", "two", "three", "four"}
+    assert {"one", "two", "three", "four", "filler499"} < found.keys()
     assert found["three"]["thread_id"] == found["one"]["thread_id"]
     assert found["four"]["locations"] == [f"in.mbox#{len(first) + len(boxed(mail('three', 2, answers='one')))}"]
 
     state = units.load(archive.workspace.home, "mail")["in.mbox"]
     contents = {row["asset_id"]: row for row in archive.rows()}
+    count.clear()
     assert set(archive.export(full=True)) == {"2025-01", "2025-02", "2025-03"}
+    assert sum(count) == len(first + more)
     assert units.load(archive.workspace.home, "mail")["in.mbox"].months == state.months
     assert {row["asset_id"]: row for row in archive.rows()} == contents
 
 
-def test_a_mailbox_whose_beginning_changed_is_read_as_a_whole(archive: Archive) -> None:
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many bytes of mailboxes the reader takes from now on, read by read."""
+    count: list[int] = []
+    split = containers._split
+
+    def counting(stream: BinaryIO, start: int) -> Iterator[containers.Mail]:
+        def read(size: int) -> bytes:
+            data = stream.read(size)
+            count.append(len(data))
+            return data
+
+        return split(cast(BinaryIO, SimpleNamespace(read=read)), start)
+
+    monkeypatch.setattr(containers, "_split", counting)
+    return count
+
+
+def test_a_mailbox_whose_beginning_changed_is_read_as_a_whole(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where it is as long as before, and more mails follow."""
     box = archive.mails / "in.mbox"
     box.write_bytes(boxed(mail("one", 1), mail("two", 2)))
     archive.export()
     box.write_bytes(boxed(mail("one", 1), mail("new", 2), mail("three", 3)))
-    assert export(archive.workspace, archive.source).bytes_read == box.stat().st_size
+    count = counted(monkeypatch)
+    assert export(archive.workspace, archive.source).bytes_read == box.stat().st_size == sum(count)
     assert archive.by_text().keys() == {"one", "new", "three"}
+
+
+def test_an_index_of_threads_that_cannot_be_read_is_made_again_from_the_records(archive: Archive) -> None:
+    forwarded = b"Message-ID: <outer@host.example>\nDate: 6 Feb 2025 08:40:00 GMT\nContent-Type: message/rfc822\n\n"
+    forwarded += mail("inner", 1, answers="one")
+    (archive.mails / "in.mbox").write_bytes(boxed(mail("one", 1), mail("two", 2, answers="one"), forwarded))
+    archive.export()
+    index = archive.workspace.home / "private" / "threads" / "mail.parquet"
+    whole = index.read_bytes()
+    index.write_bytes(whole[:-20])
+    (archive.mails / "b.eml").write_bytes(mail("three", 3, answers="two"))
+    assert archive.export().keys() == {"2025-03"}
+    found = archive.by_text()
+    assert found["three"]["thread_id"] == found["one"]["thread_id"] == found["inner"]["thread_id"]
+    (archive.mails / "b.eml").unlink()
+    archive.export()
+    assert index.read_bytes() == whole
+    assert findings(archive.workspace.home) == []
+
+
+def test_forgetting_passes_over_an_index_that_cannot_be_read(archive: Archive) -> None:
+    (archive.mails / "in.mbox").write_bytes(boxed(mail("one", 1), mail("two", 2)))
+    archive.export()
+    (archive.workspace.home / "private" / "threads" / "mail.parquet").write_bytes(b"PAR1")
+    archive.forget(archive.by_text()["one"]["asset_id"])
+    assert archive.by_text().keys() == {"two"}
+
+
+def test_bytes_that_were_not_read_are_checked_and_kept_again(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, "retain = true\n")
+    home, keys = archive.workspace.home, archive.workspace.keys
+    for name in ("a.eml", "b.eml"):
+        (archive.mails / name).write_bytes(DEEP)
+    archive.export()
+    for name in ("a.eml", "b.eml"):
+        (kept,) = raw.kept(home, "mail", keys, name, "")
+        kept.write_bytes(DEEP[:-9] + b"otherwise")
+    (archive.mails / "b.eml").unlink()
+    archive.export()
+    damaged = findings(home)
+    assert [one.said for one in damaged] == ["is not as it was written"] * 2
+    said = sorted(line.partition(": ")[2] for line in repair(archive.workspace, damaged))
+    assert said[0].startswith("left, it is of a file that is gone")
+    assert said[1] == "to be kept again when its file is read"
+    archive.export()
+    (kept,) = raw.kept(home, "mail", keys, "a.eml", "")
+    assert kept.read_bytes() == DEEP
+    assert len(findings(home)) == 1
+
+
+NAMED = b"Zoltan Quixote"
+UNREAD = {
+    "plain": b"by " + NAMED + b"\n",
+    "header": b"Subject: =?utf-8?Q?by_Zol?= =?utf-8?B?dGFuIFF1aXhvdGU=?=\n\n",
+    "quoted-printable": b"by Zolt=61n Quix=\note\n",
+    "base64": base64.encodebytes(b"x" * 60 + b" by " + NAMED + b" " + b"y" * 60),
+    "twice": base64.encodebytes(b"\n" * 50 + base64.encodebytes(b"x" * 60 + b" by " + NAMED + b" ")),
+    "utf-16": "\0by Zoltan Quixote\n".encode("utf-16-le"),
+    "picture": b"\xff\xd8" + bytes(range(256)) * 9 + b" by " + NAMED + b" \xff\xd9",
+    "utf-16, odd": b"x" + bytes(range(256)) * 9 + "\0 by Zoltan Quixote ".encode("utf-16-le"),
+    "utf-16, Hebrew": "שלום, זולטן קיחוטה!".encode("utf-16-le"),
+    "cp1255": "שלום, זולטן קיחוטה!".encode("cp1255"),
+    "packed": b"%PDF-1.7 whatever",
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_was_not_read_goes_with_the_person_whom_it_names(name: str, archive: Archive) -> None:
+    """The mail itself names nobody; what was not read of it does, or might."""
+    home, keys = archive.workspace.home, archive.workspace.keys
+    (archive.mails / "named.eml").write_bytes(DEEP + UNREAD[name])
+    (archive.mails / "other.eml").write_bytes(DEEP + b"by Zoltan Other, to Quixote\n")
+    (archive.mails / "torn.msg").write_bytes(compound(message({0x37: "by Zoltan Quixote"}))[:-600])
+    archive.export()
+    assert len(raw.kept(home, "mail", keys)) == 3
+    for who in ("Zoltan Quixote", "זולטן קיחוטה"):
+        archive.apply(rules.for_person(who, keys, "2025-04-01T00:00:00Z"))
+    assert raw.kept(home, "mail", keys) == raw.kept(home, "mail", keys, "other.eml")
+    assert len(raw.kept(home, "mail", keys)) == 1
+    archive.export(full=True)
+    assert len(raw.kept(home, "mail", keys)) == 1
+    assert findings(home) == []
+
+
+def test_what_was_not_read_goes_with_its_time_and_its_source(archive: Archive) -> None:
+    home, keys = archive.workspace.home, archive.workspace.keys
+    for year in (2018, 2025):
+        (archive.mails / f"{year}.eml").write_bytes(b"Date: 6 Jan %d 08:40:00 GMT\n" % year + DEEP)
+    archive.export()
+    archive.apply(rules.Rule(0, "before", "2025-04-01T00:00:00Z", before=1577836800))
+    assert raw.kept(home, "mail", keys) == raw.kept(home, "mail", keys, "2025.eml") != []
+    archive.apply(rules.Rule(0, "source", "2025-04-01T00:00:00Z", source="mail"))
+    assert raw.kept(home, "mail", keys) == []
+    assert not (home / "private" / "raw" / "mail").exists()
 
 
 def test_a_last_mail_that_went_on_is_read_again(archive: Archive) -> None:
@@ -183,6 +312,15 @@ def test_edges_of_mails(archive: Archive) -> None:
         ("three", "references", "one"),
         ("three", "references", "?"),
     }
+    (archive.mails / "late.eml").write_bytes(mail("absent", 1))
+    archive.export()
+    archive.stages()
+    absent = next(row["asset_id"] for row in archive.rows("records") if row["text"] == "absent")
+    found = (edge for edge in archive.rows("asset_asset_edges") if edge["dst_asset_ref"] == absent)
+    assert {names[edge["src_asset_ref"]] for edge in found if edge["relation_type"] == "references"} == {"three"}
+    (archive.mails / "late.eml").unlink()
+    archive.export()
+    archive.stages()
     members = [row for row in archive.rows("asset_asset_edges") if row["relation_type"] == "thread_member"]
     assert len({row["dst_asset_ref"] for row in members}) == 1
     assert len(members) == 3
@@ -247,7 +385,7 @@ def test_bytes_that_were_not_read_are_kept_until_the_file_is_read_again(archive:
     file = archive.mails / "deep.eml"
     file.write_bytes(DEEP)
     archive.export()
-    kept = raw.path_of(archive.workspace.home, "mail", archive.workspace.keys, "deep.eml", "")
+    (kept,) = raw.kept(archive.workspace.home, "mail", archive.workspace.keys, "deep.eml", "")
     assert kept.read_bytes() == DEEP
     assert kept.parent.stat().st_mode & 0o77 == 0
     file.write_bytes(mail("one", 1))

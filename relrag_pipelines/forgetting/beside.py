@@ -38,9 +38,12 @@ def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]
 
 
 def _remove_rows(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
-    if "asset_id" not in pq.read_schema(path).names:
+    try:
+        if "asset_id" not in pq.read_schema(path).names:
+            return
+        table = pq.read_table(path, partitioning=None)
+    except (pa.ArrowException, OSError):
         return
-    table = pq.read_table(path, partitioning=None)
     stays = [one not in asset_ids for one in table["asset_id"].to_pylist()]
     if not all(stays):
         with replacing(path) as beside:

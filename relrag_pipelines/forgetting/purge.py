@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import beside
+from relrag_pipelines.forgetting import beside, unread
 from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
 from relrag_pipelines.records import UnitMonth
@@ -211,6 +211,10 @@ def _forget_units(
     units.save(home, source, {path: units.hide(one, keyed) if path in hidden else one for path, one in states.items()})
     raw.drop(home, source, workspace.keys, hidden)
     raw.forget(home, source, workspace.keys, places)
+    zone = workspace.zone(source)
+    for file in raw.kept(home, source, workspace.keys) if matcher else ():
+        if unread.meant(matcher, file.read_bytes(), zone):
+            file.unlink()
     failures = units.load_failures(home, source)
     kept = [
         one

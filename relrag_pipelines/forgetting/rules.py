@@ -150,7 +150,8 @@ class Matcher:
     def __init__(self, rules: Iterable[Rule], keys: Keys) -> None:
         rules = list(rules)
         self._keys = keys
-        self._before = max((rule.before for rule in rules if rule.before is not None), default=None)
+        self.before = max((rule.before for rule in rules if rule.before is not None), default=None)
+        """records of an earlier time are left out; seconds, UTC"""
         self._ids = {one for rule in rules for one in rule.ids}
         self._addresses = {one for rule in rules for one in rule.addresses}
         names = [tuple(name) for rule in rules for name in rule.names]
@@ -160,7 +161,12 @@ class Matcher:
         self._seen: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        return self._before is not None or bool(self._ids or self._addresses or self._names)
+        return self.before is not None or bool(self._ids or self._addresses or self._names)
+
+    @property
+    def of_persons(self) -> bool:
+        """Whether they name any person."""
+        return bool(self._addresses or self._names)
 
     def rows(self, records: pa.Table, gone: set[str]) -> Rows:
         """Which private records are to be forgotten.
@@ -170,8 +176,8 @@ class Matcher:
         found = np.zeros(records.num_rows, dtype=bool)
         if not self or not records.num_rows:
             return found
-        if self._before is not None:
-            found |= pc.fill_null(pc.less(records["ts"], self._before), False).to_numpy()
+        if self.before is not None:
+            found |= pc.fill_null(pc.less(records["ts"], self.before), False).to_numpy()
         if self._ids:
             found |= self._by_id(records)
         if self._names or self._addresses:

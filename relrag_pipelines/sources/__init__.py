@@ -269,9 +269,9 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml",
-            1,
-            (".mbox", ".eml"),
+            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml and .msg",
+            2,
+            (".mbox", ".eml", ".msg"),
             "email",
             "gmail",
             module="mail",

@@ -41,7 +41,9 @@ PARTS = (
     Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),
     Part(r"private/threads/[^/]+\.parquet", "which thread each mail belongs to", "exports"),
     Part(
-        r"private/raw/[^/]+/[0-9a-f]+/[0-9a-f]+", "mails that could not be read to their end, as they came", "exports"
+        r"private/raw/[^/]+/[0-9a-f]+/[0-9a-f]+\.[0-9a-f]{64}",
+        "mails that could not be read to their end, as they came",
+        "exports",
     ),
     Part(r"private/spill/.+", "was put away by an export that was killed", "passing"),
     Part(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),

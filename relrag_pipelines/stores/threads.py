@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.mail.threads import Mail, thread
-from relrag_pipelines.stores import expected
+from relrag_pipelines.stores import expected, lake
 from relrag_pipelines.stores.atomic import replacing
 from relrag_pipelines.stores.seal import file_hash
 
@@ -62,7 +64,7 @@ class Index:
 
     def __init__(self, home: Path, source: str, replaced: Iterable[str], added: Sequence[pa.Table]) -> None:
         self._home, self._place = home, _path(home, source)
-        before = pq.read_table(self._place, schema=_SCHEMA) if self._place.exists() else _SCHEMA.empty_table()
+        before = _stored(home, source)
         kept = before.filter(pc.invert(pc.is_in(before["unit"], pa.array(sorted(replaced), pa.string()))))
         table = pa.concat_tables([kept, *added]).combine_chunks()
         threads = _threads(table)
@@ -85,6 +87,35 @@ class Index:
         with replacing(self._place) as beside:
             pq.write_table(self._table.sort_by([("asset_id", "ascending"), ("unit", "ascending")]), beside)
             expected.note(self._home, self._place.relative_to(self._home).as_posix(), file_hash(beside))
+
+
+def _stored(home: Path, source: str) -> pa.Table:
+    """The index as it is stored; where it cannot be read, made again from the private records, which say the same."""
+    try:
+        return pq.read_table(_path(home, source), schema=_SCHEMA)
+    except FileNotFoundError:
+        return _SCHEMA.empty_table()
+    except (pa.ArrowException, OSError):
+        months = sorted(lake.manifest(home, "private_records", source))
+        return pa.concat_tables([_SCHEMA.empty_table(), *(_of_month(home, source, month) for month in months)])
+
+
+def _of_month(home: Path, source: str, month: str) -> pa.Table:
+    records = lake.read(home, "private_records", source, month)
+    extra = [orjson.loads(one) for one in records["extra"].to_pylist()]
+    found = pa.table(
+        {
+            "asset_id": records["asset_id"],
+            "unit": records["unit"],
+            "month": pa.repeat(month, records.num_rows),
+            "references": pa.array([one.get("references", []) for one in extra], pa.list_(pa.string())),
+            "gmail_thread": pa.array([one.get("gmail_thread") for one in extra], pa.string()),
+            "thread_id": records["thread_id"],
+        }
+    ).cast(_SCHEMA)
+    attached = pc.is_valid(records["index_in_parent"]).to_numpy()
+    refers = np.array(["references" in one for one in extra], dtype=bool)
+    return found.filter(pa.array(~attached | refers))
 
 
 def _threads(table: pa.Table) -> pa.Array:

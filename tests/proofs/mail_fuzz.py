@@ -19,6 +19,7 @@ from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.mail import read
+from tests.sources.mail.outlook_files import compound, message, packed_rtf, windows_time
 
 SECONDS = 5.0
 MEBIBYTES = 1024
@@ -100,11 +101,23 @@ def samples_in(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in files]
 
 
+def saved() -> list[bytes]:
+    """Mails as Outlook saves them: headers, HTML, rich text, a message and files attached."""
+    rich = packed_rtf(rb"{\rtf1\ansi\ansicpg1255\fromhtml1{\*\htmltag64 <p>}\'f9\'ec\'e5\'ed{\*\htmltag72 </p>}}")
+    inner = message(
+        {0x0037: "inner", 0x1009: rich}, attachments=[{0x3707: "b.txt", 0x3705: 1, 0x3701: b"x"}], top=False
+    )
+    attached = [{0x3707: "a.csv", 0x3705: 1, 0x3701: b"a,b\n" * 1500}, {0x3001: "inner", 0x3705: 5, 0x3701: inner}]
+    head = "From: a@b.example\nMessage-ID: <a@b>\nReferences: <c@d>\n\n"
+    told = {0x0037: "s", 0x007D: head, 0x1013: b"<p>page</p>", 0x3FDE: 1255, 0x0039: windows_time(1736928720)}
+    return [compound(message(told, recipients=[{0x3001: "Ota", 0x39FE: "o@b.example"}], attachments=attached))]
+
+
 def main(arguments: Sequence[str]) -> None:
     """Mutates the mails below a folder, so many times."""
     folder, count = Path(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 100_000
     begun = time.perf_counter()
-    outcomes = fuzz(samples_in(folder), count)
+    outcomes = fuzz([*samples_in(folder), *saved()], count)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"{count:,} mutations in {time.perf_counter() - begun:.0f} s, at most {peak} MiB: {dict(outcomes)}")
     assert peak < MEBIBYTES, f"{peak} MiB is more than {MEBIBYTES}"

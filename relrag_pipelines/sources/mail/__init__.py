@@ -1,8 +1,8 @@
-"""Mail: mailboxes (Google Takeout and any mbox), Maildir, and files of one mail (.eml).
+"""Mail: mailboxes (Google Takeout and any mbox), Maildir, and files of one mail (.eml, .msg of Outlook).
 
-`containers` gives the mails of a file, `mime` the parts of a mail, `headers` what its headers say; `letters` makes its
-record and `attachments` those of what is attached. What cannot be read is a failure; what can be read of the same mail
-is kept, and so are the bytes of a mail that could not be read to its end.
+`containers` gives the mails of a file, `mime` or `outlook` the parts of a mail, `headers` what its headers say;
+`letters` makes its record and `attachments` those of what is attached. What cannot be read is a failure; what can be
+read of the same mail is kept, and so are the bytes of a mail that could not be read to its end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.mail import containers, mime
+from relrag_pipelines.sources.mail import containers, mime, outlook
 from relrag_pipelines.sources.mail.letters import Letter, read_mail
 
 __all__ = ["continues", "read", "recognise"]
@@ -36,6 +36,8 @@ def recognise(file: Path) -> bool:
     """Whether a file is a mailbox or a mail: by its first line or headers."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD)
+    if head.startswith(outlook.SIGNATURE):
+        return file.suffix.lower() == ".msg"
     known = mime.parse(head).fields.keys() & {"from", "to", "subject", "date", "message-id", "received", "return-path"}
     return len(known) >= (1 if head.startswith(b"From ") else 2)
 

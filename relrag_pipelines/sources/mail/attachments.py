@@ -18,7 +18,11 @@ Nested = Callable[[Part, Record, Reading, str], Iterator[Record | Failure]]
 """fills the record of a message that is attached, and gives what is attached to that"""
 
 _SUFFIX_OF = {content_type: suffix for suffix, content_type in reversed(document.SUFFIXES.items())}
-_SEALED = {"application/pkcs7-mime", "application/x-pkcs7-mime"}
+_SEALED = {
+    "application/pkcs7-mime": "S/MIME",
+    "application/x-pkcs7-mime": "S/MIME",
+    "application/x-microsoft-rpmsg-message": "rights management",
+}
 
 
 def read(
@@ -31,7 +35,7 @@ def read(
     for index, part in enumerate(found):
         place = f"{at}, attachment {index + 1}" if at else f"attachment {index + 1}"
         record = _record(part, parent, index, len(found))
-        if part.parts and part.type.startswith("message/"):
+        if part.parts and not part.type.startswith("multipart/"):
             inside = list(nested(part, record, reading, place))
             body.defects.update(record.extra.get("defects", ()))
             yield record
@@ -68,7 +72,8 @@ def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
     """Adds the text of an attachment and what is known of its bytes."""
     if part.type in _SEALED:
         sealed = "signed in a form that hides it" if _is_signed(part) else "encrypted"
-        yield Failure("", "encrypted", f"the part is {sealed} (S/MIME); save the mail opened to have its text")
+        how = _SEALED[part.type]
+        yield Failure("", "encrypted", f"the part is {sealed} ({how}); save the mail opened to have its text")
     data = part.content()
     record.extra = {"size": len(data), "bytes_hash": reading.hash(hashlib.sha256(data).hexdigest())}
     if part.type == "text/calendar" or (record.file_name or "").lower().endswith((".ics", ".vcs")):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import mimetypes
 import re
 from dataclasses import dataclass, field
 
 from relrag_pipelines.sources.document.content import clean
-from relrag_pipelines.sources.mail import charsets, headers, tnef
+from relrag_pipelines.sources.mail import charsets, headers, mapi, mime, outlook, tnef
 from relrag_pipelines.sources.mail.html import to_text
-from relrag_pipelines.sources.mail.mime import Part
+from relrag_pipelines.sources.mail.mime import MAX_DEPTH, Part
 
 MAX_TEXT = 4 * 2**20
 """Longest text of one part that is read, bytes; no person wrote a longer one."""
@@ -70,7 +69,7 @@ def body_of(mail: Part) -> Body:
 def name_of(part: Part) -> str:
     """The file name that a part gives itself, a file's by its place where it has no other; empty without one."""
     disposition = headers.decode_plain(part.raw("content-disposition"))
-    name = headers.parameters(disposition).get("filename") or part.parameters.get("name") or ""
+    name = headers.parameters(f";{disposition}").get("filename") or part.parameters.get("name") or ""
     if not name and part.type not in ("text/plain", "text/html"):
         place = part.get("content-location")
         name = place if _FILE_PLACE.fullmatch(place) else ""
@@ -114,20 +113,38 @@ def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: 
 
 
 def _opened(part: Part, found: Body) -> list[Part]:
-    """The part, or of a winmail.dat what it holds; the text of that is the mail's where the mail has none."""
-    if part.type not in _TNEF and name_of(part).lower() != "winmail.dat":
-        return [part]
-    try:
-        packed = tnef.unpack(part.content())
-    except tnef.TnefError:
-        part.defects.append("damaged_tnef")
-        return [part]
-    found.text = found.text or clean(packed.text).strip()
-    files = []
-    for name, data in packed.files:
-        guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
-        files.append(Part(data, 0, len(data), type=guessed, parameters={"name": name}))
-    return files
+    """The part, or what it holds: a mail that Outlook saved, or what it packed into a winmail.dat.
+
+    The text of a winmail.dat is the mail's where the mail has none.
+    """
+    name = name_of(part).lower()
+    if part.type in _TNEF or name == "winmail.dat":
+        try:
+            packed = tnef.unpack(part.content(), part.depth)
+        except tnef.TnefError:
+            part.defects.append("damaged_tnef")
+            return [part]
+        if not found.text:
+            found.text, found.content_type = _best(tuple(mapi.texts(packed.properties)))
+        return [mapi.attached_part(one, part.depth + 1) for one in packed.attachments]
+    if not part.parts and (name.endswith((".msg", ".eml")) or part.type == "application/vnd.ms-outlook"):
+        _open_saved(part)
+    return [part]
+
+
+def _open_saved(part: Part) -> None:
+    """Gives a file that is attached the mail that was saved in it."""
+    data = part.content()
+    if part.depth >= MAX_DEPTH:
+        part.defects.append("too_deep")
+    elif not data.startswith(outlook.SIGNATURE):
+        mail = mime.parse(data, part.depth + 1)
+        part.parts = [mail] if {"from", "subject", "date"} & mail.fields.keys() else []
+    else:
+        try:
+            part.parts = [outlook.parse(data, part.depth + 1)]
+        except outlook.CompoundError:
+            part.defects.append("damaged_outlook")
 
 
 def _is_text(part: Part) -> bool:

@@ -19,6 +19,27 @@ _WIDER = {
 }
 """What is called so is written in the wider charset, as browsers read it."""
 _ALIASES = {"iso-8859-8-i": "cp1255", "iso-8859-8-e": "cp1255", "x-sjis": "cp932", "x-gbk": "gb18030"}
+_CODE_PAGES = {
+    1200: "utf-16-le",
+    10000: "mac_roman",
+    20127: "ascii",
+    20866: "koi8_r",
+    20932: "euc_jp",
+    21866: "koi8_u",
+    38598: "cp1255",
+    50220: "iso2022_jp",
+    50221: "iso2022_jp",
+    50222: "iso2022_jp",
+    50225: "iso2022_kr",
+    51932: "euc_jp",
+    51936: "gb18030",
+    51949: "cp949",
+    52936: "hz",
+    54936: "gb18030",
+    65000: "utf-7",
+    65001: "utf-8",
+}
+"""Numbers of Windows' code pages that Python knows by another name"""
 _SEVEN_BITS = {"utf-7", "hz", "iso2022_jp", "iso2022_jp_1", "iso2022_jp_2", "iso2022_kr"}
 """ASCII bytes that mean something else"""
 
@@ -59,3 +80,11 @@ def known(declared: str) -> str | None:
     except (LookupError, ValueError, TypeError):
         return None
     return _WIDER.get(found.name, found.name)
+
+
+@functools.lru_cache(256)
+def code_page(number: int) -> str | None:
+    """Python's name of one of Windows' code pages; None where it is none of text."""
+    if number in _CODE_PAGES:
+        return _CODE_PAGES[number]
+    return known(f"iso8859-{number - 28590}" if 28591 <= number <= 28605 else f"cp{number}")

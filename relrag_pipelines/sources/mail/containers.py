@@ -1,4 +1,4 @@
-"""Mails one by one out of a file: a mailbox (mbox in all its forms), or a file that is one mail (.eml, Maildir).
+"""Mails one by one out of a file: a mailbox (mbox in all its forms), or a file that is one mail (.eml, .msg, Maildir).
 
 A mailbox is streamed: no more than one mail of it is held. Its mails are told apart by their `From ` line; those of the
 mboxcl forms by Content-Length, where what follows bears it out. Formats: RFC 4155 and, for the forms, mbox(5).
@@ -43,7 +43,7 @@ class Mail:
 
 def is_mailbox(file: Path) -> bool:
     """Whether a file is to be read as many mails: named or begun as a mailbox, and not named as one mail."""
-    if file.suffix.lower() == ".eml" or is_maildir(PurePosixPath(file.as_posix())):
+    if file.suffix.lower() in (".eml", ".msg") or is_maildir(PurePosixPath(file.as_posix())):
         return False
     with file.open("rb") as stream:
         return file.suffix.lower() == ".mbox" or stream.read(len(_FROM)) == _FROM

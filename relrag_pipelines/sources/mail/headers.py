@@ -21,6 +21,10 @@ MAX_VALUE = 2**16
 """Longest value that is read, bytes."""
 
 _LONGEST_DATE = 200
+_DIRECTION = dict.fromkeys((0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF))
+"""marks of the direction of writing, of which nothing is seen"""
+_NOT_IN_NAMES = _DIRECTION | {ord("<"): " ", ord(">"): " "}
+"""brackets too: what is written between them passes for the address"""
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _LINE_ENDS = re.compile(r"[\r\n]+")
 _WORD = re.compile(r"=\?([^?*\s]+)(?:\*[^?\s]*)?\?([bBqQ])\?(.{0,2000}?)\?=", re.DOTALL)
@@ -39,8 +43,14 @@ _COMMENT = re.compile(r"\((?:[^()\\]|\\.){0,200}\)")
 _AROUND_COLON = re.compile(r"\s*:\s*")
 _DATE = re.compile(
     r"\s*(?:[A-Za-z]{2,9}\.?,?\s*)?(\d{1,2})[ -]+([A-Za-z]{3})[a-z]*\.?[ -]+(\d{2,4})"
-    r"\s+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))?\s*([+-]\d{4}|[A-Za-z]{1,5}\b)?"
+    r"\s+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))?\s*([AaPp][Mm]\b)?\s*([+-]\d{4}|[A-Za-z]{1,5}\b)?"
 )
+_ASCTIME = re.compile(
+    r"\s*(?:[A-Za-z]{2,9}\.?,?\s+)?([A-Za-z]{3})[a-z]*\.?\s+(\d{1,2}),?"
+    r"\s+(\d{1,2}:\d\d(?::\d\d)?)\s*([+-]\d{4}|[A-Za-z]{1,5})?\s+(\d{4})\b"
+)
+"""as the clocks of Unix write it: the year last"""
+_ZONE = re.compile(r"[+-]\d{4}|\b[A-Z]{1,5}\s*$")
 _MONTHS = {
     "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
     "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
@@ -116,7 +126,7 @@ def message_ids(values: Iterable[bytes]) -> list[str]:
     found: dict[str, None] = {}
     for value in values:
         text = _text(value)
-        ids = _ID.findall(text) or [word for word in text.split() if "@" in word]
+        ids = _ID.findall(text) or [word.strip("<>") for word in text.split() if "@" in word]
         found |= dict.fromkeys(one for one in ("".join(one.split()) for one in ids) if one)
     return list(found)
 
@@ -184,7 +194,8 @@ def _joined(parts: list[tuple[int, bool, str]]) -> str:
         if encoded and number == 0 and value.count("'") >= 2:
             charset, _, value = value.split("'", 2)
         data += unquote_to_bytes(value) if encoded else value.encode("utf-8", "replace")
-    return charsets.text(data, charset)
+    text = charsets.text(data, charset)
+    return _words(text) if "=?" in text else text
 
 
 def _addresses(text: str) -> Iterator[Address]:
@@ -193,15 +204,20 @@ def _addresses(text: str) -> Iterator[Address]:
         return
     words: list[str] = []
     angle: str | None = None
-    comment = ""
+    comment, before = "", 0
     for piece in _ADDRESS_TOKEN.findall(text):
         if piece == ":" and angle is None and not any("@" in word for word in words):
             words = []  # the name of a group
         elif piece in ",;":
             yield from _address(words, angle, comment)
             words, angle, comment = [], None, ""
+        elif piece == "<":
+            words.append(" ")  # never closed
         elif piece[0] == "<":
-            angle = piece[1:-1] if len(piece) > 1 else ""
+            if angle is not None:  # a comma is missing
+                yield from _address(words[:before], angle, comment)
+                words, comment = words[before:], ""
+            angle, before = piece[1:-1], len(words)
         elif piece[0] == "(" and len(piece) > 1:
             comment = piece[1:-1]
         else:
@@ -218,30 +234,35 @@ def _address(words: list[str], angle: str | None, comment: str) -> Iterator[Addr
     else:
         name, address = said or comment, angle or ""
     one = Address(_name(name), normalise(address))
-    if said or one.address:
+    if one.name or one.address:
         yield one
 
 
 def _name(name: str) -> str:
-    return " ".join((_words(name) if "=?" in name else name).split()).strip("\"'")
+    plain = (_words(name) if "=?" in name else name).translate(_NOT_IN_NAMES)
+    return " ".join(plain.split()).strip("\"'")
 
 
 def normalise(address: str) -> str:
     """An address in lower case, without quotes, spaces or a route before it."""
     address = _words(address) if "=?" in address else address
     address = _COMMENT.sub("", address) if "(" in address else address
-    address = "".join(address.split()).strip("\"'<>").rpartition(":")[2].lower()
+    address = "".join(address.translate(_DIRECTION).split()).strip("\"'<>").rpartition(":")[2].lower()
+    address = address.strip("[]") if address.startswith("[") else address
     return "" if address.startswith("@") else address
 
 
 def _moment(text: str) -> datetime | None:
+    if turned := _ASCTIME.match(text):
+        month, day, time, zone, year = turned.groups("")
+        text = f"{day} {month} {year} {time} {zone}"
     if found := _DATE.match(text):
-        day, month, year, hour, minute, second, zone = found.groups()
+        day, month, year, hour, minute, second, half, zone = found.groups()
         number = _MONTHS.get(month.lower())
         if number is None:
             return None
         whole = int(year) + (0 if len(year) == 4 else 1900 if len(year) == 3 or int(year) > 49 else 2000)
-        moment = datetime(whole, number, int(day), int(hour), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
+        moment = datetime(whole, number, int(day), _hour(hour, half), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
         return moment.replace(tzinfo=_offset(zone)) if zone else moment
     if re.match(r"\s*\d{4}-\d\d-\d\d", text):
         return datetime.fromisoformat(text.strip())
@@ -249,7 +270,15 @@ def _moment(text: str) -> datetime | None:
     if parsed is None or parsed[0] < 1970:
         return None
     moment = datetime(*parsed[:6])  # noqa: DTZ001
+    if not _ZONE.search(text):  # which the library takes for UTC
+        return moment
     return moment.replace(tzinfo=UTC if parsed[9] is None else timezone(timedelta(seconds=parsed[9])))
+
+
+def _hour(hour: str, half: str | None) -> int:
+    if half is None or int(hour) > 12:
+        return int(hour)
+    return int(hour) % 12 + 12 * (half.lower() == "pm")
 
 
 def _offset(zone: str) -> timezone:

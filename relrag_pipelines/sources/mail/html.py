@@ -55,7 +55,8 @@ class _Mail(Reader):
 
     def opened(self, name: str, attributes: str) -> None:
         if attributes and _ANSWERED.search(attributes):
-            self.out.append(f"\n\n{DIVIDER}\n")
+            if not "".join(self.out[-8:]).rstrip(f" \n{LINE}").endswith(DIVIDER):
+                self.out.append(f"\n\n{DIVIDER}\n")
         elif attributes and _SIGNATURE.search(attributes) and "".join(self.out[-3:]).strip(f" \n{LINE}") != "--":
             self.out.append(f"{LINE}--{KEPT_SPACE}{LINE}")
         if name == "blockquote":

@@ -9,14 +9,14 @@ from relrag_pipelines.sources.mail import headers
 
 _OWN = {
     "inbox": ("Posteingang", "Boîte de réception", "Recibidos", "Doručená pošta", "דואר נכנס"),
-    "sent": ("Gesendet", "Messages envoyés", "Enviados", "Odeslaná pošta", "Odeslané", "דואר יוצא"),
+    "sent": ("Gesendet", "Messages envoyés", "Enviados", "Odeslaná pošta", "Odeslané", "דואר יוצא", "נשלח"),
     "drafts": ("Draft", "Entwürfe", "Brouillons", "Borradores", "Koncepty", "טיוטות"),
     "spam": ("Spam", "ספאם"),
     "trash": ("Papierkorb", "Corbeille", "Papelera", "Koš", "אשפה"),
     "important": ("Wichtig", "Important", "Importantes", "Důležité", "חשוב"),
     "starred": ("Markiert", "Suivis", "Destacados", "S hvězdičkou", "מסומן בכוכב"),
-    "unread": ("Ungelesen", "Non lus", "No leídos", "Nepřečtené", "לא נקרא"),
-    "opened": ("Geöffnet", "Ouvert", "Abierto", "Otevřené", "נפתח"),
+    "unread": ("Ungelesen", "Non lus", "No leídos", "Nepřečtené", "Nepřečteno", "לא נקרא", "לא נקראו"),
+    "opened": ("Geöffnet", "Ouvert", "Abierto", "Otevřené", "Otevřeno", "נפתח"),
     "archived": ("Archiviert", "Archivés", "Archivado", "Archivováno", "הועבר לארכיון"),
 }
 """Labels that Gmail gives itself, in English -> in German, French, Spanish, Czech and Hebrew"""

@@ -24,7 +24,7 @@ from relrag_pipelines import numbers
 from relrag_pipelines.keys import safe_id
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading
-from relrag_pipelines.sources.mail import attachments, headers, labels, mime, quoted
+from relrag_pipelines.sources.mail import attachments, headers, labels, mime, outlook, quoted
 from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of, name_of
 from relrag_pipelines.sources.mail.bulk import bulk
 from relrag_pipelines.sources.mail.mime import Part
@@ -42,7 +42,11 @@ _TOO_LARGE = {
     "head_too_long": f"of a head the first {mime.MAX_HEADERS:,} bytes are read",
     "text_too_long": f"of a text the first {MAX_TEXT:,} bytes are read",
 }
-_LOSSY = {*_TOO_LARGE, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
+_DAMAGED = {
+    "damaged_outlook": "some of what Outlook saved is missing from the file",
+    "damaged_rtf": "its text is rich text that cannot be unpacked",
+}
+_LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
 _MOST_IDS = 200
 
@@ -75,6 +79,11 @@ def read_mail(letter: Letter, reading: Reading, seen: dict[str, str]) -> Iterato
     """
     try:
         found = list(_records(letter, reading, seen))
+    except outlook.CompoundError as error:
+        reading.keep(letter.unit, letter.place, letter.data)
+        why = f"a mail saved by Outlook that cannot be opened: {error}; its bytes are kept, save it again"
+        yield Failure(letter.at, "damaged", why, whole_unit=not letter.place)
+        return
     except Exception as error:  # noqa: BLE001  one bad mail must not stop a mailbox; its text must not reach a traceback
         reading.keep(letter.unit, letter.place, letter.data)
         why = f"the mail cannot be read ({type(error).__name__}); its bytes are kept; please report it"
@@ -84,7 +93,8 @@ def read_mail(letter: Letter, reading: Reading, seen: dict[str, str]) -> Iterato
 
 
 def _records(letter: Letter, reading: Reading, seen: dict[str, str]) -> Iterator[Record | Failure]:
-    mail = mime.parse(letter.data)
+    saved_by_outlook = letter.data.startswith(outlook.SIGNATURE)
+    mail = outlook.parse(letter.data) if saved_by_outlook else mime.parse(letter.data)
     body = body_of(mail)
     record = _record(mail, body, reading)
     record.source_id = _own_id(record, mail, reading, seen)
@@ -96,6 +106,8 @@ def _records(letter: Letter, reading: Reading, seen: dict[str, str]) -> Iterator
         reading.keep(letter.unit, letter.place, letter.data)
     for defect in sorted(body.defects & _TOO_LARGE.keys()):
         yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
+    for defect in sorted(body.defects & _DAMAGED.keys()):
+        yield Failure(letter.at, "damaged", f"{_DAMAGED[defect]}; its bytes are kept, save the mail again from Outlook")
     if body.encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:
         yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP); save it decrypted to have its text")
     yield record

@@ -48,6 +48,8 @@ class Part:
     """what is wrong with it, a short fixed word each"""
     declared: bool = False
     """it says itself of what type it is"""
+    depth: int = 0
+    """so many multiparts and messages it lies within"""
 
     def raw(self, name: str) -> bytes:
         """The first value of a header as it stands; empty where there is none."""
@@ -105,11 +107,11 @@ class Part:
         return b"".join(decoded)
 
 
-def parse(data: bytes) -> Part:
-    """The mail in these bytes, whatever they are."""
+def parse(data: bytes, depth: int = 0) -> Part:
+    """The mail in these bytes, whatever they are; `depth` is how deep it lies within another."""
     if b"\n" not in data and b"\r" in data:
         data = data.replace(b"\r", b"\n")
-    return _Opening(data).part(0, len(data), 0, "text/plain")
+    return _Opening(data).part(0, len(data), depth, "text/plain")
 
 
 class _Opening:
@@ -121,7 +123,7 @@ class _Opening:
 
     def part(self, start: int, end: int, depth: int, default_type: str) -> Part:
         self._parts += 1
-        part = Part(self._data, start, end)
+        part = Part(self._data, start, end, depth=depth)
         _read_head(part)
         given = part.fields.get("content-type", ())
         part.type, part.parameters = headers.content_type(given[0] if given else b"", default_type)

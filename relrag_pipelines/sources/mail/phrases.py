@@ -23,40 +23,50 @@ WROTE = re.compile(
 )
 """The verb that ends the line above a quotation; a name follows it in German, and "from" in newer Gmail in Hebrew."""
 
+WROTE_ON = re.compile(
+    r"(?<!\w)(?:wrote on|schrieb am|píše v|napsala? dne|a écrit (?:le|sur)|escribió el|כתבה? ב) ?\S.{5,80}:$"
+)
+"""The verb before the date, which ends the line."""
+
 BEGINS = re.compile(
-    r"(?:on|at|dne|dňa|am|le|el|בתאריך|ב-)(?=[\s\d]|-)|(?:po|út|st|čt|pá|so|ne) \d|\d{1,4}[./-]\s?\d{1,2}[./-]"
+    r"(?:on|at|dne|dňa|am|le|el|en|בתאריך|ב-)(?=[\s\d]|-)|(?:po|út|st|čt|pá|so|ne) \d|\d{1,4}[./-]\s?\d{1,2}[./-]"
     r"|(?:mo|di|mi|do|fr|sa|so)\.,? \d|(?:מאת|ב)\s?\d"
 )
 """How that line begins where it begins with the date."""
 
-ORIGINAL = _any("""
+ORIGINAL = _any(r"""
 original message | original appointment | reply message | reply to message | ursprüngliche nachricht
 original-?nachricht | originaltext | originalnachricht | původní zpráva | původní e-?mail | původní email
-message d'origine | message original | mensaje original | correo original | הודעה מקורית | ההודעה המקורית
+message d'origine | message original | mail original | ursprüngliche mail
+(?!on ).{3,80} <\S{3,80}> wrote | mensaje original | correo original | הודעה מקורית | ההודעה המקורית
 """)
 """Between hyphens above the message that is answered."""
 
 FORWARDED = _any("""
-forwarded message | begin forwarded message | forwarded by .{1,80} | weitergeleitete nachricht
-anfang der weitergeleiteten nachricht | weitergeleitete e-?mail | přeposlaná zpráva | předaná zpráva
-začátek přeposlané zprávy | začátek předávané zprávy | přeposlaný e-?mail | message transféré
-message réexpédié | début du message réexpédié | début du message transféré | courriel transféré
+forwarded message | forwarded message from .{1,80} | begin forwarded message | forwarded by .{1,80}
+weitergeleitete nachricht | anfang der weitergeleiteten nachricht | weitergeleitete e-?mail
+přeposlaná zpráva | předaná zpráva | začátek přeposlané zprávy | začátek přeposílané zprávy
+začátek předávané zprávy | přeposlaný e-?mail | message transféré | message réexpédié
+début du message réexpédié | début du message transféré | courriel transféré
 mensaje reenviado | inicio del mensaje reenviado | mensaje original reenviado | הודעה מועברת | הודעה שהועברה
 תחילת ההודעה שהועברה | תחילת הודעה שהועברה
 """)
 """Between hyphens, or before a colon, above a message that is passed on."""
 
-FORWARD_SUBJECT = re.compile(r"\s*(?:fwd?|wg|tr|rv|enc|i|př|prep|přep|הועבר|העברה)\s?:", re.IGNORECASE)
+FORWARD_SUBJECT = re.compile(
+    r"\s*(?:\[[^\]]{0,40}\]\s*)?(?:fwd?|wg|tr|rv|enc|i|př|prep|přep|předáno|přeposláno|הועבר|העברה)\s?:", re.IGNORECASE
+)
 """The subject of a mail that passes another one on."""
 
 _LABELS = {
     "from": "from | von | od | de | expéditeur | מאת | odesílatel",
     "date": "sent | date | gesendet | gesendet am | datum | odesláno | envoyé | envoyé le | enviado | enviado el"
     " | fecha | enviado em | נשלח | תאריך | נשלח בתאריך",
-    "to": "to | an | komu | à | destinataire | para | אל | לכבוד",
+    "to": "to | an | komu | à | a | destinataire | para | אל | לכבוד",
     "cc": "cc | bcc | kopie | copie | kopie (cc) | skrytá kopie | copia | cco | cci | עותק | עותק נסתר | העתק"
     " | reply-to | antwort an | odpovědět | répondre à | responder a | importance | wichtigkeit | důležitost"
-    " | attachments | anlagen | přílohy | pièces jointes | datos adjuntos | קבצים מצורפים",
+    " | organisation | organization | organizace"
+    " | organización | attachments | anlagen | přílohy | pièces jointes | datos adjuntos | קבצים מצורפים",
     "subject": "subject | betreff | předmět | věc | objet | sujet | asunto | נושא | הנדון",
 }
 LABELS = {label.strip(): kind for kind, labels in _LABELS.items() for label in labels.split(" | ")}
@@ -64,6 +74,7 @@ LABELS = {label.strip(): kind for kind, labels in _LABELS.items() for label in l
 
 _DEVICE = (
     r"iphon|ipad|ipod|\bios\b|android|samsung|galaxy|huawei|xiaomi|redmi|pixel|oneplus|motorola|nokia|blackberry|outlook"
+    r"|bluemail|typeapp|k-9|aqua ?mail|email\.cz"
     r"|yahoo|gmail|\bgmx\b|web\.de|\bmail\b|e-mail|windows|proton|thunderbird|\bphone|smartphone|handy|mobile?\b"
     r"|mobiltelefon|mobilu|telefonu|téléphone|portable|móvil|teléfono|tablet|seznam|אייפון|אייפד|אנדרואיד|טלפון|הנייד|גלקסי"
 )
@@ -71,22 +82,34 @@ SENT_FROM = re.compile(
     r"(?:sent (?:from|via|using|with)|(?:get|download) outlook for|gesendet (?:von|mit|aus|über)"
     r"|(?:holen sie sich|laden sie) outlook|(?:ode|po)sláno (?:ze?|pomocí|přes|mým)|zís(?:kejte|kat) outlook"
     r"|envoyé (?:de|depuis|à partir|avec|via)|(?:obtenez|obtenir|télécharger) outlook|provenance :"
-    r"|enviado (?:desde|con|a través)|(?:obtener|obtenga|descargar) outlook"
+    r"|enviado (?:desde|de|con|a través)|(?:obtener|obtenga|obtén|descargar) outlook"
     r"|נשלח (?:מ|באמצעות|דרך|על ידי)|(?:הורד את|קבל את|קבלו את|להורדת) outlook)"
     rf"(?=.{{0,80}}(?:{_DEVICE})).{{1,100}}"
-    rf"|(?:von meinem|z mého|ze svého|depuis mon|desde mi|de mon) (?=.{{0,60}}(?:{_DEVICE})).{{1,80}}"
+    rf"|(?:diese nachricht wurde )?(?:von meinem|z mého|ze svého|depuis mon|desde mi|de mon) (?=.{{0,60}}(?:{_DEVICE}))"
+    r".{1,80}"
     r"(?:gesendet|odesláno|posláno|envoyé|enviado)\.?"
 )
 """The last line that phones and mail programs add by themselves; matched against the whole line."""
+
+CLOSES = _any("""
+(?:(?:with )?(?:best|kind|kindest|warm|warmest) )?regards | (?:yours )?(?:sincerely|faithfully|truly)(?: yours)?
+cheers | all the best | best wishes | mit (?:freundlichen|besten|herzlichen|lieben|vielen) grü(?:ß|ss)en
+(?:beste|freundliche|liebe|viele|schöne|herzliche) grü(?:ß|ss)e | hochachtungsvoll | mfg | lg
+s (?:pozdravem|úctou|přáním hezkého dne) | (?:hezký|krásný|pěkný) den | (?:bien )?cordialement | (?:bien )?à vous
+amicalement | salutations distinguées | (?:un )?(?:cordial saludo|saludo cordial|saludo)
+(?:cordiales )?saludos(?: cordiales)? | atentamente | un abrazo
+בברכה | בכבוד רב | בתודה | תודה ובברכה | בברכה ותודה | כל טוב
+""")
+"""The whole line with which a letter closes, before the name of its writer."""
 
 DISCLAIMERS = {
     "en": _table("""
     intended solely for | intended only for | intended for the (?:sole|exclusive|named) | solely for the use of
     the intended recipient | not the intended
-    (?:received|receive|got) (?:this|the) [\\w-]+(?: \\w+)? (?:in error|by mistake)
-    notify the sender | contact the sender | delete (?:this|the) (?:e-?mail|message|communication) from
-    may contain (?:confidential|privileged) | contains? confidential | confidential and | legally privileged
-    and privileged | strictly prohibited | unauthori[sz]ed (?:use|review|disclosure|copying) | disclosure, copying
+    (?:received|receive|got) (?:it|(?:this|the) [\\w-]+(?: \\w+)?) (?:in error|by mistake)
+    notify the sender | contact the sender | delete (?:it|(?:this|the) (?:e-?mail|message|communication) from)
+    (?:may contain|contains?) (?:confidential|privileged) | confidential and|and privileged|legally privileged
+    strictly prohibited | unauthori[sz]ed | disclosure, copying | disseminate | (?:named|the) addressee
     confidentiality notice | accepts? no (?:liability|responsibility)
     """),
     "he": _table("""
@@ -113,7 +136,7 @@ DISCLAIMERS = {
 }
 """Parts of the sentences that lawyers have put under mails, a language each; `ENOUGH` of them in one paragraph tell."""
 
-ENOUGH = {"en": 2, "he": 3, "cs": 3, "de": 3, "fr": 3, "es": 3}
+ENOUGH = {"en": 3, "he": 3, "cs": 3, "de": 3, "fr": 3, "es": 3}
 """How many different ones; the parts are common words in some languages."""
 
 FOOTERS = _any("""

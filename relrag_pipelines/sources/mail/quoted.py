@@ -22,17 +22,22 @@ LONGEST_MARK = 400
 """A mark is not looked for in more characters of a line than this."""
 LONGEST_SIGNATURE = 30
 """Lines below `-- `; below `--`, which some write between paragraphs, a third."""
+LONGEST_CARD = 8
+"""Lines below a closing, or below another rule, that are the writer's name and card; none has over 80 characters."""
 MOST_DISCLAIMERS = 10
 """Paragraphs."""
 
 _DIRECTION = dict.fromkeys(map(ord, "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"))
-_PLAIN = _DIRECTION | {0xA0: " ", 0x202F: " ", 0x2009: " ", 0xFF1A: ":", 0x2019: "'", ord("\t"): " "}
+_HYPHENS = dict.fromkeys((0x05BE, *range(0x2010, 0x2016), 0x2212), "-")
+_PLAIN = _DIRECTION | _HYPHENS | {0xA0: " ", 0x202F: " ", 0x2009: " ", 0xFF1A: ":", 0x2019: "'", ord("\t"): " "}
 _LINE = re.compile(r"(?:[ \t\r]*+\n)++|[^\n]*+\n|[^\n]++")
 _QUOTE = re.compile(r"[ \t\u200e\u200f\u202a-\u202e\u2066-\u2069]{0,3}(>(?![:;=]-?[()DP])(?:[ \t]?>)*+)")
 _DATED = re.compile(r"\d{4}|\d{1,2}[./-] ?\d{1,2}[./-]|\d{1,2}[:.]\d\d|\d ?h ?\d\d")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\d[./-] ?\d{1,2}[./-] ?\d\d(?!\d)")
 _TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
 _ADDRESS_LAST = re.compile(r"@[^\s<>()@]{1,190}[>)]{1,3} ?:$")
+_VERB_FOLLOWS = re.compile(r"(?:on|at|am|le|el|en|dne) ")
+_POSTSCRIPT = re.compile(r"(?:p\. ?s\b|ps\b|n\.b\.|נ\.ב)")
 _RULED = re.compile(r"[-_=*~]{2,}\s?(.{3,100}?)\s?[-_=*~]{0,80}:?")
 _UNDERSCORES = re.compile(r"[_-]{5,}")
 
@@ -122,7 +127,9 @@ def _history(lines: Sequence[_Line], forward: bool) -> list[Kind]:
     at = 0
     while at < len(lines):
         line = lines[at]
-        if line.bare and (found := _message(lines, at, forward)):
+        if line.bare and _divider(line.bare) == "original" and _introduction(lines, _next_text(lines, at + 1)):
+            at = _fill(kinds, at, _next_text(lines, at + 1))  # the line that follows says how far it goes
+        elif line.bare and (found := _message(lines, at, forward)):
             passed_on, body = found
             end = _region_end(lines, at)
             kinds[at:body] = ["forward_headers" if passed_on else "quoted"] * (body - at)
@@ -172,7 +179,8 @@ def _message(lines: Sequence[_Line], at: int, forward: bool) -> tuple[bool, int]
     divider = _divider(line.bare)
     if not divider:
         end, fields = _header(lines, at)
-        return (forward, end) if fields >= {"from", "date", "subject"} else None
+        told = any("@" in one.bare or _YEAR.search(one.bare) for one in lines[at:end])
+        return (forward, end) if told and fields >= {"from", "date", "subject"} else None
     end, fields = _header(lines, _next_text(lines, at + 1))
     if divider == "rule":
         return (forward, end) if fields >= {"from", "date", "subject"} else None
@@ -231,7 +239,7 @@ def _introduction(lines: Sequence[_Line], at: int) -> int:
             return 0
         if said and phrases.BEGINS.match(lines[at + size - 1].bare) and _DATED.search(lines[at + size - 1].bare):
             return 0
-        said = f"{said} {lines[at + size - 1].bare}".strip()
+        said = f"{said} {_without_rule(lines[at + size - 1].bare)}".strip()
         if said[-1] == ":" and len(said) <= LONGEST_MARK:
             following = _next_text(lines, at + size)
             quoted = following < len(lines) and lines[following].depth > 0
@@ -241,39 +249,63 @@ def _introduction(lines: Sequence[_Line], at: int) -> int:
     return 0
 
 
+def _without_rule(bare: str) -> str:
+    """What stands between hyphens as Zoho puts it: `---- On ... wrote ---`."""
+    ruled = bare.startswith("--") and bare.endswith("--") and len(bare) > 20
+    return f"{bare.strip('- ')}:" if ruled else bare
+
+
 def _introduces(said: str, quoted: bool, size: int) -> bool:
     """Whether it does, with a quotation right below or, where more evidence is asked for, without."""
     dated, begins = bool(_DATED.search(said)), bool(phrases.BEGINS.match(said))
-    wrote, addressed = bool(phrases.WROTE.search(said)), bool(_ADDRESS_LAST.search(said))
+    wrote_on = bool(phrases.WROTE_ON.search(said))
+    wrote, addressed = wrote_on or bool(phrases.WROTE.search(said)), bool(_ADDRESS_LAST.search(said))
     if quoted:
         return (wrote and (size == 1 or (begins and dated))) or (addressed and begins and dated)
-    if not begins or not _TIME.search(said):
+    if not (begins or (wrote_on and "@" in said)) or not _TIME.search(said):
         return False
-    return addressed or (wrote and bool(_YEAR.search(said)))
+    # where the verb is part of the line, it is no line of that sort without
+    return (addressed and not _VERB_FOLLOWS.match(said)) or (wrote and bool(_YEAR.search(said)))
 
 
 def _sign_off(lines: Sequence[_Line], kinds: list[Kind], begin: int, end: int) -> None:
     """Marks disclaimer and signature at the end of a run of fresh lines."""
     last = _disclaimer(lines, begin, end)
     kinds[last:end] = ["disclaimer"] * (end - last)
-    texts = sum(bool(line.bare) for line in lines[begin:last])
+    total = texts = sum(bool(line.bare) for line in lines[begin:last])
     for at in range(begin, last):
+        above = texts < total
         texts -= bool(lines[at].bare)
-        if _signs(lines, at, last, texts):
+        if _signs(lines, at, last, texts, above):
             kinds[at:last] = ["signature"] * (last - at)
             return
 
 
-def _signs(lines: Sequence[_Line], at: int, end: int, below: int) -> bool:
-    """Whether a signature begins at this line; `below` is how many lines of text follow it."""
+def _signs(lines: Sequence[_Line], at: int, end: int, below: int, above: bool) -> bool:
+    """Whether a signature begins at this line; `below` is how many lines of text follow it, `above` if any precede."""
     line = lines[at]
     if below > LONGEST_SIGNATURE:
         return False
     if line.bare == "--":
         return below <= LONGEST_SIGNATURE // 3 or line.raw.rstrip("\r\n") == "-- "
+    if line.bare in ("-", "---", "__", "___"):
+        return _is_card(lines, at + 1, end, below, named=True)
+    if phrases.CLOSES.fullmatch(line.bare.rstrip(" ,.!")):
+        return above and _is_card(lines, at + 1, end, below, named=False)
     if _UNDERSCORES.fullmatch(line.bare) and at + 1 < end:
         return lines[at + 1].bare.endswith("mailing list")
     return below <= 3 and len(line.bare) <= 160 and bool(phrases.SENT_FROM.fullmatch(line.bare))
+
+
+def _is_card(lines: Sequence[_Line], begin: int, end: int, below: int, *, named: bool) -> bool:
+    """Whether these lines are who wrote the mail: short, few, no postscript; where `named`, a name comes first."""
+    texts = [line for line in lines[begin:end] if line.bare]
+    if not 0 < below <= LONGEST_CARD or any(len(line.bare) > 80 or _POSTSCRIPT.match(line.bare) for line in texts):
+        return False
+    words = texts[0].raw.split()
+    if not named or phrases.SENT_FROM.fullmatch(texts[0].bare):
+        return True
+    return len(words) <= 4 and all(word[0].isalpha() and not word[0].islower() for word in words)
 
 
 def _disclaimer(lines: Sequence[_Line], begin: int, end: int) -> int:

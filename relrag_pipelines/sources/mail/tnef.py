@@ -1,26 +1,28 @@
-"""What Outlook packs into winmail.dat: the files that are attached, and the text of the mail.
+"""What Outlook packs into winmail.dat: the files and messages that are attached, and the text of the mail.
 
-The format is MS-OXTNEF; of its properties (MS-OXCDATA) only names of files are read. tnefparse, the library for it, is
-LGPL and reads far more than is needed here.
+The format is MS-OXTNEF, its properties are those of `mapi`. tnefparse, the library for it, is LGPL and reads far more
+than is needed here.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from relrag_pipelines.sources.mail import charsets
+from relrag_pipelines.sources.mail import charsets, mapi
+from relrag_pipelines.sources.mail.mapi import Attachment, Message, Properties
+from relrag_pipelines.sources.mail.mime import MAX_DEPTH
 
 _SIGNATURE = 0x223E9F78
-_BODY, _CODEPAGE = 0x0002800C, 0x00069007
+_BODY, _CODEPAGE, _PROPERTIES = 0x0002800C, 0x00069007, 0x00069003
 _FILE_BEGINS, _FILE_TITLE, _FILE_DATA, _FILE_PROPERTIES = 0x00069002, 0x00018010, 0x0006800F, 0x00069005
-_LONG_FILE_NAME, _NAMED = 0x3707, 0x8000
-_SEVERAL = 0x1000
+_NAMED, _SEVERAL = 0x8000, 0x1000
+_MESSAGE = bytes.fromhex("0703020000000000c000000000000046")
+"""what stands before a message that is attached: the id of IMessage"""
 _SIZES = {0x0002: 4, 0x0003: 4, 0x0004: 4, 0x0005: 8, 0x0006: 8, 0x0007: 8, 0x000A: 4, 0x000B: 4, 0x0014: 8, 0x0040: 8,
           0x0048: 16}  # fmt: skip
 """types of fixed length, with what fills them up to four bytes"""
-_TEXT, _UNICODE, _SIZED = 0x001E, 0x001F, {0x000D, 0x001E, 0x001F, 0x0102}
+_SIZED = {mapi.EMBEDDED, mapi.TEXT, mapi.UNICODE, mapi.BINARY}
 _MOST_PROPERTIES = 10_000
 
 
@@ -28,38 +30,44 @@ class TnefError(Exception):
     """The bytes are no TNEF, or damaged; the message says what was found."""
 
 
-@dataclass
-class Packed:
-    """What a winmail.dat holds."""
-
-    text: str = ""
-    files: list[tuple[str, bytes]] = field(default_factory=list)
-    """names, empty where there is none, and contents"""
-
-
-def unpack(data: bytes) -> Packed:
-    """The text and the files; raises TnefError."""
-    found, charset = Packed(), "cp1252"
+def unpack(data: bytes, depth: int = 0) -> Message:
+    """The message with what is attached to it, its names in the message's charset; raises TnefError."""
+    message, attachments = Properties(), list[Attachment]()
     try:
         for kind, value in _attributes(data):
             if kind == _CODEPAGE and len(value) >= 4:
-                charset = f"cp{struct.unpack_from('<L', value)[0]}"
+                page = charsets.code_page(struct.unpack_from("<L", value)[0])
+                message.charset = page or message.charset
             elif kind == _BODY:
-                found.text = charsets.text(value.rstrip(b"\0"), charset)
+                message.values.setdefault(mapi.BODY, (mapi.TEXT, value))
+            elif kind == _PROPERTIES:
+                message.values |= _properties(value)
             elif kind == _FILE_BEGINS:
-                found.files.append(("", b""))
-            elif found.files:
-                name, content = found.files[-1]
-                if kind == _FILE_TITLE:
-                    name = name or charsets.text(value.split(b"\0")[0], charset)
-                elif kind == _FILE_DATA:
-                    content = value
-                elif kind == _FILE_PROPERTIES:
-                    name = _long_name(value, charset) or name
-                found.files[-1] = (name, content)
+                attachments.append(Attachment(Properties(charset=message.charset)))
+            elif attachments:
+                _add(attachments[-1], kind, value, depth)
     except struct.error:
         raise TnefError("it ends before all that it announces") from None
-    return found
+    return Message(message, (), attachments)
+
+
+def _add(attachment: Attachment, kind: int, value: bytes, depth: int) -> None:
+    values = attachment.properties.values
+    if kind == _FILE_TITLE:
+        values.setdefault(mapi.SHORT_NAME, (mapi.TEXT, value.split(b"\0")[0]))
+    elif kind == _FILE_DATA:
+        values[mapi.DATA] = (mapi.BINARY, value)
+    elif kind == _FILE_PROPERTIES:
+        data = values.get(mapi.DATA)
+        values |= _properties(value)
+        packed = values.get(mapi.DATA, (0, b""))
+        if packed[0] != mapi.EMBEDDED:
+            return
+        if data:
+            values[mapi.DATA] = data
+        if packed[1][:16] == _MESSAGE and depth < MAX_DEPTH:
+            attachment.message = unpack(packed[1][16:], depth + 1)
+        attachment.too_deep = packed[1][:16] == _MESSAGE and depth >= MAX_DEPTH
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -75,30 +83,32 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         place += size + 2  # a checksum follows
 
 
-def _long_name(data: bytes, charset: str) -> str:
-    """The long file name among the properties of an attachment."""
+def _properties(data: bytes) -> dict[int, tuple[int, bytes]]:
+    """Properties by number: type and bytes, of several values the first; up to one of an unknown type."""
     (count,) = struct.unpack_from("<L", data)
-    place = 4
+    place, found = 4, dict[int, tuple[int, bytes]]()
     for _ in range(min(count, _MOST_PROPERTIES)):
         kind, name = struct.unpack_from("<HH", data, place)
         place = _behind_name(data, place + 4) if name >= _NAMED else place + 4
         plain = kind & ~_SEVERAL
+        size = _SIZES.get(plain)
+        if size is None and plain not in _SIZED:
+            break
         values = 1
         if kind & _SEVERAL or plain in _SIZED:
             (values,) = struct.unpack_from("<L", data, place)
             place += 4
         for _ in range(min(values, _MOST_PROPERTIES)):
-            size = _SIZES.get(plain)
-            if size is None and plain not in _SIZED:
-                return ""
-            if size is None:
+            if plain in _SIZED:
                 (size,) = struct.unpack_from("<L", data, place)
                 place += 4
-            if name == _LONG_FILE_NAME and plain in (_TEXT, _UNICODE):
-                value = data[place : place + size]
-                return charsets.text(value, "utf-16-le" if plain == _UNICODE else charset).rstrip("\0")
+            assert size is not None
+            if place + size > len(data):
+                raise TnefError("it ends before all that it announces")
+            if name in mapi.WANTED:
+                found.setdefault(name, (plain, data[place : place + size]))
             place += size + -size % 4
-    return ""
+    return found
 
 
 def _behind_name(data: bytes, place: int) -> int:

@@ -1,5 +1,8 @@
 """Mails as records: every sample, and the fields of mails and attachments."""
 
+import base64
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import pytest
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.mail import read
+from relrag_pipelines.sources.mail import labels, read
 from tests.conftest import ROOT
 from tests.proofs.mail_fuzz import fuzz, samples_in
 
@@ -49,6 +52,22 @@ def read_bytes(data: bytes, tmp_path: Path, reading: Reading, name: str = "mail.
 
 def records(data: bytes, tmp_path: Path, reading: Reading) -> list[Record]:
     return [one for one in read_bytes(data, tmp_path, reading) if isinstance(one, Record)]
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("Inbox,Important,Opened,My own", ["inbox", "important", "opened", "My own"]),
+        ("Posteingang,Wichtig,Ungelesen,Gesendet", ["inbox", "important", "unread", "sent"]),
+        ("=?UTF-8?Q?Bo=C3=AEte_de_r=C3=A9ception,Non_lus,Messages_envoy=C3=A9s?=", ["inbox", "unread", "sent"]),
+        ("=?UTF-8?Q?Recibidos,No_le=C3=ADdos?=\n =?UTF-8?Q?,Destacados?=", ["inbox", "unread", "starred"]),
+        ("=?UTF-8?Q?Doru=C4=8Den=C3=A1_po=C5=A1ta,D=C5=AFle=C5=BEit=C3=A9,Ko=C5=A1?=", ["inbox", "important", "trash"]),
+        ("=?UTF-8?B?15PXldeQ16gg16DXm9eg16Es15jXmdeV15jXldeq?=", ["inbox", "drafts"]),
+        ('=?UTF-8?Q?Inbox,"Bills,_2025",Inbox,_Rodina?=', ["inbox", "Bills, 2025", "Rodina"]),
+    ],
+)
+def test_labels_of_gmail(written: str, found: list[str]) -> None:
+    assert labels.of([written.encode()]) == found
 
 
 LONG = "Long text of the page. " * 20
@@ -191,6 +210,16 @@ def test_history_and_signature_stand_apart(tmp_path: Path, reading: Reading) -> 
     assert mail.extra["apart"]["quoted"].endswith("> Tuesday?")
 
 
+def test_a_mail_that_was_saved_and_attached_as_a_file_is_a_message(tmp_path: Path, reading: Reading) -> None:
+    head = b"Subject: outer\nContent-Type: application/octet-stream; name=%s\nContent-Transfer-Encoding: base64\n\n"
+    inner = base64.encodebytes(b"From: ota@b.example\nSubject: inner\n\ninner text\n")
+    _, message = records(head % b"saved.eml" + inner, tmp_path, reading)
+    assert (message.file_name, message.subject, message.text) == ("saved.eml", "inner", "inner text")
+    for name, data in ((b"saved.eml", b"no mail"), (b"saved.bin", base64.b64decode(inner))):
+        _, file = records(head % name + base64.encodebytes(data), tmp_path, reading)
+        assert (file.subject, file.text) == ("outer", "")
+
+
 def test_what_is_encrypted_is_a_failure_and_a_record(tmp_path: Path, reading: Reading) -> None:
     pgp = b"Subject: s\nContent-Type: multipart/encrypted; boundary=x\n\n--x\n\nVersion: 1\n--x--\n"
     mail, failure = sorted(read_bytes(pgp, tmp_path, reading), key=lambda one: isinstance(one, Failure))
@@ -221,6 +250,30 @@ def test_hostile_mails_end_soon(tmp_path: Path, reading: Reading) -> None:
     assert (headed.text, headed.extra["defects"]) == ("hello", ["head_too_long"])
     for head in (b"To: " + b'"\\"' * 30_000, b"Subject: " + b"=?utf-8?q?" * 8_000, b"To: " + b"(" * 60_000):
         assert len(records(head + b"\n\nhello\n", tmp_path, reading)) == 1
+
+
+def test_a_bomb_that_is_attached_is_a_failure_and_is_found_by_name(tmp_path: Path, reading: Reading) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("word/document.xml", bytes(50_000_000))
+    head = b"Subject: s\nContent-Type: application/octet-stream; name=%s\nContent-Transfer-Encoding: base64\n\n"
+    data = base64.encodebytes(packed.getvalue())
+    _, failure, bomb = read_bytes(head % b"bomb.docx" + data, tmp_path, reading)
+    assert isinstance(failure, Failure)
+    assert isinstance(bomb, Record)
+    assert (failure.fault, bomb.file_name, bomb.text) == ("too_large", "bomb.docx", "")
+    _, unknown = records(head % b"bomb.zip" + data, tmp_path, reading)
+    assert (unknown.file_name, unknown.text) == ("bomb.zip", "")
+
+
+@pytest.mark.parametrize(
+    "charset", ["no-such-thing-8", "rot13", "base64", "utf-8-x", "", '"', "\x00", "hex", "x" * 5000]
+)
+def test_a_charset_that_is_none_is_noted_and_the_text_read(charset: str, tmp_path: Path, reading: Reading) -> None:
+    data = f"Subject: s\nContent-Type: text/plain; charset={charset}\n\nPříliš žluťoučký kůň\n".encode()
+    (mail,) = records(data, tmp_path, reading)
+    assert mail.text == "Příliš žluťoučký kůň"
+    assert mail.extra.get("defects", ["unknown_charset"]) == ["unknown_charset"]
 
 
 def test_mutated_mails_are_read() -> None:

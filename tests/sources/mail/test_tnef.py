@@ -10,8 +10,9 @@ import pytest
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.mail import read
+from relrag_pipelines.sources.mail import mapi, read
 from relrag_pipelines.sources.mail.tnef import TnefError, unpack
+from tests.sources.mail.outlook_files import packed_rtf
 
 
 def attribute(level: int, kind: int, value: bytes) -> bytes:
@@ -30,8 +31,9 @@ def long_name(name: str) -> bytes:
     return struct.pack("<L", 3) + method + named + long
 
 
+HEAD = struct.pack("<LH", 0x223E9F78, 1)
 WINMAIL = (
-    struct.pack("<LH", 0x223E9F78, 1)
+    HEAD
     + attribute(1, 0x00069007, struct.pack("<LL", 1250, 0))
     + attribute(1, 0x0002800C, "Příloha je uvnitř.\0".encode("cp1250"))
     + attribute(2, 0x00069002, b"\0" * 14)
@@ -46,8 +48,48 @@ WINMAIL = (
 
 def test_files_and_text_are_unpacked() -> None:
     packed = unpack(WINMAIL)
-    assert packed.text == "Příloha je uvnitř."
-    assert packed.files == [("přehled.txt", b"seven beds\n"), ("logo.bmp", b"BM")]
+    assert packed.properties.text(mapi.BODY) == "Příloha je uvnitř."
+    table, logo = (one.properties for one in packed.attachments)
+    assert (table.text(mapi.LONG_NAME), table.text(mapi.SHORT_NAME)) == ("přehled.txt", "PREHLE~1.TXT")
+    assert (table.bytes(mapi.DATA), logo.bytes(mapi.DATA)) == (b"seven beds\n", b"BM")
+
+
+def properties(*found: tuple[int, int, bytes]) -> bytes:
+    """Properties of variable length: type, number, value."""
+    sized = (
+        struct.pack("<HHLL", kind, number, 1, len(value)) + value + b"\0" * (-len(value) % 4)
+        for kind, number, value in found
+    )
+    return struct.pack("<L", len(found)) + b"".join(sized)
+
+
+def in_a_mail(data: bytes, tmp_path: Path, keys: Keys) -> list[Record]:
+    head = b"Subject: s\nContent-Type: application/ms-tnef; name=winmail.dat\nContent-Transfer-Encoding: base64\n\n"
+    file = tmp_path / "a.eml"
+    file.write_bytes(head + base64.encodebytes(data))
+    unit = Unit("a.eml", file, file.stat().st_size, 0)
+    return [one for one in read(unit, Reading("m", "UTC", keys.id_hash)) if isinstance(one, Record)]
+
+
+def test_text_that_is_rich_text_or_html_only(tmp_path: Path, keys: Keys) -> None:
+    rich = packed_rtf(rb"{\rtf1\ansi\ansicpg1255 \'f9\'ec\'e5\'ed\par}")
+    for told, text in (
+        (properties((0x0102, mapi.RTF, rich)), "שלום"),
+        (properties((0x0102, mapi.HTML, b"<p>page</p>"), (0x0102, mapi.RTF, rich)), "page"),
+        (properties((0x001F, mapi.BODY, "plain".encode("utf-16-le")), (0x0102, mapi.RTF, rich)), "plain"),
+    ):
+        (mail,) = in_a_mail(HEAD + attribute(1, 0x00069003, told), tmp_path, keys)
+        assert mail.text == text
+
+
+def test_a_message_that_is_attached(tmp_path: Path, keys: Keys) -> None:
+    """MS-OXTNEF 2.1.3.3: the data of such an attachment is the id of IMessage, then TNEF again."""
+    said = properties((0x001E, 0x0037, b"inner"), (0x001E, mapi.BODY, b"inner text"), (0x001E, 0x0042, b"Ota"))
+    inner = bytes.fromhex("0703020000000000c000000000000046") + HEAD + attribute(1, 0x00069003, said)
+    attached = attribute(2, 0x00069002, b"\0" * 14) + attribute(2, 0x00069005, properties((0x000D, mapi.DATA, inner)))
+    mail, message = in_a_mail(WINMAIL[:6] + attached, tmp_path, keys)
+    assert (mail.total_siblings, message.content_type) == (1, "message/rfc822")
+    assert (message.subject, message.text, message.from_) == ("inner", "inner text", "Ota")
 
 
 @pytest.mark.parametrize("data", [b"", b"MZ", WINMAIL[:-3], WINMAIL[:40], b"\x78\x9f\x3e\x22" + b"\xff" * 50])
@@ -63,11 +105,7 @@ def test_every_cut_is_read_or_refused(size: int) -> None:
 
 
 def test_a_mail_with_a_winmail_dat_has_its_files_attached(tmp_path: Path, keys: Keys) -> None:
-    head = b"Subject: s\nContent-Type: application/ms-tnef; name=winmail.dat\nContent-Transfer-Encoding: base64\n\n"
-    file = tmp_path / "a.eml"
-    file.write_bytes(head + base64.encodebytes(WINMAIL))
-    unit = Unit("a.eml", file, file.stat().st_size, 0)
-    mail, table, logo = (one for one in read(unit, Reading("m", "UTC", keys.id_hash)) if isinstance(one, Record))
+    mail, table, logo = in_a_mail(WINMAIL, tmp_path, keys)
     assert (mail.text, mail.total_siblings) == ("Příloha je uvnitř.", 2)
     assert (table.file_name, table.text, table.content_type) == ("přehled.txt", "seven beds\n", "text/plain")
     assert (logo.file_name, logo.text) == ("logo.bmp", "")

@@ -1,0 +1,36 @@
+"""The search of bytes that were not read: what it finds in them, and what hostile ones cost."""
+
+import base64
+import random
+import time
+
+import pytest
+
+from relrag_pipelines.forgetting import rules, unread
+from relrag_pipelines.keys import Keys
+
+HOSTILE = {
+    "letters": b"A" * 1_000_000,
+    "lines": (b"A" * 60 + b"\n") * 16_000,
+    "one letter a line": b"A\n" * 500_000,
+    "words": b"=?utf-8?q?" * 100_000,
+    "empty": b"\n" * 1_000_000,
+    "equals": b"=" * 1_000_000,
+    "noughts": b"\0" * 1_000_000,
+    "noise": random.Random(1).randbytes(1_000_000),
+    "packed noise": base64.encodebytes(random.Random(2).randbytes(1_000_000)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_bytes_cost_time_in_proportion(name: str, keys: Keys) -> None:
+    matcher = rules.Matcher([rules.for_person("Zoltan Quixote, zq@host.example", keys, "")], keys)
+    begun = time.process_time()
+    assert not unread.meant(matcher, HOSTILE[name], "UTC")
+    assert time.process_time() - begun < 3, "a quiet machine takes under 1 s"
+
+
+def test_an_address_is_found_as_well(keys: Keys) -> None:
+    matcher = rules.Matcher([rules.for_person("zq@host.example", keys, "")], keys)
+    assert unread.meant(matcher, b"From: =?utf-8?Q?Z?= <ZQ@Host.example>\n\nx\n", "UTC")
+    assert not unread.meant(matcher, b"From: other@host.example\n\nx\n", "UTC")
