@@ -170,6 +170,10 @@ class Settings(BaseModel):
         0, ge=0, le=65536, description="length of the vectors of embedding_model, where relrag does not know it"
     )
 
+    link_max_records: int = Field(
+        20, ge=2, le=200, description="what more records than this share (a number, a file) relates none of them"
+    )
+
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")

@@ -201,7 +201,7 @@ KINDS = {
         Kind(
             "whatsapp",
             "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
-            1,
+            2,
             (".txt", ".zip"),
             "whatsapp",
             "whatsapp",
@@ -221,7 +221,7 @@ KINDS = {
         Kind(
             "meeting",
             "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
-            1,
+            2,
             (".vtt", ".srt", ".sbv", ".txt", ".md"),
             "meeting_transcript",
             "default",

@@ -1,0 +1,85 @@
+"""Relations across channels: what records of any source share becomes `references` edges, as SQL.
+
+Two records share a number, a calendar event, the bytes of a file or a long text. Each such thing is a handle
+(`SharedHandle` in records.py). A handle that more records have than the setting `link_max_records` allows relates none
+of them, so that there is never a clique of thousands. Records of one thread or container are related already and are
+not related again. An edge leads from the later record to the earlier one.
+
+One new record may link, or by its number unlink, records of any other month. So these edges belong to no month of the
+lake but to ACROSS, which a catalog on top of another always replaces.
+"""
+
+from __future__ import annotations
+
+ACROSS = "*"
+"""the month of what follows from all of the archive together: of edges made here, and of what the owner linked"""
+
+LONG_TEXT = 400
+"""Shorter texts are equal by chance, or by habit: `Thank you, I'll read it on the plane.`"""
+LEAST_NUMBER, LONG_NUMBER = 4, 6
+"""letters and digits: a shorter number is no handle, one below the second says less"""
+
+REASONS = {
+    "bytes": (1.0, "the same file in both"),
+    # RFC 5545, 3.8.4.7: unique in the world; but every meeting of a series has it
+    "event": (0.95, "the same calendar event in both"),
+    "text": (0.9, "the same text in both"),  # a copy, perhaps a form that many send
+    "personal": (0.9, "the same account, card or ID number in both"),
+    "number": (0.8, "the same number in both"),  # of an invoice, order, account, issue; two firms may number alike
+    "short": (0.6, "the same short number in both"),
+}
+"""kind of handle -> how sure it is that the two records belong together, and why, in words that reveal nothing"""
+
+_PERSONAL = "<(?:IBAN_CODE|CREDIT_CARD|IL_ID_NUMBER):k[0-9]+:[0-9a-f]+>"
+"""pseudonyms of what belongs to one person or firm; phones and addresses say who somebody is, not what it is about"""
+_REPLACED = "<[A-Z_]+(?::k[0-9]+:[0-9a-f]+)?>"
+
+_SIZE = "len(regexp_replace(one, '[^\\pL\\pN]', '', 'g'))"
+
+HANDLES = f"""
+INSERT INTO shared_handles BY NAME
+    WITH told AS (
+        SELECT asset_id, coalesce(thread_id, parent_asset_id, asset_id) AS whole, ts, lake_month,
+            list_distinct(flatten([
+                [CASE WHEN {_SIZE} >= {LONG_NUMBER} THEN 'number:' WHEN {_SIZE} >= {LEAST_NUMBER} THEN 'short:' END
+                    || upper(one) FOR one IN numbers IF NOT regexp_matches(one, '{_REPLACED}')],
+                ['personal:' || one FOR one IN
+                    CASE WHEN contains(text, '<') THEN regexp_extract_all(text, '{_PERSONAL}') END],
+                CASE WHEN contains(extra, '"bytes_hash":')
+                    THEN ['bytes:' || json_extract_string(extra, '$.bytes_hash')] END,
+                CASE WHEN contains(extra, '"calendar_uid":')
+                    THEN ['event:' || json_extract_string(extra, '$.calendar_uid')] END,
+                CASE WHEN contains(extra, '"events":')
+                    THEN ['event:' || one FOR one IN json_extract_string(extra, '$.events[*].uid') IF one <> ''] END,
+                CASE WHEN len(text) >= {LONG_TEXT} THEN ['text:' || md5(text)] END
+            ])) AS handles
+        FROM records)
+    SELECT asset_id, unnest(handles) AS handle, whole, ts, lake_month FROM told ORDER BY asset_id, handle
+"""  # noqa: S608  made of the constants above
+"""What each record of this catalog shares, if another one has it too."""
+
+RELATED = """
+CREATE TEMP TABLE related AS
+    WITH handles AS (FROM shared_handles UNION ALL BY NAME FROM kept_shared_handles),
+    rare AS (
+        SELECT handle FROM handles GROUP BY handle
+        HAVING count(*) BETWEEN 2 AND getvariable('link_max_records') AND min(whole) <> max(whole)),
+    telling AS (
+        SELECT asset_id, handle, whole, (coalesce(ts, -9223372036854775808), asset_id) AS at, confidence, provenance
+        FROM handles SEMI JOIN rare USING (handle) JOIN reasons ON kind = split_part(handle, ':', 1)),
+    pairs AS (
+        SELECT later.asset_id AS src_asset_ref, earlier.asset_id AS dst_asset_ref,
+            max(later.confidence) AS confidence,
+            arg_max(later.provenance, (later.confidence, later.provenance)) AS provenance
+        FROM telling AS later JOIN telling AS earlier
+            ON later.handle = earlier.handle AND later.whole <> earlier.whole AND earlier.at < later.at
+        GROUP BY ALL),
+    told AS (
+        SELECT src_asset_ref, dst_asset_ref FROM claims WHERE holds AND relation_type = 'references'
+        UNION ALL SELECT src_asset_ref, dst_asset_ref FROM kept_asset_asset_edges WHERE relation_type = 'references'
+        UNION ALL SELECT src_asset_ref, dst_asset_ref FROM owner_links WHERE deleted AND relation_type = 'references')
+    SELECT pairs.* FROM pairs ANTI JOIN told USING (src_asset_ref, dst_asset_ref)
+        ANTI JOIN (SELECT dst_asset_ref AS src_asset_ref, src_asset_ref AS dst_asset_ref FROM told)
+            USING (src_asset_ref, dst_asset_ref)
+"""
+"""Pairs of records that share something rare and that no record itself names as related."""
