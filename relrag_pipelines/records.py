@@ -237,7 +237,7 @@ class SharedHandle:
     """Something of a record that another one may share, which relates the two: a number, an event, a file's bytes."""
 
     asset_id: Annotated[str, "the record"]
-    handle: Annotated[str, "number, short, personal, event, bytes or text, and behind a colon which one"]
+    handle: Annotated[str, "number, short, personal, commit, event, bytes or text, and behind a colon which one"]
     whole: Annotated[str, "thread_id, else parent_asset_id, else asset_id; records of one whole are related anyway"]
     ts: Annotated[int | None, "as in records"] = None
 

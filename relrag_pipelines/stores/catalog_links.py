@@ -24,6 +24,10 @@ REASONS = {
     # RFC 5545, 3.8.4.7: unique in the world; but every meeting of a series has it
     "event": (0.95, "the same calendar event in both"),
     "text": (0.9, "the same text in both"),  # a copy, perhaps a form that many send
+    "commit": (
+        0.9,
+        "the same commit in both",
+    ),  # by seven digits, which 1 of 100,000 commits in 2,700 shares with another
     "personal": (0.9, "the same account, card or ID number in both"),
     "number": (0.8, "the same number in both"),  # of an invoice, order, account, issue; two firms may number alike
     "short": (0.6, "the same short number in both"),
@@ -34,6 +38,9 @@ _PERSONAL = "<(?:IBAN_CODE|CREDIT_CARD|IL_ID_NUMBER):k[0-9]+:[0-9a-f]+>"
 """pseudonyms of what belongs to one person or firm; phones and addresses say who somebody is, not what it is about"""
 _REPLACED = "<[A-Z_]+(?::k[0-9]+:[0-9a-f]+)?>"
 
+_SHORT_HASH, _HASHES = 7, 20
+"""git's own shortest form of a commit's hash, and how many of a text are looked at"""
+_COMMIT = f"(?:^|[^0-9A-Za-z:-])([0-9a-f]{{{_SHORT_HASH},40}})\\b"
 _SIZE = "len(regexp_replace(one, '[^\\pL\\pN]', '', 'g'))"
 
 HANDLES = f"""
@@ -45,6 +52,10 @@ INSERT INTO shared_handles BY NAME
                     || upper(one) FOR one IN numbers IF NOT regexp_matches(one, '{_REPLACED}')],
                 ['personal:' || one FOR one IN
                     CASE WHEN contains(text, '<') THEN regexp_extract_all(text, '{_PERSONAL}') END],
+                CASE WHEN kind = 'git' THEN ['commit:' || left(source_id, {_SHORT_HASH})] END,
+                ['commit:' || left(one, {_SHORT_HASH}) FOR one IN
+                    CASE WHEN kind <> 'code' THEN regexp_extract_all(text, '{_COMMIT}', 1)[:{_HASHES}] END
+                    IF regexp_matches(one, '[a-f]') AND regexp_matches(one, '[0-9]')],
                 CASE WHEN contains(extra, '"bytes_hash":')
                     THEN ['bytes:' || json_extract_string(extra, '$.bytes_hash')] END,
                 CASE WHEN contains(extra, '"calendar_uid":')
