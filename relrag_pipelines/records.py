@@ -258,7 +258,9 @@ class OwnerLink:
 class Replaced:
     """A month of a source that a catalog on top of another holds itself; what the other has of it no longer counts."""
 
-    lake_month: Annotated[str, "<source>/<YYYY-MM>, or * for the edges that follow from all months together"]
+    lake_month: Annotated[
+        str, "<source>/<YYYY-MM>, or with a * a part of the edges that follow from all months together"
+    ]
 
 
 @dataclass(slots=True)
@@ -424,14 +426,17 @@ def _default(declared: dataclasses.Field[Any]) -> Any:
     return None if declared.default is dataclasses.MISSING else declared.default
 
 
-def ddl(table: Table, extra: tuple[str, ...] = ()) -> list[str]:
-    """The statements that create the table and its indexes in DuckDB, re-runnable; `extra` are further columns."""
+def ddl(table: Table, extra: tuple[str, ...] = (), *, keyed: bool = True) -> list[str]:
+    """The statements that create the table and its indexes in DuckDB, re-runnable; `extra` are further columns.
+
+    One that is only read as a whole need not be `keyed`: its key is no constraint then, which would be an index too.
+    """
     parts = [
         f'"{column.name}" {_sql_type(column.type)}{"" if column.nullable else " NOT NULL"}'
         for column in columns(table.row)
     ]
     key = ", ".join(f'"{name}"' for name in table.key)
-    body = ", ".join([*parts, *extra, f"UNIQUE ({key})"])
+    body = ", ".join([*parts, *extra, *([f"UNIQUE ({key})"] if keyed else [])])
     return [f"CREATE TABLE IF NOT EXISTS {table.name} ({body})"] + [
         f'CREATE INDEX IF NOT EXISTS {name} ON {table.name} ("{column}")' for name, column in table.indexes.items()
     ]

@@ -19,14 +19,16 @@ MAX_NAMED = 50
 """a text with more is a log of mails; these many are kept"""
 
 _MARK = '"references":'
-_ID = r"[\w.!#$%&'*+/=?^`{|}~-]{1,200}@[\w.\[\]-]{1,200}[\w\]]"
+_HOST = r"@[\w.\[\]-]{1,200}[\w\]]"
+_ID = rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,200}}{_HOST}"
 _ANNOUNCED = re.compile(
-    rf"(?:\b(?:message-?id|in-reply-to|references)\b[ \t]*[:=]?[ \t]*<?|\bmid:<?|https?://\S{{1,100}}?/)({_ID})",
-    re.IGNORECASE | re.ASCII,
+    rf"(?:\b(?:message-?id|in-reply-to|references)\b[ \t]*[:=]?[ \t]*<?|\bmid:<?)({_ID})", re.IGNORECASE | re.ASCII
 )
-"""in a head or a trailer, as a `mid:` address (RFC 2392), or as the last part of the address of a mail archive"""
+"""in a head or a trailer, or as a `mid:` address (RFC 2392)"""
+_ARCHIVED = re.compile(rf"https?://[^\s?]{{1,100}}/([\w.!$%*+=^~-]{{1,200}}{_HOST})", re.IGNORECASE | re.ASCII)
+"""the last part of the address of a mail in an archive of mails"""
 _BRACKETED = re.compile(rf"<({_ID})>", re.ASCII)
-_LONGEST_NAME = 20
+_LONGEST_NAME = 15
 _DIGITS = re.compile(r"\d")
 _FEWEST_DIGITS = 6
 
@@ -74,10 +76,10 @@ def message_ids(text: str) -> list[str]:
     In angle brackets alone, as addresses of people stand too, it has to look like one: a long part before the `@` with
     many digits.
     """
-    found = {match.start(1): match[1] for match in _ANNOUNCED.finditer(text)}
+    found = {match.start(1): match[1] for way in (_ANNOUNCED, _ARCHIVED) for match in way.finditer(text)}
     for match in _BRACKETED.finditer(text):
         local = match[1].partition("@")[0]
-        if len(local) >= _LONGEST_NAME and len(_DIGITS.findall(local)) >= _FEWEST_DIGITS:
+        if len(local) > _LONGEST_NAME and len(_DIGITS.findall(local)) >= _FEWEST_DIGITS:
             found[match.start(1)] = match[1]
     return list(dict.fromkeys(found[place].rstrip(".") for place in sorted(found)))[:MAX_NAMED]
 

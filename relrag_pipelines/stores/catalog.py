@@ -193,7 +193,7 @@ def _prepare(
     memory = max(_MEMORY, _MEMORY_A_RECORD * _count(connection, "SELECT count(*) FROM lake_records"))
     connection.execute(f"SET memory_limit = '{memory}B'")
     for name in (*_STORED, _HANDLES):
-        connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
+        connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()), keyed=name != _HANDLES)[0])
     rows = [Replaced(month) for month in sorted([*replaced, links.ACROSS] if replaced is not None else ())]
     connection.from_arrow(to_table(rows, Replaced)).insert_into("replaced")
     _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
@@ -223,7 +223,7 @@ def _rest(on_top: bool) -> list[str]:
     """The statements that make all the other tables."""
     indexes = [statement for name in _STORED if name != "chunks" for statement in _indexes(name)]
     kept = [sql.KEPT_REFS] if on_top else []
-    related = [links.HANDLES, links.RELATED]
+    related = [links.HANDLES, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
     return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
 
 

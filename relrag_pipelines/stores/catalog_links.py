@@ -5,14 +5,15 @@ Two records share a number, a calendar event, the bytes of a file or a long text
 of them, so that there is never a clique of thousands. Records of one thread or container are related already and are
 not related again. An edge leads from the later record to the earlier one.
 
-One new record may link, or by its number unlink, records of any other month. So these edges belong to no month of the
-lake but to ACROSS, which a catalog on top of another always replaces.
+One record more may relate others of any month, or end what was rare. So these edges belong to no month of the lake but
+to 256 parts of all months together, told apart by the edge's own hash: a catalog on top of another finds all of them
+again and replaces the parts in which one differs.
 """
 
 from __future__ import annotations
 
 ACROSS = "*"
-"""the month of what follows from all of the archive together: of edges made here, and of what the owner linked"""
+"""what their `lake_month` begins with; with nothing behind it, that of what the owner said"""
 
 LONG_TEXT = 400
 """Shorter texts are equal by chance, or by habit: `Thank you, I'll read it on the plane.`"""
@@ -62,14 +63,15 @@ INSERT INTO shared_handles BY NAME
                     THEN ['event:' || json_extract_string(extra, '$.calendar_uid')] END,
                 CASE WHEN contains(extra, '"events":')
                     THEN ['event:' || one FOR one IN json_extract_string(extra, '$.events[*].uid') IF one <> ''] END,
-                CASE WHEN len(text) >= {LONG_TEXT} THEN ['text:' || md5(text)] END
+                CASE WHEN len(text) >= {LONG_TEXT} AND file_name IS NOT NULL AND kind <> 'code'
+                    THEN ['text:' || md5(text)] END
             ])) AS handles
         FROM records)
     SELECT asset_id, unnest(handles) AS handle, whole, ts, lake_month FROM told ORDER BY asset_id, handle
 """  # noqa: S608  made of the constants above
 """What each record of this catalog shares, if another one has it too."""
 
-RELATED = """
+RELATED = f"""
 CREATE TEMP TABLE related AS
     WITH handles AS (FROM shared_handles UNION ALL BY NAME FROM kept_shared_handles),
     rare AS (
@@ -87,10 +89,24 @@ CREATE TEMP TABLE related AS
         GROUP BY ALL),
     told AS (
         SELECT src_asset_ref, dst_asset_ref FROM claims WHERE holds AND relation_type = 'references'
-        UNION ALL SELECT src_asset_ref, dst_asset_ref FROM kept_asset_asset_edges WHERE relation_type = 'references'
+        UNION ALL SELECT src_asset_ref, dst_asset_ref FROM kept_asset_asset_edges
+            WHERE relation_type = 'references' AND NOT starts_with(lake_month, '{ACROSS}')
         UNION ALL SELECT src_asset_ref, dst_asset_ref FROM owner_links WHERE deleted AND relation_type = 'references')
-    SELECT pairs.* FROM pairs ANTI JOIN told USING (src_asset_ref, dst_asset_ref)
+    SELECT pairs.*, 'references' AS relation_type,
+        '{ACROSS}' || left(md5(src_asset_ref || ' ' || dst_asset_ref), 2) AS lake_month
+    FROM pairs ANTI JOIN told USING (src_asset_ref, dst_asset_ref)
         ANTI JOIN (SELECT dst_asset_ref AS src_asset_ref, src_asset_ref AS dst_asset_ref FROM told)
             USING (src_asset_ref, dst_asset_ref)
-"""
+"""  # noqa: S608  made of the constants above
 """Pairs of records that share something rare and that no record itself names as related."""
+
+ONLY_DIFFERENT = f"""
+INSERT INTO replaced
+    WITH earlier AS (
+        SELECT src_asset_ref, dst_asset_ref, confidence, provenance, relation_type, lake_month
+        FROM kept_asset_asset_edges WHERE lake_month LIKE '{ACROSS}__'),
+    differing AS ((FROM related EXCEPT FROM earlier) UNION ALL (FROM earlier EXCEPT FROM related))
+    SELECT DISTINCT lake_month FROM differing;
+DELETE FROM related WHERE lake_month NOT IN (FROM replaced)
+"""  # noqa: S608  made of the constants above
+"""The parts that are as in the base stay there."""

@@ -172,7 +172,7 @@ INSERT INTO asset_asset_edges BY NAME
         coalesce(created_at, getvariable('published_at')) AS created_at
     FROM (
         FROM claims WHERE holds
-        UNION ALL BY NAME SELECT *, 'references' AS relation_type, '*' AS lake_month, true AS holds FROM related)
+        UNION ALL BY NAME SELECT *, true AS holds FROM related)
     LEFT JOIN published USING (src_asset_ref, dst_asset_ref, relation_type) ORDER BY id
 """
 

@@ -80,7 +80,12 @@ SHARED: dict[str, tuple[Record, Record, float, str]] = {
         1.0,
         "the same file in both",
     ),
-    "one long text": (record("gmail:m:0", FORM, ts=1), record("document:d", FORM, ts=2), 0.9, "the same text in both"),
+    "one long text": (
+        record("gmail:m:0", FORM, ts=1, file_name="a.pdf"),
+        record("document:d", FORM, ts=2, file_name="b.pdf"),
+        0.9,
+        "the same text in both",
+    ),
     "an issue": (
         record("git:1", ts=1, numbers=["SHOP-1234"]),
         record("gmail:m", ts=2, numbers=["SHOP-1234"]),
@@ -111,6 +116,7 @@ APART: dict[str, tuple[Record, ...]] = {
         record("document:d", "<PHONE_NUMBER:k1:aabbccddeeff>", numbers=["<PHONE_NUMBER:k1:aabbccddeeff>"]),
     ),
     "short texts": (record("gmail:m", "thank you"), record("document:d", "thank you")),
+    "one long text that is no file": (record("gmail:m", FORM), record("gmail:n", FORM)),
     "no text": (record("gmail:m", ""), record("document:d", "")),
     "events without a uid": (
         record("gmail:m:0", extra={"events": [{"uid": ""}]}),
@@ -173,8 +179,10 @@ def test_there_is_never_a_clique_of_thousands(tmp_path: Path) -> None:
 
 
 def test_a_pair_that_shares_several_things_is_related_once_by_the_surest(tmp_path: Path) -> None:
-    one = record("gmail:m:0", FORM, numbers=["4711", "INV-1187", "INV-1188"], extra={"bytes_hash": "f1"}, ts=5)
-    two = record("document:d", FORM, numbers=["4711", "INV-1187", "INV-1188"], ts=7)
+    one = record(
+        "gmail:m:0", FORM, file_name="a.pdf", numbers=["4711", "INV-1187", "INV-1188"], extra={"bytes_hash": "f1"}, ts=5
+    )
+    two = record("document:d", FORM, file_name="b.pdf", numbers=["4711", "INV-1187", "INV-1188"], ts=7)
     assert references(tmp_path, one, two) == [("document:d", "gmail:m:0", 0.9, "the same text in both")]
 
 
