@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.links import generate_asset_id
+from relrag_pipelines.stores import vectors
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
 from relrag_query.compact import hit_line
@@ -171,6 +172,26 @@ def test_every_record_is_named_by_kind_and_native_id(archive: Archive) -> None:
     rows = archive._catalog.execute(query).fetchall()
     assert len(rows) > 500
     assert [row for row in rows if generate_asset_id(*row[1:]) != row[0]] == []
+
+
+@pytest.mark.requirement("S0-26", "S0-27", "S0-28", "S0-29", "S0-30")
+def test_the_four_fields_are_the_same_for_every_source(archive: Archive) -> None:
+    """Passages of one record share asset_id and group; parent and thread are there where a kind has them."""
+    query = """SELECT source, bool_and(asset_id <> '' AND chunk_group_id = asset_id),
+            count(DISTINCT chunk_id) = count(*), bool_or(parent_asset_id IS NOT NULL), bool_or(thread_id IS NOT NULL)
+        FROM chunks GROUP BY source ORDER BY source"""
+    assert archive._catalog.execute(query).fetchall() == [
+        ("calls", True, True, False, False),
+        ("commits", True, True, False, False),
+        ("documents", True, True, False, False),
+        ("mail", True, True, True, True),
+        ("meetings", True, True, False, False),
+        ("people", True, True, False, False),
+        ("whatsapp", True, True, True, True),
+    ]
+    path = archive.generation.path / "vectors"
+    indexed = {name for payload in vectors.payloads(path) for name in payload}
+    assert {"asset_id", "parent_asset_id", "thread_id", "chunk_group_id"} <= indexed
 
 
 def test_what_the_archive_does_not_hold_is_said(archive: Archive) -> None:

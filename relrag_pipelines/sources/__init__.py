@@ -267,7 +267,7 @@ KINDS = {
         Kind(
             "gmail",
             "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml",
-            1,
+            2,
             (".mbox", ".eml"),
             "email",
             "gmail",
@@ -284,7 +284,7 @@ KINDS = {
         Kind(
             "jsonl",
             "one JSON object a line with the universal fields: the door for any other source",
-            1,
+            2,
             (".jsonl", ".ndjson"),
             "jsonl",
             "default",

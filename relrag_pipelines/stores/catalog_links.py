@@ -43,6 +43,8 @@ _SHORT_HASH, _HASHES = 7, 20
 """git's own shortest form of a commit's hash, and how many of a text are looked at"""
 _COMMIT = f"(?:^|[^0-9A-Za-z:-])([0-9a-f]{{{_SHORT_HASH},40}})\\b"
 _SIZE = "len(regexp_replace(one, '[^\\pL\\pN]', '', 'g'))"
+_OWN = "(kind <> 'gmail' OR contains(text, one) OR (parent_asset_id IS NULL AND contains(subject, one)))"
+"""not a number that stands only in the history below an answer, or in the subject that every answer repeats"""
 
 HANDLES = f"""
 INSERT INTO shared_handles BY NAME
@@ -50,7 +52,7 @@ INSERT INTO shared_handles BY NAME
         SELECT asset_id, coalesce(thread_id, parent_asset_id, asset_id) AS whole, ts, lake_month,
             list_distinct(flatten([
                 [CASE WHEN {_SIZE} >= {LONG_NUMBER} THEN 'number:' WHEN {_SIZE} >= {LEAST_NUMBER} THEN 'short:' END
-                    || upper(one) FOR one IN numbers IF NOT regexp_matches(one, '{_REPLACED}')],
+                    || upper(one) FOR one IN numbers IF NOT regexp_matches(one, '{_REPLACED}') AND {_OWN}],
                 ['personal:' || one FOR one IN
                     CASE WHEN contains(text, '<') THEN regexp_extract_all(text, '{_PERSONAL}') END],
                 CASE WHEN kind = 'git' THEN ['commit:' || left(source_id, {_SHORT_HASH})] END,
