@@ -102,7 +102,7 @@ def get_thread_members(thread_id: str, limit: int = 100, *, config: Path | None 
     Raises generations.NothingPublished before the first sync.
     """
     with _published(config) as (connection, settings):
-        return graph.thread_members(connection, _stored(thread_id, _keys(settings)), limit)
+        return graph.thread_members(connection, _stored(thread_id.removeprefix(THREAD), _keys(settings)), limit)
 
 
 def generate_asset_id(source: str, source_id: str) -> str:

@@ -76,6 +76,8 @@ def message_ids(text: str) -> list[str]:
     In angle brackets alone, as addresses of people stand too, it has to look like one: a long part before the `@` with
     many digits.
     """
+    # no id goes over a line's end, and few lines hold one
+    text = "\n".join([line for line in text.split("\n") if "@" in line])
     found = {match.start(1): match[1] for way in (_ANNOUNCED, _ARCHIVED) for match in way.finditer(text)}
     for match in _BRACKETED.finditer(text):
         local = match[1].partition("@")[0]

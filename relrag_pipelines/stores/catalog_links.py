@@ -2,8 +2,8 @@
 
 Two records share a number, a calendar event, the bytes of a file or a long text. Each such thing is a handle
 (`SharedHandle` in records.py). A handle that more records have than the setting `link_max_records` allows relates none
-of them, so that there is never a clique of thousands. Records of one thread or container are related already and are
-not related again. An edge leads from the later record to the earlier one.
+of them, and edges grow with the records, not with their square. Records of one thread or container are related already
+and are not related again. An edge leads from the later record to the earlier one.
 
 One record more may relate others of any month, or end what was rare. So these edges belong to no month of the lake but
 to 256 parts of all months together, told apart by the edge's own hash: a catalog on top of another finds all of them
@@ -20,15 +20,16 @@ LONG_TEXT = 400
 LEAST_NUMBER, LONG_NUMBER = 4, 6
 """letters and digits: a shorter number is no handle, one below the second says less"""
 
+EACH_WITH_EACH = 10
+"""so many that share something are related each with each; of more each to the first and to the one before"""
+
 REASONS = {
     "bytes": (1.0, "the same file in both"),
     # RFC 5545, 3.8.4.7: unique in the world; but every meeting of a series has it
     "event": (0.95, "the same calendar event in both"),
     "text": (0.9, "the same text in both"),  # a copy, perhaps a form that many send
-    "commit": (
-        0.9,
-        "the same commit in both",
-    ),  # by seven digits, which 1 of 100,000 commits in 2,700 shares with another
+    # by seven digits of its hash; of 100,000 commits one in 2,700 shares them with another
+    "commit": (0.9, "the same commit in both"),
     "personal": (0.9, "the same account, card or ID number in both"),
     "number": (0.8, "the same number in both"),  # of an invoice, order, account, issue; two firms may number alike
     "short": (0.6, "the same short number in both"),
@@ -59,9 +60,9 @@ INSERT INTO shared_handles BY NAME
                 ['commit:' || left(one, {_SHORT_HASH}) FOR one IN
                     CASE WHEN kind <> 'code' THEN regexp_extract_all(text, '{_COMMIT}', 1)[:{_HASHES}] END
                     IF regexp_matches(one, '[a-f]') AND regexp_matches(one, '[0-9]')],
-                CASE WHEN contains(extra, '"bytes_hash":')
+                CASE WHEN contains(extra, '"bytes_hash":"') AND json_type(extra, '$.bytes_hash') = 'VARCHAR'
                     THEN ['bytes:' || json_extract_string(extra, '$.bytes_hash')] END,
-                CASE WHEN contains(extra, '"calendar_uid":')
+                CASE WHEN contains(extra, '"calendar_uid":"') AND json_type(extra, '$.calendar_uid') = 'VARCHAR'
                     THEN ['event:' || json_extract_string(extra, '$.calendar_uid')] END,
                 CASE WHEN contains(extra, '"events":')
                     THEN ['event:' || one FOR one IN json_extract_string(extra, '$.events[*].uid') IF one <> ''] END,
@@ -80,14 +81,17 @@ CREATE TEMP TABLE related AS
         SELECT handle FROM handles GROUP BY handle
         HAVING count(*) BETWEEN 2 AND getvariable('link_max_records') AND min(whole) <> max(whole)),
     telling AS (
-        SELECT asset_id, handle, whole, (coalesce(ts, -9223372036854775808), asset_id) AS at, confidence, provenance
-        FROM handles SEMI JOIN rare USING (handle) JOIN reasons ON kind = split_part(handle, ':', 1)),
+        SELECT asset_id, handle, whole, confidence, provenance, count(*) OVER holders AS holders,
+            row_number() OVER (holders ORDER BY ts NULLS FIRST, asset_id) AS place
+        FROM handles SEMI JOIN rare USING (handle) JOIN reasons ON kind = split_part(handle, ':', 1)
+        WINDOW holders AS (PARTITION BY handle)),
     pairs AS (
         SELECT later.asset_id AS src_asset_ref, earlier.asset_id AS dst_asset_ref,
             max(later.confidence) AS confidence,
             arg_max(later.provenance, (later.confidence, later.provenance)) AS provenance
         FROM telling AS later JOIN telling AS earlier
-            ON later.handle = earlier.handle AND later.whole <> earlier.whole AND earlier.at < later.at
+            ON later.handle = earlier.handle AND later.whole <> earlier.whole AND earlier.place < later.place
+                AND (later.holders <= {EACH_WITH_EACH} OR earlier.place = 1 OR earlier.place = later.place - 1)
         GROUP BY ALL),
     told AS (
         SELECT src_asset_ref, dst_asset_ref FROM claims WHERE holds AND relation_type = 'references'

@@ -127,6 +127,10 @@ APART: dict[str, tuple[Record, ...]] = {
         ),
         record("document:d", "INV-1401", numbers=["INV-1401"]),
     ),
+    "words of another's that mean something else": (
+        record("jsonl:n:1", extra={"bytes_hash": 5, "calendar_uid": {}, "events": "all"}),
+        record("jsonl:n:2", extra={"bytes_hash": 5, "calendar_uid": {}, "events": "all"}),
+    ),
     "short texts": (record("gmail:m", "thank you"), record("document:d", "thank you")),
     "one long text that is no file": (record("gmail:m", FORM), record("gmail:n", FORM)),
     "no text": (record("gmail:m", ""), record("document:d", "")),
@@ -180,16 +184,22 @@ def test_what_says_nothing_or_is_related_already_is_not_related(of_cases: dict[s
     assert of_cases[case] == []
 
 
+def holders(count: int, number: str = "POLICY-1000") -> list[Record]:
+    return [record(f"document:{n:02}", ts=n, numbers=[number]) for n in range(count)]
+
+
 def test_what_many_records_share_relates_none_of_them(tmp_path: Path) -> None:
-    holders = [record(f"document:{n}", ts=n, numbers=["POLICY-1000"]) for n in range(4)]
-    assert len(references(tmp_path, *holders, link_max_records=4)) == 6
-    assert references(tmp_path, *holders, link_max_records=3) == []
+    assert len(references(tmp_path, *holders(4), link_max_records=4)) == 6
+    assert references(tmp_path, *holders(4), link_max_records=3) == []
 
 
-def test_there_is_never_a_clique_of_thousands(tmp_path: Path) -> None:
-    most = 20
-    holders = [record(f"document:{n}", numbers=[f"NO-{n // most}00", "SAME-1000"]) for n in range(40 * most)]
-    assert len(references(tmp_path, *holders)) == 40 * most * (most - 1) / 2
+def test_edges_do_not_grow_with_the_square_of_what_shares_something(tmp_path: Path) -> None:
+    """Ten are related each with each; of more each to the first and to the one before."""
+    assert len(references(tmp_path, *holders(10))) == 45
+    ends = {(src[-2:], dst[-2:]) for src, dst, *_ in references(tmp_path, *holders(11))}
+    assert ends == {(f"{n:02}", "00") for n in range(1, 11)} | {(f"{n:02}", f"{n - 1:02}") for n in range(2, 11)}
+    assert len(references(tmp_path, *holders(20))) == 37
+    assert references(tmp_path, *holders(21)) == []
 
 
 def test_a_pair_that_shares_several_things_is_related_once_by_the_surest(tmp_path: Path) -> None:
