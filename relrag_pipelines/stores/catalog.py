@@ -85,7 +85,7 @@ def build(
     replaced: Sequence[str] | None = None,
     index: Index | None = None,
     said: Sequence[OwnerLink] = (),
-    link_max_records: int = 20,
+    link_max_records: int = links.MAX_RECORDS,
 ) -> dict[str, int]:
     """Writes a new catalog to `path` and returns the number of rows by table.
 
