@@ -30,6 +30,8 @@ from reportlab.pdfbase.ttfonts import TTFont
 HERE = Path(__file__).resolve().parent
 SAVED = {"mail-pump-invoice", "mail-marie-minutes", "mail-contract-v2", "mail-alex-corrected"}
 BOTH = {"mail-alex-corrected"}
+INVITATIONS = {"att-first-look": "meeting-2025-01-09.ics"}
+"""what is attached to a mail -> the invitation beside a meeting that it is"""
 BULK = {"mail-pump-newsletter", "mail-agile-newsletter", "mail-bank-authorization"}
 ZONES = {"firma.cz": "Europe/Prague", "kancelarplus.example": "Europe/Prague", "svet-cerpadel.example": "Europe/Prague"}
 POLICY = policy.SMTP.clone(linesep="\n", cte_type="7bit")
@@ -55,7 +57,7 @@ def make(into: Path, font: Path = make_documents.FONT) -> None:
         for name, item in mails.items():
             if "parent_asset_id" in item:
                 continue
-            written = message(item, mails, [(one["file_name"], _pdf(into, one)) for one in attached.get(name, [])])
+            written = message(item, mails, [(one["file_name"], _file(into, one)) for one in attached.get(name, [])])
             if name in SAVED:
                 saved = written.as_bytes(policy=POLICY).replace(b"\n", b"\r\n")
                 (into / f"mail/saved/{name.removeprefix('mail-')}.eml").write_bytes(saved)
@@ -83,7 +85,8 @@ def message(item: Item, mails: dict[str, Item], files: list[tuple[str, bytes]]) 
     else:
         mail.set_content(item["text"] + "\n", cte="quoted-printable" if not item["text"].isascii() else "7bit")
     for name, data in files:
-        mail.add_attachment(data, maintype="application", subtype="pdf", filename=name)
+        maintype, subtype = ("text", "calendar") if name.endswith(".ics") else ("application", "pdf")
+        mail.add_attachment(data, maintype=maintype, subtype=subtype, filename=name)
     if mail.is_multipart():
         mail.set_boundary(f"=={zlib.crc32(item['id'].encode()):08x}==")
     return mail
@@ -95,8 +98,10 @@ def _earlier(one: Item, item: Item) -> bool:
     )
 
 
-def _pdf(into: Path, attachment: Item) -> bytes:
+def _file(into: Path, attachment: Item) -> bytes:
     """The file that is attached: the saved one, else one made of its own original."""
+    if attachment["id"] in INVITATIONS:
+        return (into / "meetings" / INVITATIONS[attachment["id"]]).read_bytes()
     for path in sorted((into / "documents").rglob(attachment["file_name"])):
         return path.read_bytes()
     original = HERE / "originals/attachments" / f"{attachment['file_name']}.txt"

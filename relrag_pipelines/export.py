@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.forgetting import purge, rules, unread
 from relrag_pipelines.forgetting.rules import Matcher, Rows
 from relrag_pipelines.keys import Keys, safe_native_id
+from relrag_pipelines.links.references import note_messages
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, UnitState, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Coverage, Unit
@@ -516,6 +517,7 @@ def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> No
     record.thread_id = record.thread_id and safe_native_id(record.thread_id, keys)
     record.parent_asset_id = record.parent_asset_id and safe_native_id(record.parent_asset_id, keys)
     record.parent_ref = record.parent_ref and safe_native_id(record.parent_ref, keys)
+    note_messages(record, keys.id_hash)
     record.source, record.kind = source.name, kind.name
     record.rag_source_type = record.rag_source_type or kind.rag_source_type
     if len(places) > 1 or not record.locations:

@@ -47,8 +47,8 @@ def find(text: str) -> list[str]:
     # no number goes over a line's end, and most lines of what people say have no digit at all
     text = "\n".join([line for line in text.split("\n") if _DIGIT(line)])
     found: dict[int, str] = {}
-    for pattern in (_ANNOUNCED, _PREFIXED, _YEARLY):
-        for match in pattern.finditer(text):
+    for pattern, mark in ((_ANNOUNCED, ""), (_PREFIXED, "-"), (_YEARLY, "/")):
+        for match in pattern.finditer(text) if mark in text else ():
             number = match["number"]
             if _is_number(number, pattern) and not _AMOUNT.match(text, match.end()):
                 found[match.start("number")] = number

@@ -18,11 +18,11 @@ from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import STAGES, Stage, policy
-from relrag_pipelines.stores import generations, lake, units
+from relrag_pipelines.stores import generations, lake, owner_links, units
 from relrag_pipelines.stores.lake import Manifest
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
-PUBLISH_VERSION = 2
+PUBLISH_VERSION = 3
 """Raised when equal lake tables are published differently."""
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
@@ -198,7 +198,8 @@ def month_inputs(surveys: Iterable[Survey]) -> dict[str, str]:
 def publish_settings(workspace: Workspace) -> str:
     """Hash of what decides, beside the lake, how a generation is built."""
     names = [source.name for source in workspace.settings.sources]
-    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), names])
+    relations = [workspace.settings.link_max_records, [repr(word) for word in owner_links.load(workspace.home)]]
+    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), names, relations])
 
 
 def policy_hash(workspace: Workspace) -> str:

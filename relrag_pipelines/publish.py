@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ import pyarrow.parquet as pq
 from relrag_pipelines import embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines.embedders import passages
-from relrag_pipelines.records import SCHEMA_VERSION, Failure, arrow_schema, to_table
+from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.records import SCHEMA_VERSION, Failure, OwnerLink, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.stores import catalog, generations, lake, units, vectors
+from relrag_pipelines.stores import catalog, generations, lake, owner_links, units, vectors
 from relrag_pipelines.stores.atomic import link
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.generations import Generation, GenerationError
@@ -73,7 +75,9 @@ def _build_whole(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
         points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"]))
 
     parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
-    counts = catalog.build(place / CATALOG, parts, at=now(), previous=_published(workspace), index=index)
+    counts = catalog.build(
+        place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **_relations(workspace)
+    )
     _write_about(place, {**about, "base": about["months"]})
     return {**counts, "points": points[0]}
 
@@ -100,7 +104,15 @@ def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]
 
     parts = _parts(workspace, place, set(replaced), bool(about["embedder"]))
     try:
-        counts = catalog.build(place / CATALOG, parts, at=now(), previous=previous, replaced=replaced, index=index)
+        counts = catalog.build(
+            place / CATALOG,
+            parts,
+            at=now(),
+            previous=previous,
+            replaced=replaced,
+            index=index,
+            **_relations(workspace),
+        )
     except catalog.TangledError:
         return None
     if catalog.removed(place / CATALOG, previous):
@@ -164,6 +176,19 @@ def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
         )
         for one in units.load_failures(workspace.home, source.name)
     ]
+
+
+def _relations(workspace: Workspace) -> dict[str, Any]:
+    """What the catalog takes of relations beside the lake; the owner's own words redacted as those of any document."""
+    said = [replace(word, provenance=_redacted(workspace, word)) for word in owner_links.load(workspace.home)]
+    return {"said": said, "link_max_records": workspace.settings.link_max_records}
+
+
+def _redacted(workspace: Workspace, word: OwnerLink) -> str:
+    try:
+        return workspace.redactor.redact(word.provenance, "default")
+    except RedactionError:  # it is left out rather than let through
+        return ""
 
 
 def _embedded_with(workspace: Workspace, surveys: Iterable[plans.Survey]) -> embedders.Model | None:

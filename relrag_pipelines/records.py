@@ -208,6 +208,9 @@ class Embedding:
     vector: Annotated[list[Float32], "as the model gives it"]
 
 
+RELATION_TYPES = ("thread_member", "attachment_of", "chunk_of", "reply_to", "references", "transcript_of")
+
+
 @dataclass(slots=True)
 class Edge:
     """A relation between two assets, unique on its first three fields.
@@ -230,10 +233,34 @@ class Shared:
 
 
 @dataclass(slots=True)
+class SharedHandle:
+    """Something of a record that another one may share, which relates the two: a number, an event, a file's bytes."""
+
+    asset_id: Annotated[str, "the record"]
+    handle: Annotated[str, "number, short, personal, commit, event, bytes or text, and behind a colon which one"]
+    whole: Annotated[str, "thread_id, else parent_asset_id, else asset_id; records of one whole are related anyway"]
+    ts: Annotated[int | None, "as in records"] = None
+
+
+@dataclass(slots=True)
+class OwnerLink:
+    """What the owner last said of one relation; it counts for more than what was read."""
+
+    src_asset_ref: Annotated[str, "as in asset_asset_edges"]
+    dst_asset_ref: Annotated[str, "as in asset_asset_edges"]
+    relation_type: Annotated[str, "as in asset_asset_edges"]
+    deleted: Annotated[bool, "there is no such relation, whatever else says so"] = False
+    confidence: Annotated[float, "0 to 1"] = 1.0
+    provenance: Annotated[str, "why, in the owner's words"] = ""
+
+
+@dataclass(slots=True)
 class Replaced:
     """A month of a source that a catalog on top of another holds itself; what the other has of it no longer counts."""
 
-    lake_month: Annotated[str, "<source>/<YYYY-MM>"]
+    lake_month: Annotated[
+        str, "<source>/<YYYY-MM>, or with a * a part of the edges that follow from all months together"
+    ]
 
 
 @dataclass(slots=True)
@@ -307,6 +334,7 @@ TABLES = {
         ),
         Table("pending_edges", Edge, ("src_asset_ref", "dst_asset_ref", "relation_type"), "catalog", since=2),
         Table("shared", Shared, ("asset_id",), "catalog", since=2),
+        Table("shared_handles", SharedHandle, ("asset_id", "handle"), "catalog", since=2),
         Table("replaced", Replaced, ("lake_month",), "catalog", since=2),
         Table("terms", Term, ("term",), "catalog"),
     )

@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores.catalog_links import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
 
@@ -168,6 +169,13 @@ class Settings(BaseModel):
     )
     embedding_dimension: int = Field(
         0, ge=0, le=65536, description="length of the vectors of embedding_model, where relrag does not know it"
+    )
+
+    link_max_records: int = Field(
+        MAX_RECORDS,
+        ge=2,
+        le=200,
+        description="what more records than this share (a number, a file) relates none of them",
     )
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")

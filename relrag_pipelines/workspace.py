@@ -23,6 +23,9 @@ from relrag_pipelines.sources import KINDS, Reading
 from relrag_pipelines.stores import approvals, raw
 from relrag_pipelines.workers import Pool
 
+FINISHED = 2
+"""raised when the export finishes what connectors read in another way, so that every unit is read again"""
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
@@ -111,7 +114,7 @@ class Workspace:
         """Changes when units of that source would be read differently."""
         kind, reading = KINDS[source.kind], self.reading(source)
         options = {name: getattr(reading, name) for name in kind.options}
-        made = [kind.name, kind.version, options, self.keys.id_fingerprint, self.settings.first_month]
+        made = [kind.name, kind.version, FINISHED, options, self.keys.id_fingerprint, self.settings.first_month]
         since = TABLES["private_records"].since
         return stamp_hash([*made, since] if since > 1 else made)
 

@@ -1,84 +1,10 @@
-"""The edges of a published catalog: what an asset is related to, and who else is in its thread."""
+"""The edges of the open archive's catalog, by the names that its steps know them by."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from relrag_pipelines.links.graph import Direction, Member, Neighbor
+from relrag_pipelines.links.graph import attachments as get_attachments
+from relrag_pipelines.links.graph import neighbors as get_asset_neighbors
+from relrag_pipelines.links.graph import thread_members as get_thread_members
 
-import duckdb
-
-Direction = Literal["out", "in", "both"]
-
-_NEIGHBORS = """
-    SELECT dst_asset_ref, relation_type, 'out', confidence, provenance FROM asset_asset_edges
-    WHERE src_asset_ref = $ref AND $direction <> 'in' AND ($types IS NULL OR list_contains($types, relation_type))
-    UNION ALL
-    SELECT src_asset_ref, relation_type, 'in', confidence, provenance FROM asset_asset_edges
-    WHERE dst_asset_ref = $ref AND $direction <> 'out' AND ($types IS NULL OR list_contains($types, relation_type))
-    ORDER BY 3 DESC, 2, 1 LIMIT $limit
-"""
-_MEMBERS = """
-    SELECT src_asset_ref, ts FROM asset_asset_edges LEFT JOIN records ON asset_id = src_asset_ref
-    WHERE dst_asset_ref = $thread AND relation_type = 'thread_member'
-    ORDER BY ts DESC NULLS LAST, src_asset_ref LIMIT $limit OFFSET $offset
-"""
-
-_ATTACHMENTS = """
-    SELECT src_asset_ref FROM asset_asset_edges
-    WHERE dst_asset_ref IN (SELECT unnest($refs)) AND relation_type = 'attachment_of' ORDER BY src_asset_ref
-"""
-
-
-@dataclass(frozen=True)
-class Neighbor:
-    """One edge, seen from one of its ends."""
-
-    asset_ref: str
-    """the other end"""
-    relation_type: str
-    direction: str
-    """out: the edge leads from the asset asked about to this one; in: the other way"""
-    confidence: float
-    provenance: str
-
-
-@dataclass(frozen=True)
-class Member:
-    """One record of a thread."""
-
-    asset_ref: str
-    ts: int | None
-
-
-def get_asset_neighbors(
-    connection: duckdb.DuckDBPyConnection,
-    asset_ref: str,
-    relation_types: Sequence[str] | None = None,
-    direction: Direction = "both",
-    limit: int = 50,
-) -> list[Neighbor]:
-    """What an asset is directly related to: what it points to first, then what points to it."""
-    rows = connection.execute(
-        _NEIGHBORS,
-        {
-            "ref": asset_ref,
-            "direction": direction,
-            "types": None if relation_types is None else list(relation_types),
-            "limit": limit,
-        },
-    ).fetchall()
-    return [Neighbor(*row) for row in rows]
-
-
-def get_thread_members(
-    connection: duckdb.DuckDBPyConnection, thread_id: str, limit: int = 100, offset: int = 0
-) -> list[Member]:
-    """The records of a thread, newest first; `offset` skips what was read before."""
-    values = {"thread": f"thread:{thread_id}", "limit": limit, "offset": offset}
-    return [Member(*row) for row in connection.execute(_MEMBERS, values).fetchall()]
-
-
-def get_attachments(connection: duckdb.DuckDBPyConnection, asset_refs: Sequence[str]) -> list[str]:
-    """What is attached to any of these records."""
-    return [ref for (ref,) in connection.execute(_ATTACHMENTS, {"refs": list(asset_refs)}).fetchall()]
+__all__ = ["Direction", "Member", "Neighbor", "get_asset_neighbors", "get_attachments", "get_thread_members"]

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from relrag_pipelines.links import generate_asset_id
+from relrag_pipelines.stores import vectors
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
 from relrag_query.compact import hit_line
@@ -106,6 +108,91 @@ def test_the_call_is_related_to_its_passages_and_its_recording(archive: Archive)
     assert {("chunk_of", "in", f"chunk:{one.chunk_id}") for one in passages} == edges - {
         ("transcript_of", "out", audio)
     }
+
+
+NUMBER, FILE = (0.8, "the same number in both"), (1.0, "the same file in both")
+ACROSS = [
+    ("mail-alex-corrected", "whatsapp: INV-1187 is 8,400₪, VAT wrong", NUMBER),
+    ("documents: INV-1187_corrected.pdf", "whatsapp: INV-1187 is 8,400₪, VAT wrong", NUMBER),
+    ("documents: INV-1187_corrected.pdf", "mail-alex-corrected", NUMBER),
+    ("documents: INV-1187_corrected.pdf", "att-alex-corrected", FILE),
+    ("documents: INV-1187.pdf", "att-alex-invoice", FILE),
+    ("att-contract-v2", "documents: contract_v2.pdf", FILE),
+    ("att-contract-old", "documents: contract_old.pdf", FILE),
+    ("att-czech-invoice", "documents: faktura-2024-0931.pdf", FILE),
+    ("mail-czech-invoice", "documents: faktura-2024-0931.pdf", NUMBER),
+    ("whatsapp: 00000040-report-card-mia.pdf", "documents: school-certificate-mia.pdf", FILE),
+    ("mail-order-monitor", "whatsapp: הזמנה 204881736", NUMBER),
+    ("mail-accountant-docs", "whatsapp: 10-800-99999999", NUMBER),
+    ("mail-accountant-docs", "documents: bank-letter.pdf", NUMBER),
+    ("documents: bank-letter.pdf", "whatsapp: <IBAN_CODE", (0.9, "the same account, card or ID number in both")),
+    ("meetings: meeting-2025-01-09.txt", "att-first-look", (0.95, "the same calendar event in both")),
+    ("mail-jan-authorization", "commits: a3b2c1d8", (0.9, "the same commit in both")),
+]
+"""later record, earlier record, confidence and reason"""
+
+
+def held(archive: Archive, named: str) -> str:
+    """The one record that is named: by the id of its original, or source and what its id, file or text holds."""
+    source, colon, wanted = named.partition(": ")
+    if not colon:
+        return f"gmail:{NATIVE.get(named, named)}"
+    query = """SELECT asset_id FROM records WHERE source = $source AND (starts_with(source_id, $wanted)
+        OR file_name = $wanted OR (contains(text, $wanted) AND NOT starts_with(text, '>')))"""
+    (found,) = archive._catalog.execute(query, {"source": source, "wanted": wanted}).fetchall()
+    return str(found[0])
+
+
+@pytest.mark.requirement("S0-16", "S0-107")
+@pytest.mark.parametrize(("later", "earlier", "why"), ACROSS)
+def test_what_channels_share_is_related(archive: Archive, later: str, earlier: str, why: tuple[float, str]) -> None:
+    found = archive.neighbors(held(archive, later), ["references"], direction="out")
+    told = {one.asset_ref: (one.confidence, one.provenance) for one in found}
+    assert told.get(held(archive, earlier)) == why
+
+
+def test_what_only_looks_alike_is_not_related(archive: Archive) -> None:
+    """The Czech invoice, the football chat and the newsletter share nothing with Alex's invoice."""
+    query = """SELECT DISTINCT found.source, found.subject FROM asset_asset_edges
+        JOIN records AS invoice ON invoice.asset_id IN (src_asset_ref, dst_asset_ref)
+        JOIN records AS found ON found.asset_id IN (src_asset_ref, dst_asset_ref) AND found.asset_id <> invoice.asset_id
+        WHERE relation_type = 'references' AND contains(invoice.text, 'INV-1187')
+        ORDER BY ALL"""
+    assert archive._catalog.execute(query).fetchall() == [
+        ("documents", "Invoice INV-1187"),
+        ("documents", "Invoice INV-1187, corrected"),
+        ("mail", "Invoice INV-1187"),
+        ("mail", "Re: Invoice INV-1187 - corrected"),
+        ("whatsapp", "Alex Rubin"),
+    ]
+
+
+@pytest.mark.requirement("S0-31")
+def test_every_record_is_named_by_kind_and_native_id(archive: Archive) -> None:
+    query = "SELECT asset_id, kind, source_id FROM records"
+    rows = archive._catalog.execute(query).fetchall()
+    assert len(rows) > 500
+    assert [row for row in rows if generate_asset_id(*row[1:]) != row[0]] == []
+
+
+@pytest.mark.requirement("S0-26", "S0-27", "S0-28", "S0-29", "S0-30")
+def test_the_four_fields_are_the_same_for_every_source(archive: Archive) -> None:
+    """Passages of one record share asset_id and group; parent and thread are there where a kind has them."""
+    query = """SELECT source, bool_and(asset_id <> '' AND chunk_group_id = asset_id),
+            count(DISTINCT chunk_id) = count(*), bool_or(parent_asset_id IS NOT NULL), bool_or(thread_id IS NOT NULL)
+        FROM chunks GROUP BY source ORDER BY source"""
+    assert archive._catalog.execute(query).fetchall() == [
+        ("calls", True, True, False, False),
+        ("commits", True, True, False, False),
+        ("documents", True, True, False, False),
+        ("mail", True, True, True, True),
+        ("meetings", True, True, False, False),
+        ("people", True, True, False, False),
+        ("whatsapp", True, True, True, True),
+    ]
+    path = archive.generation.path / "vectors"
+    indexed = {name for payload in vectors.payloads(path) for name in payload}
+    assert {"asset_id", "parent_asset_id", "thread_id", "chunk_group_id"} <= indexed
 
 
 def test_what_the_archive_does_not_hold_is_said(archive: Archive) -> None:

@@ -36,6 +36,7 @@ SHAPES = {
     "asset_asset_edges": "b8d67357",
     "pending_edges": "b8d67357",
     "shared": "6db299f8",
+    "shared_handles": "dba21f73",
     "replaced": "6f222f88",
     "terms": "6db8ecc1",
 }

@@ -203,7 +203,7 @@ KINDS = {
         Kind(
             "whatsapp",
             "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
-            1,
+            2,
             (".txt", ".zip"),
             "whatsapp",
             "whatsapp",
@@ -224,7 +224,7 @@ KINDS = {
         Kind(
             "meeting",
             "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
-            1,
+            2,
             (".vtt", ".srt", ".sbv", ".txt", ".md"),
             "meeting_transcript",
             "default",
@@ -287,7 +287,7 @@ KINDS = {
         Kind(
             "jsonl",
             "one JSON object a line with the universal fields: the door for any other source",
-            1,
+            2,
             (".jsonl", ".ndjson"),
             "jsonl",
             "default",

@@ -8,7 +8,8 @@
 | `ts` | whole number | the same as seconds since 1970, UTC; `timestamp` wins |
 | `subject` or `title`, `from`, `thread_id`, `parent_ref`, `content_type`, `file_name`, `source_uri`, `language`, \
 `client_id`, `project_id` | string | as in docs/records.md |
-| `to`, `participants`, `numbers` | list of strings, or one | as in docs/records.md |
+| `to`, `participants` | list of strings, or one | as in docs/records.md |
+| `numbers` | list of strings, or one | as in docs/records.md; without it those that are found in `text` |
 | `parent_asset_id` | string | the `id` of another line of the source, or `<kind>:...` for a record of that kind |
 | `parent_source_id` | string | the older name of `parent_asset_id`, read where that is missing |
 | `index_in_parent`, `total_siblings` | whole number | place among the parts of the parent, from 0; how many there are |
@@ -40,6 +41,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from relrag_pipelines import numbers
 from relrag_pipelines.records import Failure, Json, Record
 from relrag_pipelines.sources import KINDS, Coverage, Reading, Unit
 from relrag_pipelines.sources.json_fields import READERS, WrongValueError, native_id, type_of
@@ -168,6 +170,8 @@ def _record(item: Json, unit: Unit, reading: Reading, faults: list[tuple[str, st
         fields.setdefault("parent_asset_id", older)
     if "parent_asset_id" in fields:
         fields["parent_asset_id"] = _parent(fields["parent_asset_id"], reading)
+    if "numbers" not in fields:
+        fields["numbers"] = numbers.find(fields.get("text", ""))
     fields["extra"] = _bounded(extra | fields["extra"] if "extra" in fields else extra)
     return Record(name, asset_id=f"jsonl:{reading.source}:{name}", locations=[f"{unit.path}#{name}"], **fields)
 

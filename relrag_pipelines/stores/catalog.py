@@ -20,7 +20,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from relrag_pipelines.records import TABLES, Replaced, Term, arrow_schema, ddl, to_table
+from relrag_pipelines.records import TABLES, OwnerLink, Replaced, Term, arrow_schema, ddl, to_table
+from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.tokens import document_tokens
@@ -55,6 +56,7 @@ _EXTRA = {
         _LAKE_MONTH,
     ),
     "pending_edges": (_LAKE_MONTH,),
+    "shared_handles": (_LAKE_MONTH,),
 }
 """columns that stand in the catalog only"""
 
@@ -63,6 +65,8 @@ _LAYERED = ("records", "identifiers", "chunks", "asset_asset_edges")
 _TABLES = (*_LAYERED, "failures", "pending_edges", "terms")
 _STORED = (*_TABLES, "shared", "replaced")
 _LAKE = (*_LAYERED, "failures")
+_HANDLES = "shared_handles"
+"""read only where a catalog is built on top of the one that holds it"""
 
 Index = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
 """told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
@@ -80,12 +84,16 @@ def build(
     previous: Path | None = None,
     replaced: Sequence[str] | None = None,
     index: Index | None = None,
+    said: Sequence[OwnerLink] = (),
+    link_max_records: int = links.MAX_RECORDS,
 ) -> dict[str, int]:
     """Writes a new catalog to `path` and returns the number of rows by table.
 
     `previous` is the catalog that was published before: an edge that it has keeps its `created_at`; others get `at`.
     With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
     and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
+    `said` is what the owner said of edges, the same as in the base; what more than `link_max_records` records share
+    relates none of them.
 
     Raises TangledError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read; nothing
     is left at `path` then.
@@ -96,6 +104,7 @@ def build(
         failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"temp_directory": str(spill)}) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
+            _prepare_links(connection, said, link_max_records)
             embedded = parts.get("embeddings", ())
             if replaced is None:
                 changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection.cursor(), embedded), []
@@ -183,9 +192,9 @@ def _prepare(
     _attach_lake(connection, parts)
     memory = max(_MEMORY, _MEMORY_A_RECORD * _count(connection, "SELECT count(*) FROM lake_records"))
     connection.execute(f"SET memory_limit = '{memory}B'")
-    for name in _STORED:
+    for name in (*_STORED, _HANDLES):
         connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
-    rows = [Replaced(month) for month in sorted(replaced or ())]
+    rows = [Replaced(month) for month in sorted([*replaced, links.ACROSS] if replaced is not None else ())]
     connection.from_arrow(to_table(rows, Replaced)).insert_into("replaced")
     _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
     _attach_published(connection, previous)
@@ -202,11 +211,20 @@ def _prepare(
         connection.execute(statement)
 
 
+def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[OwnerLink], link_max_records: int) -> None:
+    """What the edges take beside the lake."""
+    connection.register("owner_links", to_table(list(said), OwnerLink))
+    reasons = [{"kind": kind, "confidence": sure, "provenance": why} for kind, (sure, why) in links.REASONS.items()]
+    connection.register("reasons", pa.Table.from_pylist(reasons))
+    connection.execute("SET VARIABLE link_max_records = $most", {"most": link_max_records})
+
+
 def _rest(on_top: bool) -> list[str]:
     """The statements that make all the other tables."""
-    indexes = [statement for name in _STORED if name != "chunks" for statement in _indexes(name)]
+    indexes = [statement for name in _STORED if name not in ("chunks", _HANDLES) for statement in _indexes(name)]
     kept = [sql.KEPT_REFS] if on_top else []
-    return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
+    related = [links.HANDLES, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
+    return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
 
 
 def _indexes(table: str) -> list[str]:
@@ -275,7 +293,7 @@ def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> No
     """Views `kept_<table>` of what is kept of the base; empty without one."""
     if base:
         connection.execute(f"ATTACH {_quoted(base)} AS base (READ_ONLY)")
-    for table in (*_LAYERED, "pending_edges"):
+    for table in (*_LAYERED, "pending_edges", _HANDLES):
         kept = f"base.{table} WHERE lake_month NOT IN (FROM replaced)" if base else f"{table} LIMIT 0"
         connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {kept}")  # noqa: S608
 

@@ -1,8 +1,8 @@
 """The statements that build a catalog, in the order in which they run.
 
 They read the views `lake_<table>`, in which `part` orders rows by source and month and `lake_month` names these; the
-views `kept_<table>`, which are what a catalog on top of another leaves of it, else empty; and the view `published`, the
-edges of the catalog before.
+views `kept_<table>`, which are what a catalog on top of another leaves of it, else empty; the view `published`, the
+edges of the catalog before; and `owner_links`, what the owner said of edges, which counts for more than any claim.
 """
 
 LOST = """
@@ -124,8 +124,9 @@ CREATE TEMP TABLE refs AS
 
 KEPT_REFS = """
 INSERT INTO refs
-    WITH asked AS (SELECT dst_asset_ref AS ref FROM lake_asset_asset_edges
-        UNION SELECT src_asset_ref FROM kept_pending_edges UNION SELECT dst_asset_ref FROM kept_pending_edges)
+    WITH named AS (FROM kept_pending_edges UNION ALL BY NAME FROM owner_links),
+    asked AS (SELECT dst_asset_ref AS ref FROM lake_asset_asset_edges
+        UNION SELECT src_asset_ref FROM named UNION SELECT dst_asset_ref FROM named)
     SELECT asset_id FROM kept_records SEMI JOIN asked ON ref = asset_id
     UNION SELECT asset_id FROM kept_chunks SEMI JOIN asked ON ref = asset_id
     UNION SELECT 'chunk:' || chunk_id FROM kept_chunks SEMI JOIN asked ON ref = 'chunk:' || chunk_id
@@ -136,12 +137,15 @@ INSERT INTO refs
 
 CLAIMS = """
 CREATE TEMP TABLE claims AS
-    WITH claimed AS (
+    WITH found AS (
         SELECT src_asset_ref, dst_asset_ref, relation_type, arg_min(confidence, part) AS confidence,
             arg_min(provenance, part) AS provenance, arg_min(lake_month, part) AS lake_month
-        FROM lake_asset_asset_edges AS found ANTI JOIN lost ON lost.ref = src_asset_ref AND lost.part = found.part
+        FROM lake_asset_asset_edges AS rows ANTI JOIN lost ON lost.ref = src_asset_ref AND lost.part = rows.part
         GROUP BY src_asset_ref, dst_asset_ref, relation_type
         UNION ALL BY NAME FROM kept_pending_edges),
+    claimed AS (
+        SELECT found.* FROM found ANTI JOIN owner_links USING (src_asset_ref, dst_asset_ref, relation_type)
+        UNION ALL BY NAME SELECT * EXCLUDE (deleted), '*' AS lake_month FROM owner_links WHERE NOT deleted),
     sourced AS (SELECT * FROM claimed SEMI JOIN refs ON ref = src_asset_ref),
     ends AS (SELECT ref FROM refs UNION SELECT dst_asset_ref FROM sourced
              WHERE relation_type IN ('thread_member', 'transcript_of'))
@@ -166,8 +170,10 @@ INSERT INTO asset_asset_edges BY NAME
             + row_number() OVER (ORDER BY src_asset_ref, dst_asset_ref, relation_type) AS id,
         src_asset_ref, dst_asset_ref, relation_type, confidence, provenance, lake_month,
         coalesce(created_at, getvariable('published_at')) AS created_at
-    FROM claims LEFT JOIN published USING (src_asset_ref, dst_asset_ref, relation_type)
-    WHERE holds ORDER BY id
+    FROM (
+        FROM claims WHERE holds
+        UNION ALL BY NAME SELECT *, true AS holds FROM related)
+    LEFT JOIN published USING (src_asset_ref, dst_asset_ref, relation_type) ORDER BY id
 """
 
 PENDING = """

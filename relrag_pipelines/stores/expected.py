@@ -16,7 +16,7 @@ from relrag_pipelines.stores.seal import file_hash
 
 NAME = "private/MANIFEST.json"
 _OF_SOURCES = ("units", "failures", "threads")
-_OWNERS = ("approvals.jsonl", "forgotten.json")
+_OWNERS = ("approvals.jsonl", "forgotten.json", "links.jsonl")
 
 
 def note(home: Path, name: str, digest: str) -> None:

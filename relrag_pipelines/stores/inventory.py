@@ -48,6 +48,7 @@ PARTS = (
     Part(r"private/spill/.+", "was put away by an export that was killed", "passing"),
     Part(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
     Part(r"private/approvals\.jsonl", "what the owner said of calls", "owner"),
+    Part(r"private/links\.jsonl", "what the owner said of relations", "owner"),
     Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
     Part(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
     Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),

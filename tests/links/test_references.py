@@ -3,8 +3,16 @@
 import pyarrow as pa
 import pytest
 
+from relrag_pipelines.keys import Keys
 from relrag_pipelines.links import edges
-from relrag_pipelines.links.references import references
+from relrag_pipelines.links.references import (
+    MAX_NAMED,
+    NAMED,
+    message_ids,
+    named_messages,
+    note_messages,
+    references,
+)
 from relrag_pipelines.records import Chunk, Record, arrow_schema, to_table
 
 
@@ -37,3 +45,50 @@ def test_they_are_among_the_edges_of_a_month() -> None:
     table = to_table([record("a", named)], Record)
     found: pa.Table = edges(table, arrow_schema(Chunk).empty_table())
     assert found["relation_type"].to_pylist() == ["references"]
+
+
+def test_a_text_names_mails_by_their_ids() -> None:
+    text = """Message-ID: <CAJ+x1@mail.example>
+    see <20250113094100.1187@rubinstudio.example>, mid:abc.7@host.example and https://lists.example/r/p1-2@host.example.
+    In-Reply-To: first@host.example
+    Message-ID: <CAJ+x1@mail.example>"""
+    assert message_ids(text) == [
+        "CAJ+x1@mail.example",
+        "20250113094100.1187@rubinstudio.example",
+        "abc.7@host.example",
+        "p1-2@host.example",
+        "first@host.example",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jan Novák <jan.novak@firma.example>",
+        "write to jan.novak.1979.01.02.03@firma.example",
+        "<jan.novak.of.the.second.floor@firma.example>",
+        "the message id of it is unknown @ home",
+        "",
+    ],
+)
+def test_an_address_is_no_mail(text: str) -> None:
+    assert message_ids(text) == []
+
+
+def test_hostile_texts_take_no_time() -> None:
+    for part in ("<", "a@", "mid:", "https://", "message-id:<", "a.", "<a@b.c>"):
+        assert len(message_ids(part * (200_000 // len(part)))) <= MAX_NAMED
+    assert len(message_ids(" ".join(f"mid:{n}@h.example" for n in range(99)))) == MAX_NAMED
+
+
+@pytest.mark.requirement("S0-16")
+def test_a_mail_that_a_text_names_is_referred_to_once(keys: Keys) -> None:
+    named = f"gmail:h{keys.id_hash('abc.7@host.example')}"
+    commit = Record("a", "as said in mid:abc.7@host.example, mid:abc.7@host.example", asset_id="git:a")
+    own = Record("m", "this is mid:abc.7@host.example", asset_id=named)
+    twice = Record("b", "mid:abc.7@host.example", asset_id="git:b", extra={"references": [named]})
+    for one in (commit, own, twice):
+        note_messages(one, keys.id_hash)
+    assert [one.extra.get(NAMED) for one in (commit, own, twice)] == [[named], None, [named]]
+    found = named_messages(to_table([commit, own, twice, record("z", {NAMED: "of their own"})], Record)).to_pylist()
+    assert [tuple(one.values()) for one in found] == [("git:a", named, "references", 1.0, "names its Message-ID")]

@@ -97,6 +97,13 @@ def test_the_least_a_line_may_hold(read: Read) -> None:
     assert read(b'{"id": 5}\n{"id": "6", "text": null, "title": null}\n')[0] == expected
 
 
+def test_numbers_are_those_given_else_those_of_the_text(read: Read) -> None:
+    text = "invoice INV-1187, order 204881736"
+    assert one(read, text=text).numbers == ["INV-1187", "204881736"]
+    assert one(read, text=text, numbers=["7"]).numbers == ["7"]
+    assert one(read, text=text, numbers=[]).numbers == []
+
+
 @pytest.mark.parametrize("name", ["musique_100", "2wiki_101"])
 def test_retrieval_sets_load_unchanged(shared_data: Path, name: str) -> None:
     file = shared_data / "retrieval" / name / "corpus.jsonl"

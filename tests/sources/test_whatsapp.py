@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import subprocess
@@ -467,6 +468,38 @@ def test_media_beside_the_export_are_located(tmp_path: Path, chat: Any) -> None:
     (tmp_path / "IMG-1.jpg").write_bytes(b"")
     records, _ = chat("13/02/2024, 10:00 - Dana: IMG-1.jpg (file attached)\n")
     assert records[1].locations == ["IMG-1.jpg"]
+
+
+def test_numbers_of_a_message(chat: Any) -> None:
+    begin = "13/02/2024, 10:00 - Dana: "
+    records, _ = chat(
+        f"{begin}INV-1187 is 8,400₪, order 204881736\n{begin}at 18:45, 12/3\nsee č. 2025/0042\n{begin}hello\n"
+    )
+    assert [record.numbers for record in records] == [["INV-1187", "204881736"], ["2025/0042"], []]
+
+
+def test_a_document_that_was_sent_is_known_by_its_bytes(tmp_path: Path, chat: Any) -> None:
+    """Pictures are not: WhatsApp writes them anew. One that is not there, or damaged, has no bytes to be known by."""
+    sent: dict[str, str | bytes] = dict.fromkeys(("a.PDF", "b.pdf", "c.jpg"), b"%PDF- the same")
+    lines = [f"13/02/2024, 10:00 - Dana: {name} (file attached)\n" for name in (*sent, "gone.pdf")]
+    for name in sent:
+        (tmp_path / name).write_bytes(b"%PDF- the same")
+    beside, _ = chat("".join(lines))
+    file = pack(tmp_path / "WhatsApp Chat with Dana.zip", {"WhatsApp Chat with Dana.txt": "".join(lines), **sent})
+    packed, failures = read_file(file)
+    known = {"bytes_hash": KEYS.id_hash(hashlib.sha256(b"%PDF- the same").hexdigest())}
+    for records in (beside, packed):
+        attached = [record for record in records if record.file_name]
+        assert [record.extra for record in attached] == [known, known, {}, {}]
+    assert failures == []
+    with zipfile.ZipFile(file, "w") as archive:  # stored as they are
+        archive.writestr("WhatsApp Chat with Dana.txt", "".join(lines))
+        for name, data in sent.items():
+            archive.writestr(name, data)
+    file.write_bytes(file.read_bytes().replace(b"%PDF- the same", b"%PDF- damaged!", 1))
+    damaged, _ = read_file(file)
+    assert said(damaged) == said(packed)
+    assert [record.extra for record in damaged if record.file_name] == [{}, known, {}, {}]
 
 
 def test_ids_hold_no_name_and_no_number(chat: Any) -> None:

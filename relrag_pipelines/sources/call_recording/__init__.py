@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from relrag_pipelines import numbers
-from relrag_pipelines.links import AUDIO as AUDIO_REF
+from relrag_pipelines.links.claims import AUDIO as AUDIO_REF
 from relrag_pipelines.records import Failure, Pinned, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, Approval, Reading, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds

@@ -159,7 +159,7 @@ def _record(mail: Part, body: Body, reading: Reading) -> Record:
         parent_asset_id=f"{KIND}:{named[-1]}" if named else None,
         total_siblings=0,
         content_type=body.content_type,
-        numbers=numbers.find(body.text),
+        numbers=numbers.find(f"{subject or ''}\n{body.text}"),
         extra={name: value for name, value in extra.items() if value},
     )
 

@@ -101,7 +101,7 @@ def _record(
     said = speakers(transcript.cues)
     participants = (invited.participants if invited else []) or minutes.participants or said
     ts, quality = _when(unit, reading, minutes, invited)
-    extra: dict[str, Any] = {"calendar_uid": invited.uid} if invited and invited.uid else {}
+    extra: dict[str, Any] = {"calendar_uid": reading.hash(invited.uid)} if invited and invited.uid else {}
     if said:
         extra["speakers"] = said
     if last := max((one.end_second for one in spoken), default=None):

@@ -8,6 +8,7 @@ stream: survey.py finds the charset, the form of its messages and the order of d
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -21,6 +22,10 @@ from relrag_pipelines.sources.whatsapp.header import find_form
 from relrag_pipelines.sources.whatsapp.survey import declared_charset
 
 _HEAD_BYTES = 4096
+_HASHED = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".txt", ".md", ".csv", ".html", ".ics")
+"""suffixes of files that may be the same elsewhere; WhatsApp writes pictures, films and voices anew"""
+_HASHED_BYTES = 100 * 2**20
+_BLOCK = 2**18
 
 
 def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
@@ -64,7 +69,15 @@ def _lone_chat(unit: Unit) -> Chat:
     def media(name: str) -> str | None:
         return str(PurePosixPath(unit.path).with_name(name)) if name in beside() else None
 
-    return Chat(titles.title(unit.file.name, *folders), unit.path, lambda: unit.file.open("rb"), media)
+    def digest(name: str) -> str | None:
+        file = unit.file.with_name(name)
+        if name not in beside() or not name.lower().endswith(_HASHED) or file.stat().st_size > _HASHED_BYTES:
+            return None
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    title = titles.title(unit.file.name, *folders)
+    return Chat(title, unit.path, lambda: unit.file.open("rb"), media, digest=digest)
 
 
 def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
@@ -85,10 +98,29 @@ def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath) -> Chat:
         beside = str(member.with_name(name))
         return f"{unit.path}!{beside}" if beside in archive.members else None
 
+    def digest(name: str) -> str | None:
+        entry = archive.members.get(str(member.with_name(name)))
+        if entry is None or not name.lower().endswith(_HASHED) or entry.file_size > _HASHED_BYTES:
+            return None
+        return _digest(archive, str(member.with_name(name)), entry.file_size)
+
     def opener() -> BinaryIO:
         return archive.open(str(member))
 
-    return Chat(titles.title(member.name, *folders, unit.file.name), unit.path, opener, media, str(member))
+    return Chat(titles.title(member.name, *folders, unit.file.name), unit.path, opener, media, str(member), digest)
+
+
+def _digest(archive: zips.Archive, name: str, size: int) -> str | None:
+    """SHA-256 of a member; None where it is damaged or larger than it says: that must not cost the chat."""
+    found, left = hashlib.sha256(), size
+    try:
+        with archive.open(name) as stream:
+            while left > 0 and (block := stream.read(min(left, _BLOCK))):
+                found.update(block)
+                left -= len(block)
+    except zips.Refused:
+        return None
+    return None if left else found.hexdigest()
 
 
 def _chats_in(archive: zips.Archive, archive_name: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from relrag_pipelines import numbers
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading
 from relrag_pipelines.sources.whatsapp import notes
@@ -21,6 +22,8 @@ _NAME_MAX = 200
 _FOREIGN_LINES = 3
 _PLAIN = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {0x2011: "-"}
 _MARKS = re.compile(f"[{MARKS}]")
+_DIGITS = re.compile(r"\d\S*?\d\S*?\d")
+"""without three of them in a word a text holds no number that is looked for"""
 _LEAD = re.compile(f"^[{MARKS}]+")
 _NUMBERED = re.compile(rf"\n[{MARKS}]*\[?[{MARKS}]*\d")
 """lines that may begin like a message in any form"""
@@ -53,6 +56,8 @@ class Chat:
     """the location of a media file of that name, where it was exported too"""
     member: str = ""
     """its name within the unit, where that is an archive"""
+    digest: Callable[[str], str | None] = lambda name: None
+    """SHA-256 of a media file of that name, hex, where it was exported too and is of a sort that is sent elsewhere"""
 
     @property
     def where(self) -> str:
@@ -87,6 +92,7 @@ def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
 def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | Failure]:
     """The hot loop: nothing is done here that most messages do not need."""
     hash_id, title, mark, whole_notes = reading.hash, chat.title, notes.MARK, notes.WHOLE
+    find_numbers, digits = numbers.find, _DIGITS.search
     chat_id = hash_id(titles.key(title))
     thread, at_line, line = f"whatsapp:{chat_id}", f"{chat.where}#L", known.lines_before
     clock = Clock(known.order, reading.timezone)
@@ -137,6 +143,7 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
                 thread_id=thread,
                 content_type="text/plain",
                 locations=[f"{at_line}{line}"],
+                numbers=find_numbers(text) if digits(text) else [],
                 extra=extra,
             )
             if files:
@@ -146,7 +153,7 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
                 yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
             yield message
             if files:
-                yield from _attachments(chat, message, files)
+                yield from _attachments(chat, message, files, hash_id)
             if "\n" in body:
                 if foreign := _foreign(body):
                     yield Failure(chat.place(line), "mixed_forms", foreign)
@@ -205,8 +212,9 @@ def _is_system(sender: str, text: str, title: str, known: Survey) -> bool:
     return of_group or notes.is_notice(sender, text)
 
 
-def _attachments(chat: Chat, message: Record, names: Sequence[str]) -> Iterator[Record]:
+def _attachments(chat: Chat, message: Record, names: Sequence[str], hash_id: Callable[[str], str]) -> Iterator[Record]:
     for index, name in enumerate(names):
+        digest = chat.digest(name)
         yield Record(
             f"{message.source_id}:a{index}",
             rag_source_type="whatsapp_attachment",
@@ -222,4 +230,5 @@ def _attachments(chat: Chat, message: Record, names: Sequence[str]) -> Iterator[
             content_type=_TYPES.types_map[True].get(f".{name.rpartition('.')[2].lower()}", "application/octet-stream"),
             file_name=name,
             locations=[chat.media(name) or message.locations[0]],
+            extra={"bytes_hash": hash_id(digest)} if digest else {},
         )

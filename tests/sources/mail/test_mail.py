@@ -280,3 +280,11 @@ def test_mutated_mails_are_read() -> None:
     samples = samples_in(ROOT / "examples" / "archive" / "mail")
     outcomes = fuzz([WITH_FILES, *(one[:20_000] for one in samples)], 400, seed=1)
     assert outcomes["read"] > 380
+
+
+def test_numbers_are_those_of_subject_and_text(tmp_path: Path, reading: Reading) -> None:
+    file = tmp_path / "order.eml"
+    file.write_bytes(b"Message-ID: <o@host>\nSubject: Your order 204881736\n\nYour invoice is INV-1187.\n")
+    (record,) = items(file, reading)
+    assert isinstance(record, Record)
+    assert record.numbers == ["204881736", "INV-1187"]

@@ -129,7 +129,7 @@ def test_the_invitation_beside_it_names_title_participants_time_and_uid(tmp_path
         Pinned("participant", "Jan <jan@firma.example>"),
         Pinned("participant", "petr@firma.example"),
     ]
-    assert record.extra["calendar_uid"] == "review-42@firma.example"
+    assert record.extra["calendar_uid"] == KEYS.id_hash("review-42@firma.example")
     assert record.locations == ["review.vtt", "review.ics"]
 
 
