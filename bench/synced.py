@@ -14,6 +14,7 @@ from bench.clock import RELRAG, process
 _CONFIG = """\
 archive = "bench"
 keys_file = "bench.keys"
+embedder = "none"
 timezone = "UTC"
 first_month = "2025-01"
 pii_redaction_enabled = {redacted}

@@ -30,7 +30,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 HERE = Path(__file__).resolve().parent
 SAVED = {"mail-pump-invoice", "mail-marie-minutes", "mail-contract-v2", "mail-alex-corrected"}
 BOTH = {"mail-alex-corrected"}
-BULK = {"mail-pump-newsletter", "mail-agile-newsletter", "mail-bank-authorization"}
+BULK = {"mail-pump-newsletter", "mail-newsletter-agile", "mail-newsletter-running", "mail-bank-authorization"}
 ZONES = {"firma.cz": "Europe/Prague", "kancelarplus.example": "Europe/Prague", "svet-cerpadel.example": "Europe/Prague"}
 POLICY = policy.SMTP.clone(linesep="\n", cte_type="7bit")
 

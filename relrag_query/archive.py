@@ -75,7 +75,11 @@ class Archive:
         Raises ArchiveError when nothing is published yet or its files are damaged, SettingsError when relrag.toml is
         missing or wrong.
         """
-        settings = settings_module.load(config)
+        return cls.of(settings_module.load(config))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Archive:
+        """The archive of these settings; raises as `open` does."""
         with ExitStack() as held:
             try:
                 generation = held.enter_context(generations.open_current(settings.home_path))

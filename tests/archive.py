@@ -13,11 +13,14 @@ from relrag_pipelines.records import Chunk
 from relrag_pipelines.stores import lake, seal
 from relrag_pipelines.workspace import Workspace
 
+WORDS_ONLY = 'embedder = "none"\n'
+"""most tests have nothing to do with vectors, whose model takes a while to load"""
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
 timezone = "Europe/Prague"
 pii_redaction_enabled = true
+embedder = "none"
 {extra}
 [[sources]]
 name = "chat"
@@ -68,8 +71,10 @@ def make(folder: Path, extra: str = "") -> Path:
 
 def configure(folder: Path, extra: str = "") -> Path:
     """Writes relrag.toml with further settings."""
-    config = folder / "relrag.toml"
-    config.write_text(CONFIG.format(extra=extra))
+    config, text = folder / "relrag.toml", CONFIG
+    if "embedder" in extra:
+        text = text.replace(WORDS_ONLY, "")
+    config.write_text(text.format(extra=extra))
     return config
 
 

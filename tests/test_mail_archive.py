@@ -18,6 +18,7 @@ from relrag_pipelines.workspace import Workspace
 CONFIG = """
 archive = "mail"
 keys_file = "mail.keys"
+embedder = "none"
 pii_redaction_enabled = true
 [[sources]]
 name = "mail"

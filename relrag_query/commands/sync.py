@@ -25,7 +25,7 @@ from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stores import generations, lake, lock, runs, units
 from relrag_pipelines.workspace import Workspace
-from relrag_query.amounts import size
+from relrag_query.amounts import duration, size
 from relrag_query.progress import progress
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _print_plan(todo: Plan, ahead: Outlook | None) -> None:
         span = months[0] if count == 1 else f"{count} months, {months[0]} to {months[-1]}"
         print(f"{source}: make {stage} of {span} ({reason})")
     if ahead:
-        print(ahead.words)
+        print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
 
