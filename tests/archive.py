@@ -65,8 +65,13 @@ def make(folder: Path, extra: str = "") -> Path:
     (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text(CHAT)
     (folder / "papers").mkdir()
     (folder / "papers" / "lease 2024-01-05.md").write_text(LEASE)
-    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    write_notes(folder)
     return configure(folder, extra)
+
+
+def write_notes(folder: Path, *more: dict[str, str]) -> None:
+    """Writes the notes, and further ones behind them."""
+    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in [*NOTES, *more]))
 
 
 def configure(folder: Path, extra: str = "") -> Path:
