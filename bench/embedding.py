@@ -27,7 +27,7 @@ from relrag_pipelines.embedders import minilm, passages
 from relrag_pipelines.embedders.minilm import MiniLM
 from relrag_pipelines.settings import Settings
 
-COUNT = 300
+COUNT = 150
 _MEMORY_MB = 600
 
 

@@ -221,11 +221,18 @@ def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) 
         return COULD_NOT
     with generations.open_current(workspace.home) as current:
         counts = current.manifest["counts"]
+        meant = f" ({_embedded(workspace)} found by meaning too)" if current.manifest.get("embedder") else ""
     print(
-        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages, "
+        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages{meant}, "
         f"{counts['asset_asset_edges']} relations; {seconds:.1f} s."
     )
     return max(_report_failures(workspace, todo), WITH_FAILURES if outcome.warnings else DONE)
+
+
+def _embedded(workspace: Workspace) -> int:
+    """How many passages have a dense vector."""
+    months = [lake.manifest(workspace.home, "embeddings", one.name) for one in workspace.settings.sources]
+    return sum(entry.rows for entries in months for entry in entries.values())
 
 
 def _report_failures(workspace: Workspace, todo: Plan) -> int:

@@ -11,6 +11,7 @@ import pytest
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
+from relrag_query.commands.status import status
 
 NOTES = [
     {"id": "leak", "text": "Water keeps dripping onto the floor below the kitchen sink.", "from": "Ota"},
@@ -84,7 +85,7 @@ def test_another_embedder_is_not_mixed_with_what_is_published(config: Path, monk
 
 
 def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("RELRAG_CONFIG", raising=False)
     (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
@@ -102,7 +103,16 @@ def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
         patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", look)
         assert commands.sync(config) == 2
     assert seen == [(1, ["code"], [])]
+    said = capsys.readouterr()
+    assert "Generation 1 can be searched by words; its passages are being embedded" in said.err
+    assert "Not finished after " in said.out
+    assert status(config) == 0
+    said_of = "It is searched by words; `relrag sync` adds the vectors of all-MiniLM-L6-v2:8199be6f.\n"
+    assert said_of in capsys.readouterr().out
     assert commands.sync(config) == 0
+    assert ": 4 records, 4 passages (3 found by meaning too), 4 relations; " in capsys.readouterr().out
+    assert status(config) == 0
+    assert "searched by words and by meaning (all-MiniLM-L6-v2:8199be6f, on this machine)" in capsys.readouterr().out
     with Archive.open(config) as archive:
         assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
     assert commands.sync(config) == 0
