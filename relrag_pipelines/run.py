@@ -129,7 +129,9 @@ def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
             _announce(workspace)
     _make(session, plans.current(workspace))
     todo = plans.current(workspace)
-    if todo.outdated and not todo.stale:
+    # a first generation does not wait for vectors that could not be made
+    first = generations.current_number(workspace.home) is None
+    if todo.outdated and not (todo.without("embeddings") if first else todo).stale:
         session.materialize([dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     return session.outcome

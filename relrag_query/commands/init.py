@@ -113,7 +113,7 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
 
 def _embedding(found: Discovery) -> Iterator[str]:
     """What is computed for search by meaning, where, and how long that takes; a new archive has the usual embedder."""
-    model = embedders.model(Settings())
+    model = embedders.model(Settings.model_validate({}))
     if model is None or model.host:
         return
     tokens = sum(text_bytes(one.sizes) for one in found.sources) / BYTES_A_TOKEN

@@ -75,13 +75,39 @@ def test_filters_hold_for_what_is_found_by_meaning(archive: Archive) -> None:
     assert archive.search("plumbing problem", since="2024").hits == []
 
 
-def test_another_embedder_is_not_mixed_with_what_is_published(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_until_another_embedder_has_embedded_the_built_in_one_serves(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RELRAG_EMBEDDER", "openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Archive.open(config) as archive:
+        assert found(archive, "plumbing problem")[0] == "leak"
+        # vectors of a service that is no longer named cannot be asked
+        archive.generation.manifest["embedder"] = "embed-v4.0:1536"
+        del archive._asked_with
         results = archive.search("INV-1187")
     assert [hit.chunk.source_id for hit in results.hits] == ["code"]
     assert "the generation holds no vectors of text-embedding-3-small:1536" in results.trace[0]
+
+
+def test_a_first_generation_is_published_even_if_nothing_can_be_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("RELRAG_CONFIG", raising=False)
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    config = tmp_path / "relrag.toml"
+    config.write_text(CONFIG.format(embedder="minilm"))
+    with monkeypatch.context() as patch:
+        patch.setattr("relrag_pipelines.embedders.minilm._MODEL_SHA256", "0" * 64)
+        assert commands.sync(config) == 2
+    said = capsys.readouterr().out
+    assert "is not the file that was checked; it is not loaded" in said
+    assert "; generation 1 is served." in said
+    with Archive.open(config) as archive:
+        assert found(archive, "INV-1187") == ["code"]
+    assert commands.sync(config) == 0
+    with Archive.open(config) as archive:
+        assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
 
 
 def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
