@@ -40,6 +40,12 @@ def model(settings: Settings) -> Model | None:
     return None if settings.embedder == NONE else EMBEDDERS[settings.embedder].model(settings)
 
 
+def dimension(settings: Settings) -> int:
+    """Length of the configured embedder's vectors; 0 where there is none."""
+    found = model(settings)
+    return found.dimension if found else 0
+
+
 def load(settings: Settings) -> Embedder:
     """The configured embedder, ready; EmbeddingError where it cannot be loaded."""
     return EMBEDDERS[settings.embedder].load(settings)

@@ -246,7 +246,10 @@ def _golden_set(settings: Settings) -> Iterator[Finding]:
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
-    free, needed = machine.free_bytes(settings.home_path), space.needed(settings)
+    try:
+        free, needed = machine.free_bytes(settings.home_path), space.needed(settings)
+    except SettingsError:  # of the embedder, which was told
+        return
     said = f"{size(free)} free, a sync needs about {size(needed)}"
     if free < FIXED_BYTES:
         yield Finding("problem", "disk", f"{said}; make room, or set `home` elsewhere")

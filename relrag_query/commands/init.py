@@ -17,7 +17,7 @@ from relrag_pipelines import embedders, machine
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.discover import Discovery, Found, discover
 from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
-from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, text_bytes
+from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, text_bytes, vector_bytes
 from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.atomic import write_text
@@ -82,6 +82,8 @@ def _print_plan(found: Discovery) -> None:
         total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
         row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
         table.add_row(*row, duration(needs.seconds), size(needs.bytes))
+    text = sum(text_bytes(one.sizes) for one in found.sources)
+    total_bytes += vector_bytes(text, embedders.dimension(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)
     print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
 
@@ -119,8 +121,8 @@ def _embedding(found: Discovery) -> Iterator[str]:
     tokens = sum(text_bytes(one.sizes) for one in found.sources) / BYTES_A_TOKEN
     takes = duration(tokens / model.tokens_per_second) if model.tokens_per_second else "a while"
     yield (
-        f"Passages in {', '.join(model.languages)} are embedded, to be found by meaning too: on this machine, where "
-        f"it takes up to {takes} once; of a large archive after it can be searched by words."
+        f"Passages in {', '.join(model.languages)} are embedded, so that they are found by meaning too: on this "
+        f"machine, which takes up to {takes}. A large archive can be searched by words before that."
     )
 
 

@@ -229,14 +229,18 @@ def _searched(found: Status, settings: Settings) -> str:
     embedder = found.generation["embedder"] if found.generation else ""
     try:
         model = embedders.model(settings)
+        served = embedders.asked_with(settings, embedder)
     except (EmbeddingError, SettingsError) as error:
         return f"It is searched by words; the embedder cannot be used: {error}"
-    if model is None or embedder == model.name:
-        where = f"{model.host}" if model and model.host else "on this machine"
-        return f"It is searched by words and by meaning ({embedder}, {where})." if model else "It is searched by words."
+    if model is None:
+        return "It is searched by words."
+    later = "" if embedder == model.name else f"; `relrag sync` adds the vectors of {model.name}"
+    if served:
+        where = model.host if embedder == model.name and model.host else "on this machine"
+        return f"It is searched by words and by meaning ({embedder}, {where}){later}."
     if not found.sync:
         return f"It is searched by words: none of its passages is in a language of {model.name}."
-    return f"It is searched by words; `relrag sync` adds the vectors of {model.name}."
+    return f"It is searched by words{later}."
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:

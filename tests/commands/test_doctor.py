@@ -141,6 +141,12 @@ def test_the_embedder_is_loaded_and_told(config: Path, monkeypatch: pytest.Monke
     )
 
 
+def test_an_embedder_that_is_set_wrongly_is_told_and_the_rest_is_looked_at(config: Path) -> None:
+    config.write_text(CONFIG.replace('"none"', '"openai"\nembedding_url = "ftp://host"'))
+    assert found(config, "embedder")[0][0] == "problem"
+    assert found(config, "writer") == [("ok", "nobody is writing")]
+
+
 @pytest.mark.parametrize(("name", "variable"), [("openai", "OPENAI_API_KEY"), ("cohere", "COHERE_API_KEY")])
 def test_a_key_that_is_missing_is_told_and_one_that_is_there_is_not_shown(
     config: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str
