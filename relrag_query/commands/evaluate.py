@@ -39,7 +39,7 @@ def evaluate(
         about = {"generation": archive.generation.number, "embedder": archive.settings.embedder}
         try:
             evaluation.keep(archive, asked, measured)
-        except Busy as busy:
+        except (Busy, OSError) as busy:
             print(f"The figures are not kept: {busy}", file=sys.stderr)
     if as_json:
         print(json.dumps({**measured, **about}, indent=1, ensure_ascii=False))

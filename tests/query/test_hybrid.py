@@ -90,6 +90,18 @@ def test_until_another_embedder_has_embedded_the_built_in_one_serves(
     assert "the generation holds no vectors of text-embedding-3-small:1536" in results.trace[0]
 
 
+def test_the_plan_says_that_nothing_leaves_this_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in 900 * NOTES))
+    (tmp_path / "relrag.toml").write_text(CONFIG.format(embedder="minilm"))
+    assert commands.plan(tmp_path / "relrag.toml") == 0
+    words = "of texts in en with all-MiniLM-L6-v2:8199be6f, on this machine; nothing leaves it (up to 13 s)"
+    tokens = (tmp_path / "notes.jsonl").stat().st_size // 4
+    assert f"embed up to {tokens:,} tokens {words}\n" in capsys.readouterr().out
+    (tmp_path / "relrag.toml").write_text(CONFIG.format(embedder="none"))
+    assert commands.plan(tmp_path / "relrag.toml") == 0
+    assert "embed" not in capsys.readouterr().out
+
+
 def test_a_first_generation_is_published_even_if_nothing_can_be_embedded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
