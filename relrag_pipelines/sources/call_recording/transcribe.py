@@ -7,7 +7,6 @@ would fetch a model or tokenizer that is missing; here a folder that lacks them 
 from __future__ import annotations
 
 import functools
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,9 @@ def lacks(folder: Path) -> str:
     """What is missing to use the model in that folder, and what to do; empty where nothing is."""
     if missing := [name for name in _NEEDED if not (folder / name).is_file()]:
         return f"transcription_model has no {', '.join(missing)}; name the folder of a faster-whisper model"
-    if importlib.util.find_spec("faster_whisper") is None:
+    try:
+        import faster_whisper  # noqa: F401
+    except ImportError:
         return "transcription_model is set, but faster-whisper is not installed: pip install 'relrag[transcribe]'"
     return ""
 
