@@ -16,6 +16,7 @@ from typing import Any
 from bench import (
     code,
     documents,
+    embedding,
     git,
     mail,
     peers,
@@ -96,6 +97,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "git": lambda: (git.measure(), {}),
     "code": lambda: (code.measure(), {}),
     "documents": lambda: documents.measure(others=_others()),
+    "embedding": lambda: (embedding.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
 }
 

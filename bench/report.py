@@ -29,6 +29,7 @@ _TITLES = {
     "git": "Logs of git",
     "code": "Source code",
     "documents": "Many short documents",
+    "embedding": "Embedding",
     "search": "Search",
 }
 

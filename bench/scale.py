@@ -22,6 +22,7 @@ _PEOPLE = 400
 _CONFIG = """\
 archive = "scale"
 keys_file = "scale.keys"
+embedder = "none"
 timezone = "UTC"
 first_month = "2015-01"
 pii_redaction_enabled = true

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import corpus, synced
+from bench import clock, corpus, synced
 from bench.figures import Figure
 from bench.peers import Peer
 
@@ -23,31 +24,42 @@ _BEFORE = 20
 
 
 def measure(count: int = COUNT, asked: int = ASKED, others: Sequence[Peer] = ()) -> list[Figure]:
-    """Opening the archive, and the time of a search: middle and slow ones."""
+    """Opening the archive, and the time of a search by words, and by words and meaning: middle and slow ones."""
+    from relrag_pipelines import settings
     from relrag_query.archive import Archive
 
     documents = corpus.documents(count)
+    questions = corpus.questions(documents, asked + _BEFORE)
     with tempfile.TemporaryDirectory() as place:
-        config = synced.archive(Path(place) / "archive", documents, redacted=False)
-        synced.sync(config)
+        config = synced.archive(Path(place) / "archive", documents, redacted=False, embedder="minilm")
+        clock.process(sys.executable, "-m", "bench.meant", str(config))
+        loaded = settings.load(config, {})
         begun = time.perf_counter()
-        with Archive.open(config) as archive:
+        with Archive.of(loaded.model_copy(update={"embedder": "none"})) as archive:
             opened = time.perf_counter() - begun
             passages = archive.generation.manifest["counts"]["chunks"]
-            questions = corpus.questions(documents, asked + _BEFORE)
-            for question in questions[asked:]:
-                archive.search(question)
-            seconds = [_seconds(archive, question) for question in questions[:asked]]
-    middle, slow = 1000 * statistics.median(seconds), 1000 * statistics.quantiles(seconds, n=20)[-1]
+            middle, slow = _asked(archive, questions)
+        with Archive.of(loaded) as archive:
+            both = _asked(archive, questions)
     return [
         Figure(f"search of {passages:,} passages, p50", middle, "ms", at_most=5.0),
         Figure(f"search of {passages:,} passages, p95", slow, "ms"),
+        Figure("the same by meaning too, with embedding the question, p50", both[0], "ms", at_most=15.0),
+        Figure("the same by meaning too, with embedding the question, p95", both[1], "ms"),
         *(
             Figure(f"search, against {peer.name}", middle, "ms", peer.search_p50_ms, peer.name, at_least=20.0)
             for peer in others
         ),
         Figure("opening that archive", 1000 * opened, "ms"),
     ]
+
+
+def _asked(archive: Archive, questions: Sequence[str]) -> tuple[float, float]:
+    """Milliseconds of a search, the median and the 95th percentile; the last questions are asked before."""
+    for question in questions[-_BEFORE:]:
+        archive.search(question)
+    seconds = [_seconds(archive, question) for question in questions[:-_BEFORE]]
+    return 1000 * statistics.median(seconds), 1000 * statistics.quantiles(seconds, n=20)[-1]
 
 
 def _seconds(archive: Archive, question: str) -> float:

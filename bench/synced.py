@@ -14,6 +14,7 @@ from bench.clock import RELRAG, process
 _CONFIG = """\
 archive = "bench"
 keys_file = "bench.keys"
+embedder = "{embedder}"
 timezone = "UTC"
 first_month = "2025-01"
 pii_redaction_enabled = {redacted}
@@ -41,12 +42,12 @@ class Sync:
         return self.seconds - self.start_up
 
 
-def archive(folder: Path, documents: list[dict[str, Any]], *, redacted: bool) -> Path:
+def archive(folder: Path, documents: list[dict[str, Any]], *, redacted: bool, embedder: str = "none") -> Path:
     """Writes an archive of these documents into a new folder; returns its relrag.toml."""
     folder.mkdir()
     corpus.write(folder / "notes.jsonl", documents)
     config = folder / "relrag.toml"
-    config.write_text(_CONFIG.format(redacted=str(redacted).lower()))
+    config.write_text(_CONFIG.format(redacted=str(redacted).lower(), embedder=embedder))
     return config
 
 

@@ -32,7 +32,7 @@ SAVED = {"mail-pump-invoice", "mail-marie-minutes", "mail-contract-v2", "mail-al
 BOTH = {"mail-alex-corrected"}
 INVITATIONS = {"att-first-look": "meeting-2025-01-09.ics"}
 """what is attached to a mail -> the invitation beside a meeting that it is"""
-BULK = {"mail-pump-newsletter", "mail-agile-newsletter", "mail-bank-authorization"}
+BULK = {"mail-pump-newsletter", "mail-newsletter-agile", "mail-newsletter-running", "mail-bank-authorization"}
 ZONES = {"firma.cz": "Europe/Prague", "kancelarplus.example": "Europe/Prague", "svet-cerpadel.example": "Europe/Prague"}
 POLICY = policy.SMTP.clone(linesep="\n", cte_type="7bit")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import expected, generations, inventory, lake, raw, units
+from relrag_pipelines.stores import evaluations, expected, generations, inventory, lake, raw, units
 from relrag_pipelines.stores.generations import GenerationError
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.verify import Finding
@@ -56,7 +56,8 @@ def _single(home: Path, path: str) -> Iterator[str]:
     elif part and part.origin == "history":
         for name in (path, f"{path}-wal", f"{path}-shm"):
             (home / name).unlink(missing_ok=True)
-        yield f"{path}: removed, Dagster makes it anew; it held no data of the archive"
+        made = "the next ones are kept again" if path == evaluations.NAME else "Dagster makes it anew"
+        yield f"{path}: removed, {made}; it held no data of the archive"
 
 
 def _lake(home: Path, path: str) -> str:

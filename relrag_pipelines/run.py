@@ -126,12 +126,22 @@ def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
         _make(session, plans.current(workspace).without("embeddings"))
         if not plans.current(workspace).without("embeddings").stale:
             session.materialize([dg.AssetKey(name) for name in PUBLISHING])
+            _announce(workspace)
     _make(session, plans.current(workspace))
     todo = plans.current(workspace)
-    if todo.outdated and not todo.stale:
+    # a first generation does not wait for vectors that could not be made
+    first = generations.current_number(workspace.home) is None
+    if todo.outdated and not (todo.without("embeddings") if first else todo).stale:
         session.materialize([dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     return session.outcome
+
+
+def _announce(workspace: Workspace) -> None:
+    """Tells whoever waits that the archive can be asked already."""
+    if number := generations.current_number(workspace.home):
+        said = f"Generation {number} can be searched by words; its passages are being embedded"
+        workspace.report(f"{said} (Ctrl-C stops that; the next sync goes on)", 0, 0)
 
 
 def _make(session: "_Session", todo: Plan) -> None:
@@ -175,7 +185,8 @@ class _Session:
             self.outcome.errors.append(f"{event.step_key}: {said.description if said else error and error.cls_name}")
         for check in result.get_asset_check_evaluations():
             if not check.passed:
-                self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name} failed")
+                why = f": {check.description}" if check.description else " failed"
+                self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name}{why}")
 
 
 def fail_orphans(workspace: Workspace) -> None:

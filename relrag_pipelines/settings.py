@@ -159,9 +159,10 @@ class Settings(BaseModel):
     chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
     chunk_overlap_sentences: int = Field(1, ge=0, le=10, description="sentences repeated at the start of the next")
     embedder: Literal["none", "minilm", "fastembed", "openai", "cohere"] = Field(
-        "none",
-        description="dense vectors; none: words only (sparse); minilm: built in, English; fastembed: any ONNX model; "
-        "openai and cohere send the redacted text of passages and questions to that service",
+        "minilm",
+        description="dense vectors, for search by meaning; minilm: built in, English, nothing leaves this machine; "
+        "fastembed: any ONNX model; openai and cohere send the redacted text of passages and questions to that "
+        "service; none: words only (sparse)",
     )
     embedding_model: str = Field("", description="model of the embedder, for fastembed also a folder; else its usual")
     embedding_url: str = Field(
@@ -212,6 +213,15 @@ class Settings(BaseModel):
     source_display_min_score: float = Field(0.5, ge=0, le=1, description="lowest display score that is shown")
     source_display_max_count: int = Field(8, ge=1, description="most sources shown")
     source_display_answer_filter: bool = Field(True, description="show only sources that the answer speaks of")
+
+    golden_set: str = Field(
+        "",
+        description="file of questions whose answers are known, as `relrag eval` reads them; they are asked after "
+        "each publish, and a check warns where fewer are answered than before",
+    )
+    golden_margin: float = Field(
+        0.05, ge=0, le=1, description="share by which recall on `golden_set` may fall without a warning"
+    )
 
     folder: Path = Field(Path(), exclude=True, description="folder of relrag.toml (set when it is read)")
 
@@ -295,6 +305,11 @@ class Settings(BaseModel):
         return (
             (self.folder / Path(self.transcription_model).expanduser()).resolve() if self.transcription_model else None
         )
+
+    @property
+    def golden_set_path(self) -> Path | None:
+        """`golden_set`, absolute."""
+        return (self.folder / Path(self.golden_set).expanduser()).resolve() if self.golden_set else None
 
     def source_path(self, source: Source) -> Path:
         """`source.path`, absolute."""

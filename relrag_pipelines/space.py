@@ -8,7 +8,7 @@ import sqlite3
 import duckdb
 
 from relrag_pipelines import embedders, machine
-from relrag_pipelines.estimate import FIXED_BYTES, estimate
+from relrag_pipelines.estimate import FIXED_BYTES, estimate, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import lake, units
@@ -63,8 +63,7 @@ def require_for_vectors(settings: Settings) -> None:
     """
     home = settings.home_path
     months = [entry for source in settings.sources for entry in lake.manifest(home, "chunks", source.name).values()]
-    model = embedders.model(settings)
-    per_passage = _VECTORS_PER_PASSAGE + _PER_DIMENSION * (model.dimension if model else 0)
+    per_passage = _VECTORS_PER_PASSAGE + _PER_DIMENSION * embedders.dimension(settings)
     wanted = _VECTORS_LEAST + per_passage * sum(month.rows for month in months)
     free = machine.free_bytes(home)
     if free < wanted:
@@ -73,7 +72,7 @@ def require_for_vectors(settings: Settings) -> None:
 
 def needed(settings: Settings) -> int:
     """Bytes that a sync of what is there now takes at most, roughly."""
-    total = FIXED_BYTES
+    total, text = FIXED_BYTES, 0.0
     for source in settings.sources:
         known = units.load(settings.home_path, source.name)
         try:
@@ -86,4 +85,5 @@ def needed(settings: Settings) -> int:
             suffix = unit.file.suffix.lower()
             sizes[suffix] = sizes.get(suffix, 0) + unit.size
         total += estimate(source.kind, len(new), sizes).bytes
-    return total
+        text += text_bytes(sizes)
+    return total + vector_bytes(text, embedders.dimension(settings))

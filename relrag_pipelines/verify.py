@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from relrag_pipelines.stores import expected, generations, inventory, lake, raw, seal
+from relrag_pipelines.stores import evaluations, expected, generations, inventory, lake, raw, seal
 
 _TEMPLATE = Path(__file__).with_name("dagster.yaml")
 
@@ -58,6 +58,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     for number in sorted(numbers):
         yield from generations.damage(home, number)
     yield from _current(home / "published" / "current", max(numbers, default=0))
+    yield from _evaluations(home)
     yield from _dagster_yaml(home)
     yield from _databases(home)
 
@@ -68,6 +69,15 @@ def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
             yield "published/current", "is missing"
     elif path.read_bytes() != b"%d\n" % newest:
         yield "published/current", f"does not name generation {newest}, the newest that was finished"
+
+
+def _evaluations(home: Path) -> Iterator[tuple[str, str]]:
+    try:
+        seal.read(home / evaluations.NAME)
+    except FileNotFoundError:
+        return
+    except seal.Unusable as unusable:
+        yield evaluations.NAME, unusable.found
 
 
 def _dagster_yaml(home: Path) -> Iterator[tuple[str, str]]:

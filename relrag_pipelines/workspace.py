@@ -29,7 +29,7 @@ FINISHED = 2
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
-"""called with what is being done, how much of it is done, and how much there is"""
+"""called with what is being done, how much of it is done, and how much there is; 0 of 0: it has happened"""
 
 
 @dataclass(frozen=True)

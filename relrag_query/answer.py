@@ -73,10 +73,10 @@ def answer(
     judged = [(hit, passage_credit(hit, terms)) for hit in hits]
     for hit, credit in judged:
         if hit.role is None:
-            hit.display_score = credit
-    best = max((credit for _, credit in judged), default=0.0)
+            hit.display_score = hit.weight * credit
+    best = max((hit.weight * credit for hit, credit in judged), default=0.0)
     bar = max(least, _NEAR_BEST * best)
-    telling = [hit for hit, credit in judged if credit >= bar]
+    telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
     telling = [hit for hit in telling if hit.chunk.rag_source_type in said_in] or telling
     candidates = sorted(_sentences(telling, terms), key=lambda one: -one.credit)
     across = QueryIntent.CROSS_CHANNEL in intents
@@ -138,7 +138,8 @@ def _rated(unit: Unit, terms: Sequence[Term]) -> tuple[float, Sentence]:
     known = metadata_tokens(unit.hit.chunk) if not unit.hit.messages else tokens(unit.sender or "")
     total = sum(term.weight for term in terms) or 1.0
     gained = sum(term.weight * max(term.found(said), _KNOWN * term.found(known)) for term in terms) / total
-    return coverage(terms, said), Sentence(unit, gained * (1.0 if len(unit.text) >= _FULL else _KNOWN))
+    credit = unit.hit.weight * gained * (1.0 if len(unit.text) >= _FULL else _KNOWN)
+    return coverage(terms, said), Sentence(unit, credit)
 
 
 def _by_channel(candidates: list[Sentence]) -> list[Sentence]:

@@ -76,7 +76,11 @@ class Archive:
         Raises ArchiveError when nothing is published yet or its files are damaged, SettingsError when relrag.toml is
         missing or wrong.
         """
-        settings = settings_module.load(config)
+        return cls.of(settings_module.load(config))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Archive:
+        """The archive of these settings; raises as `open` does."""
         with ExitStack() as held:
             try:
                 generation = held.enter_context(generations.open_current(settings.home_path))
@@ -257,8 +261,9 @@ class Archive:
         model = embedders.model(self.settings)
         if model is None:
             return None, ""
-        if self.generation.manifest.get("embedder") != model.name:
+        if self._asked_with is None:
             return None, f"the generation holds no vectors of {model.name}, `relrag sync` makes them"
+        model = embedders.model(self._asked_with) or model
         text = to_type(redacted)
         if not knows(model, text, None):
             return None, f"{model.name} does not know the language of the question"
@@ -268,8 +273,13 @@ class Archive:
             return None, str(error)
 
     @functools.cached_property
+    def _asked_with(self) -> Settings | None:
+        """The settings by which questions are embedded for this generation."""
+        return embedders.asked_with(self.settings, str(self.generation.manifest.get("embedder", "")))
+
+    @functools.cached_property
     def _embedder(self) -> Embedder:
-        return embedders.load(self.settings)
+        return embedders.load(self._asked_with or self.settings)
 
     @functools.cached_property
     def _frequencies(self) -> Frequencies:

@@ -138,10 +138,13 @@ def evaluate(
         Path | None, typer.Option("--sources", help="JSON of questions and the sources that an answer must show.")
     ] = None,
     k: Annotated[str, typer.Option("--k", help="Depths at which recall is measured.")] = "2,5,10",
+    history: Annotated[bool, typer.Option("--history", help="Show what was measured so far.")] = False,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
     """Measure how well the archive answers questions whose answers are known."""
+    if history:
+        _run("evaluate", "history", config, as_json=as_json)
     _run("evaluate", "evaluate", corpus_questions, sources, k, config, as_json=as_json)
 
 

@@ -4,6 +4,8 @@ Corpus questions name the records that hold the answer: JSON Lines of `question`
 Recall at k is the share of these among the first k records found, averaged over the questions. Source sets name what an
 answer must show and must not: a JSON object whose `questions` have `question`, `sources`, and where wanted `allowed`,
 `not_shown` (each an object of `source` and `id` or `file`) and `answer_has` (texts).
+
+What was measured is kept for each generation, as figures only.
 """
 
 from __future__ import annotations
@@ -17,11 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from relrag_pipelines import keys
+from relrag_pipelines.settings import now
+from relrag_pipelines.stores import evaluations, lock
+from relrag_pipelines.stores.evaluations import Evaluation
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.hits import Hit
 from relrag_query.results import Answer, Source
 
 ALL_GOLD_DEPTH = 8
+DEPTHS = (2, 5, 10)
 _MOST = 100
 _SPARE = 3
 """so many times the records wanted are looked up as passages, since a record may have several"""
@@ -34,6 +41,52 @@ class CorpusQuestion:
     question: str
     gold: frozenset[str]
     """native ids"""
+
+
+def measure(archive: Archive, path: Path) -> dict[str, Any]:
+    """A set of either sort, by what the file holds; ArchiveError where it is none."""
+    if is_source_set(path):
+        return measure_sources(archive, source_questions(path))
+    return measure_corpus(archive, corpus_questions(path), DEPTHS)
+
+
+def keep(archive: Archive, path: Path, measured: Mapping[str, Any]) -> Evaluation | None:
+    """Keeps the figures of the archive's generation and returns them, if the one that is compared is among them.
+
+    None too for an archive without keys. Takes the writer's lock for a moment; raises Busy where another process has
+    it.
+    """
+    settings = archive.settings
+    if not settings.keys_path.exists() or not any(name in measured for name in evaluations.HEADLINES):
+        return None
+    hashed = keys.load(settings.keys_path).content_hash(path.read_bytes())
+    model = str(archive.generation.manifest.get("embedder", ""))
+    at = now().isoformat("T", "seconds")
+    made = Evaluation(archive.generation.number, at, model, hashed, figures(measured))
+    with lock.writing(settings.home_path, "relrag eval"):
+        evaluations.keep(settings.home_path, made)
+    return made
+
+
+def figures(measured: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers of what was measured, those of its latency with its name before theirs; nothing that is a text."""
+    flat = dict(measured)
+    flat |= {f"latency_ms_{name}": value for name, value in flat.pop("latency_ms", {}).items()}
+    return {name: value for name, value in flat.items() if isinstance(value, int | float)}
+
+
+def question_count(path: Path) -> int:
+    """How many questions a set of either sort has; ArchiveError where it is none."""
+    return len(source_questions(path)) if is_source_set(path) else len(corpus_questions(path))
+
+
+def is_source_set(path: Path) -> bool:
+    """Whether a file is one JSON object with questions, and not one question a line."""
+    try:
+        found = json.loads(_text(path))
+    except ValueError:
+        return False
+    return isinstance(found, dict) and "questions" in found
 
 
 def corpus_questions(path: Path) -> list[CorpusQuestion]:

@@ -38,6 +38,8 @@ class Hit:
     """shown even though its role hides it: the question asked for it, or the answer cites it"""
     hit_of: str | None = None
     """of a sibling: chunk_id of the hit that brought it in, whose decision it shares"""
+    weight: float = 1.0
+    """what it counts beside others: less where it was sent to many"""
     in_time: bool = False
     """lies within the time that the question speaks of"""
     extra: dict[str, Any] = field(default_factory=dict)

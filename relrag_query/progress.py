@@ -29,6 +29,9 @@ def progress() -> Iterator[Progress]:
         tasks: dict[str, object] = {}
 
         def show(what: str, done: int, total: int) -> None:
+            if not total:
+                bars.console.print(what, highlight=False)
+                return
             if what not in tasks:
                 for earlier in bars.task_ids:
                     bars.update(earlier, visible=False)
@@ -39,13 +42,15 @@ def progress() -> Iterator[Progress]:
 
 
 def _lines(stream: TextIO) -> Progress:
-    """A line for each source that is read, and every few seconds of what is being done."""
+    """A line for each source that is read, for what has happened, and every few seconds of what is being done."""
     last = time.monotonic()
 
     def show(what: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= _LINE_SECONDS or (what.endswith("export") and done == total):
+        if not total:
+            print(what, file=stream, flush=True)
+        elif now - last >= _LINE_SECONDS or (what.endswith("export") and done == total):
             last = now
             print(f"{what} {done}/{total}", file=stream, flush=True)
 

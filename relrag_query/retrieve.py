@@ -30,6 +30,11 @@ _SPARE = 4
 _NEAR_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
 _WITH_EXTRA = frozenset({"git_history", "code"})
+_MAIL = frozenset({"email", "email_attachment"})
+_TO_MANY = frozenset({"list_id", "unsubscribe", "precedence", "campaign"})
+"""why a mail counts as bulk: not lists that people post to, nor bills that a mass mailer sends"""
+_BULK = 0.75
+"""what a newsletter counts beside what was written to somebody: less than what is near the best counts"""
 
 
 @dataclass
@@ -126,6 +131,24 @@ def _distinct(hits: Iterator[Hit]) -> Iterator[Hit]:
             yield hit
 
 
+def weigh_bulk(hits: list[Hit], context: Context) -> list[Hit]:
+    """Mail that was sent to many, and what is attached to it, ranks and counts below what fits as well."""
+    mails = {
+        hit.chunk.chunk_id: hit.chunk.parent_asset_id or hit.chunk.asset_id
+        for hit in hits
+        if hit.chunk.rag_source_type in _MAIL
+    }
+    known = passages.extras(context.connection, list(mails.values())) if mails else {}
+    bulk = [hit for hit in hits if known.get(mails.get(hit.chunk.chunk_id, ""), {}).get("bulk") in _TO_MANY]
+    if not bulk:
+        return hits
+    for hit in bulk:
+        hit.weight = _BULK
+        hit.score *= _BULK
+    context.note("bulk", f"{len(bulk)} of {len(hits)} hits were sent to many and count less")
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
 def prefer_time(hits: list[Hit], context: Context) -> list[Hit]:
     """Hits of the time that the question speaks of stand first; the others stay behind them."""
     when = context.when
@@ -139,9 +162,9 @@ def prefer_time(hits: list[Hit], context: Context) -> list[Hit]:
 
 
 def rate(hits: list[Hit], context: Context) -> list[Hit]:
-    """Gives each hit its display score: the share of the question that it covers."""
+    """Gives each hit its display score: the share of the question that it covers, by what the hit counts."""
     for hit in hits:
-        hit.display_score = coverage(context.terms, passage_tokens(hit.chunk))
+        hit.display_score = hit.weight * coverage(context.terms, passage_tokens(hit.chunk))
     return hits
 
 
@@ -198,7 +221,7 @@ def expand_document_chunks(hits: list[Hit], context: Context, max_total: int) ->
         siblings = added.setdefault(owner.chunk.chunk_id, [])
         if len(siblings) < room:
             sibling = Hit(chunk, owner.score, owner.display_score, owner.role, owner.promoted, owner.chunk.chunk_id)
-            sibling.in_time = owner.in_time
+            sibling.in_time, sibling.weight = owner.in_time, owner.weight
             siblings.append(sibling)
     context.note("siblings", f"{sum(map(len, added.values()))} passages of the same records added")
     ordered = {owner: sorted(found, key=lambda one: one.chunk.chunk_index) for owner, found in added.items()}
@@ -218,5 +241,5 @@ def _within(where: Where, when: When) -> Where:
     return replace(where, ts_from=since, ts_to=until)
 
 
-SEARCH: tuple[Step, ...] = (search, prefer_time, rate, read_messages, read_extra)
+SEARCH: tuple[Step, ...] = (search, weigh_bulk, prefer_time, rate, read_messages, read_extra)
 """what `relrag search` runs"""

@@ -13,11 +13,14 @@ from relrag_pipelines.records import Chunk
 from relrag_pipelines.stores import lake, seal
 from relrag_pipelines.workspace import Workspace
 
+WORDS_ONLY = 'embedder = "none"\n'
+"""most tests have nothing to do with vectors, whose model takes a while to load"""
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
 timezone = "Europe/Prague"
 pii_redaction_enabled = true
+embedder = "none"
 {extra}
 [[sources]]
 name = "chat"
@@ -62,14 +65,21 @@ def make(folder: Path, extra: str = "") -> Path:
     (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text(CHAT)
     (folder / "papers").mkdir()
     (folder / "papers" / "lease 2024-01-05.md").write_text(LEASE)
-    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    write_notes(folder)
     return configure(folder, extra)
+
+
+def write_notes(folder: Path, *more: dict[str, str]) -> None:
+    """Writes the notes, and further ones behind them."""
+    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in [*NOTES, *more]))
 
 
 def configure(folder: Path, extra: str = "") -> Path:
     """Writes relrag.toml with further settings."""
-    config = folder / "relrag.toml"
-    config.write_text(CONFIG.format(extra=extra))
+    config, text = folder / "relrag.toml", CONFIG
+    if "embedder" in extra:
+        text = text.replace(WORDS_ONLY, "")
+    config.write_text(text.format(extra=extra))
     return config
 
 

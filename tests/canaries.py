@@ -23,6 +23,7 @@ from tests.sources.mail.outlook_files import compound, message
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
+embedder = "none"
 timezone = "Europe/Prague"
 pii_redaction_enabled = true
 asset_neighborhood_expansion_enabled = true

@@ -26,6 +26,7 @@ from tests.recordings import m4a, stand_in
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
+embedder = "none"
 timezone = "Asia/Jerusalem"
 owner = "Jonah"
 first_month = "2024-01"

@@ -8,7 +8,7 @@ import pytest
 
 from relrag_pipelines import discover as module
 from relrag_pipelines.discover import Discovery, Found, discover
-from relrag_pipelines.estimate import estimate
+from relrag_pipelines.estimate import estimate, vector_bytes
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import units
@@ -201,6 +201,8 @@ def test_estimates_grow_with_text_and_not_with_pictures() -> None:
     assert text.seconds > 5 * pages.seconds
     assert text.bytes > 10_000_000
     assert estimate("jsonl", 0, {}).bytes == 0
+    assert vector_bytes(6_100 * 490, 384) == pytest.approx(6_100 * 5_500, rel=0.1), "what was measured"
+    assert vector_bytes(1e9, 0) == 0
 
 
 def test_mail_is_recognised_without_a_suffix(tmp_path: Path) -> None:

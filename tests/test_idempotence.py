@@ -26,6 +26,7 @@ from tests import archive
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
+embedder = "none"
 timezone = "Europe/Prague"
 pii_redaction_enabled = true
 

@@ -24,6 +24,7 @@ from tests.sources.mail.outlook_files import compound, message
 CONFIG = """
 archive = "mail"
 keys_file = "mail.keys"
+embedder = "none"
 pii_redaction_enabled = true
 [[sources]]
 name = "mail"

@@ -44,6 +44,12 @@ def test_flags_that_change_what_is_stored_or_found_are_off_until_they_are_asked_
     assert found.asset_neighborhood_expansion_enabled is False
 
 
+def test_the_built_in_model_is_the_usual_embedder(tmp_path: Path) -> None:
+    assert load(tmp_path, "").embedder == "minilm"
+    assert load(tmp_path, 'embedder = "none"').embedder == "none"
+    assert load(tmp_path, 'golden_set = "../questions.jsonl"').golden_set_path == tmp_path.parent / "questions.jsonl"
+
+
 @pytest.mark.requirement("S0-80")
 def test_each_channel_has_its_policy_and_one_can_be_changed_alone(tmp_path: Path) -> None:
     policies = load(tmp_path, '[pii_policies.gmail]\nentities = ["IBAN_CODE"]\naction = "redact"\n').pii_policies

@@ -63,6 +63,8 @@ def unpack(fixture: Path, folder: Path) -> Path:
     with tarfile.open(fixture / "archive.tar.xz") as packed:
         packed.extractall(folder, filter="data")
     (folder / "test.keys").chmod(0o600)
+    config = folder / "relrag.toml"
+    config.write_text(archive.WORDS_ONLY + config.read_text())
     return folder / "relrag.toml"
 
 

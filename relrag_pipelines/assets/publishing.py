@@ -7,6 +7,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import embedders, publish, space
+from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.stages import STAGES
@@ -83,6 +84,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         started = time.monotonic()
         with writing(workspace.home, "published_generation", _WAIT_SECONDS):
             generation, removed = publish.publish(workspace)
+            asked = ask_golden_set(workspace)
         size = sum(file["bytes"] for file in generation.manifest["files"].values())
         return dg.MaterializeResult(
             metadata={
@@ -92,6 +94,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
                 "generations_removed": len(removed),
                 "seconds": _since(started),
                 "inputs_hash": generation.manifest["inputs"],
+                **{f"golden/{name}": value for name, value in asked.items()},
             }
         )
 
@@ -121,7 +124,7 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
             wrong = generations.verify(workspace.home, generation.number, carried=False)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
-    return [nothing_dangling, generation_true]
+    return [nothing_dangling, generation_true, *([golden_set(workspace)] if workspace.settings.golden_set else [])]
 
 
 def _since(started: float) -> float:

@@ -13,7 +13,7 @@ from relrag_pipelines.embedders import cohere, fastembed, minilm, openai
 from relrag_pipelines.embedders.model import Embedder, EmbeddingError, Model, Vectors
 from relrag_pipelines.settings import Settings
 
-__all__ = ["EMBEDDERS", "Embedder", "EmbeddingError", "Model", "Vectors", "describe", "load", "model"]
+__all__ = ["EMBEDDERS", "Embedder", "EmbeddingError", "Model", "Vectors", "asked_with", "describe", "load", "model"]
 
 NONE = "none"
 """search by words only"""
@@ -40,9 +40,28 @@ def model(settings: Settings) -> Model | None:
     return None if settings.embedder == NONE else EMBEDDERS[settings.embedder].model(settings)
 
 
+def dimension(settings: Settings) -> int:
+    """Length of the configured embedder's vectors; 0 where there is none."""
+    found = model(settings)
+    return found.dimension if found else 0
+
+
 def load(settings: Settings) -> Embedder:
     """The configured embedder, ready; EmbeddingError where it cannot be loaded."""
     return EMBEDDERS[settings.embedder].load(settings)
+
+
+def asked_with(settings: Settings, name: str) -> Settings | None:
+    """The settings whose model embeds questions to vectors that are stored under that name; None where none does.
+
+    Until the vectors of a newly configured model are there, those of the built-in one still serve; those of a service
+    do not, since it is no longer named.
+    """
+    for one in (settings, settings.model_copy(update={"embedder": "minilm"})):
+        found = model(one)
+        if found and found.name == name:
+            return one
+    return None
 
 
 def describe(settings: Settings) -> str:

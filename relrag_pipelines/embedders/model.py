@@ -32,6 +32,8 @@ class Model:
     """where texts are sent; empty: they stay on this machine"""
     usd_per_million: float | None = None
     """list price of a million tokens, where it is known"""
+    tokens_per_second: float = 0.0
+    """on two shared cores; 0: not known"""
     batch_texts: int = 64
     """so many texts are embedded at once, and kept at once"""
     batch_bytes: int = 2**30

@@ -1,8 +1,8 @@
 """OpenAI's embeddings, or those of any server that speaks its protocol (`embedding_url`), through OpenAI's SDK.
 
-Prices and limits: https://platform.openai.com/docs/guides/embeddings and its model pages. The tokenizer of these models
-is a download, so a text is cut by bytes, of which every token has at least one: only texts of more than 8,191 bytes can
-lose more than they must.
+Prices and limits: https://platform.openai.com/docs/guides/embeddings and its model pages. A text that is too long is
+cut at the token. The tokens of a model that is not OpenAI's are not known: for it a text is cut at as many bytes, of
+which every token has at least one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relrag_pipelines.embedders import remote
+from relrag_pipelines.embedders import cl100k, remote
 from relrag_pipelines.embedders.model import EmbeddingError, Model, Vectors, checked
 from relrag_pipelines.settings import Settings
 
@@ -50,6 +50,7 @@ def load(settings: Settings) -> OpenAI:
         import openai
     except ImportError:
         raise EmbeddingError('embedder "openai" needs the package openai; install relrag[openai]') from None
+    cl100k.require()
     # given always, so that no other variable of the environment sends texts elsewhere
     secret = "none" if settings.embedding_url and not remote.has_key(KEY) else remote.key("openai", KEY)
     client = openai.OpenAI(
@@ -68,6 +69,7 @@ class OpenAI:
         self._client = client
         self._model = model(settings)
         self._name = settings.embedding_model or MODEL
+        self._head = cl100k.head if self._name in _KNOWN else remote.head
         # servers that speak the protocol need not know base64 and shorter vectors
         self._plain = bool(settings.embedding_url)
 
@@ -75,7 +77,7 @@ class OpenAI:
         """A vector for each text, and the tokens that the service counted."""
         import openai
 
-        given = [remote.head(text, self._model.max_tokens) for text in texts]
+        given = [self._head(text, self._model.max_tokens) for text in texts]
         unreadable = (openai.APIResponseValidationError, ValueError, TypeError)
         try:
             return remote.patiently(lambda: self._ask(given), unreadable, self._model.host)

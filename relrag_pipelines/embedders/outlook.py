@@ -10,7 +10,7 @@ from relrag_pipelines.plan import Plan
 from relrag_pipelines.stores import lake, vector_cache
 from relrag_pipelines.workspace import Workspace
 
-_BYTES_A_TOKEN = 4
+BYTES_A_TOKEN = 4
 """of English text; of other languages tokens are shorter"""
 
 
@@ -28,13 +28,18 @@ class Outlook:
     host: str
     """where the texts are sent; empty: nowhere"""
     redacted: bool
+    languages: tuple[str, ...] = ()
+    """those that are embedded, ISO 639-1; empty: any"""
+    seconds: float | None = None
+    """that it may take on this machine; None where that is not known"""
 
     @property
     def words(self) -> str:
         """The same in a sentence."""
-        said = f"embed about {self.tokens:,} tokens with {self.model}"
+        most = f" of texts in {', '.join(self.languages)}" if self.languages else ""
+        said = f"embed {'up to' if most else 'about'} {self.tokens:,} tokens{most} with {self.model}"
         if not self.host:
-            return f"{said}, on this machine"
+            return f"{said}, on this machine; nothing leaves it"
         cost = "" if self.usd is None else f", for {_dollars(self.usd)}"
         kind = "redacted text" if self.redacted else "text as it stands (pii_redaction_enabled is false)"
         return f"{said}{cost}: the {kind} of passages, and later of questions, is sent to {self.host}"
@@ -54,9 +59,11 @@ def outlook(workspace: Workspace, todo: Plan) -> Outlook | None:
     length = sum(map(len, missing)) + sum(export.text_bytes for export in todo.exports)
     if not length:
         return None
-    tokens = length // _BYTES_A_TOKEN
+    tokens = length // BYTES_A_TOKEN
     usd = None if model.usd_per_million is None else tokens * model.usd_per_million / 1e6
-    return Outlook(model.name, len(missing), tokens, usd, model.host, workspace.settings.pii_redaction_enabled)
+    seconds = tokens / model.tokens_per_second if model.tokens_per_second else None
+    redacted = workspace.settings.pii_redaction_enabled
+    return Outlook(model.name, len(missing), tokens, usd, model.host, redacted, model.languages, seconds)
 
 
 def _missing(workspace: Workspace, model: embedders.Model, source: str, month: str) -> list[str]:

@@ -16,7 +16,7 @@ from relrag_pipelines.stores import lake
 
 Origin = Literal["owner", "exports", "private", "history", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
-exports, which may be gone. private: of private/. history: by Dagster, of what has happened. passing: for the moment."""
+exports, which may be gone. private: of private/. history: of what has happened. passing: for the moment."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ PARTS = (
     Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
     Part(r"published/(\d+/.+|current)", "published generations", "private"),
+    Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
     Part(r"dagster/.+", "runs and events; no text of the archive", "history"),
 )
 

@@ -69,7 +69,8 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
         return
     yield Finding("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
-        _redaction, _time_zone, _home, _keys, _sources, _disk, _writer, _generation, _runs,
+        _redaction, _time_zone, _home, _keys, _sources, _embedder, _answerer, _transcription, _golden_set, _disk,
+        _writer, _generation, _runs,
     )  # fmt: skip
     for check in checks:
         yield from check(settings)
@@ -185,8 +186,70 @@ def _sources(settings: Settings) -> Iterator[Finding]:
             yield Finding("ok", what, f"{number(len(found), 'file')}, {size(sum(unit.size for unit in found))}")
 
 
+def _embedder(settings: Settings) -> Iterator[Finding]:
+    """It is loaded as a sync does: package, model file and its hash, key; no service is asked."""
+    from relrag_pipelines import embedders
+
+    try:
+        model = embedders.model(settings)
+        if model is None:
+            yield Finding("ok", "embedder", "none: passages are found by their words only")
+            return
+        embedders.load(settings)
+    except (embedders.EmbeddingError, SettingsError) as error:
+        yield Finding("problem", "embedder", str(error))
+        return
+    said = f"{embedders.describe(settings)}, {', '.join(model.languages) or 'all languages'}"
+    if not model.host:
+        yield Finding("ok", "embedder", f"{said}, on this machine; its files are those that were checked")
+    elif settings.pii_redaction_enabled:
+        yield Finding("ok", "embedder", f"{said}; redacted passages and questions are sent to {model.host}")
+    else:
+        yield Finding(
+            "warning", "embedder", f"{said}; with redaction off, texts are sent as they stand to {model.host}"
+        )
+
+
+def _answerer(settings: Settings) -> Iterator[Finding]:
+    from relrag_query.chat_models import AnswerError, writer
+
+    if settings.answerer == "extractive":
+        yield Finding("ok", "answerer", "extractive: answers are sentences of the archive")
+        return
+    try:
+        found = writer(settings)
+    except (AnswerError, SettingsError) as error:
+        yield Finding("warning", "answerer", f"{error}; until then answers are quoted")
+        return
+    yield Finding("ok", "answerer", f"{found.model} at {found.host}, which is sent the passages that it answers from")
+
+
+def _transcription(settings: Settings) -> Iterator[Finding]:
+    if folder := settings.transcription_model_path:
+        from relrag_pipelines.sources.call_recording.transcribe import lacks
+
+        if why := lacks(folder):
+            yield Finding("warning", "transcription", f"{why}; calls without a transcript wait until then")
+        else:
+            yield Finding("ok", "transcription", f"{folder}")
+
+
+def _golden_set(settings: Settings) -> Iterator[Finding]:
+    if path := settings.golden_set_path:
+        from relrag_query.archive import ArchiveError
+        from relrag_query.evaluation import question_count
+
+        try:
+            yield Finding("ok", "golden set", f"{number(question_count(path), 'question')} in {path}")
+        except ArchiveError as error:
+            yield Finding("warning", "golden set", str(error))
+
+
 def _disk(settings: Settings) -> Iterator[Finding]:
-    free, needed = machine.free_bytes(settings.home_path), space.needed(settings)
+    try:
+        free, needed = machine.free_bytes(settings.home_path), space.needed(settings)
+    except SettingsError:  # of the embedder, which was told
+        return
     said = f"{size(free)} free, a sync needs about {size(needed)}"
     if free < FIXED_BYTES:
         yield Finding("problem", "disk", f"{said}; make room, or set `home` elsewhere")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.stores import evaluations
+from relrag_pipelines.stores.lock import Busy
 from relrag_query import evaluation
 from relrag_query.archive import Archive, ArchiveError
 
@@ -16,20 +21,45 @@ _DEEPEST = 33
 def evaluate(
     corpus: Path | None, sources: Path | None, k: str = "2,5,10", config: Path | None = None, *, as_json: bool = False
 ) -> int:
-    """Prints recall, or what answers show, and times; returns the exit code."""
-    if (corpus is None) == (sources is None):
+    """Prints recall, or what answers show, and times, and keeps the figures; returns the exit code.
+
+    Without a file the configured golden set is asked.
+    """
+    if corpus is not None and sources is not None:
         raise ArchiveError("give one of --corpus-questions FILE and --sources FILE")
     depths = _depths(k)
     with Archive.open(config) as archive:
-        if corpus is not None:
-            measured = evaluation.measure_corpus(archive, evaluation.corpus_questions(corpus), depths)
-        elif sources is not None:
-            measured = evaluation.measure_sources(archive, evaluation.source_questions(sources))
+        asked = corpus or sources or archive.settings.golden_set_path
+        if asked is None:
+            raise ArchiveError("give --corpus-questions FILE or --sources FILE, or set golden_set in relrag.toml")
+        if sources is not None or (corpus is None and evaluation.is_source_set(asked)):
+            measured = evaluation.measure_sources(archive, evaluation.source_questions(asked))
+        else:
+            measured = evaluation.measure_corpus(archive, evaluation.corpus_questions(asked), depths)
         about = {"generation": archive.generation.number, "embedder": archive.settings.embedder}
+        try:
+            evaluation.keep(archive, asked, measured)
+        except (Busy, OSError) as busy:
+            print(f"The figures are not kept: {busy}", file=sys.stderr)
     if as_json:
         print(json.dumps({**measured, **about}, indent=1, ensure_ascii=False))
     else:
         _print({**measured, **about})
+    return 0
+
+
+def history(config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints what was measured of each generation, oldest first; returns the exit code."""
+    kept = evaluations.load(settings_module.load(config).home_path)
+    if as_json:
+        print(json.dumps([asdict(one) for one in kept], indent=1))
+        return 0
+    for one in kept:
+        name, share = one.headline
+        said = f"{name} {share:.4f} of {one.figures.get('questions', 0):g} questions (set {one.questions[:6]})"
+        print(f"generation {one.generation}, {one.at[:16]}, {one.embedder or 'by words only'}: {said}")
+    if not kept:
+        print("Nothing was measured yet.")
     return 0
 
 

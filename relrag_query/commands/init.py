@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines import machine
+from relrag_pipelines import embedders, machine
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.discover import Discovery, Found, discover
-from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate
+from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
+from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, text_bytes, vector_bytes
 from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.atomic import write_text
@@ -81,12 +82,15 @@ def _print_plan(found: Discovery) -> None:
         total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
         row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
         table.add_row(*row, duration(needs.seconds), size(needs.bytes))
+    text = sum(text_bytes(one.sizes) for one in found.sources)
+    total_bytes += vector_bytes(text, embedders.dimension(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)
     print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
 
 
 def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     """What the reader should know before agreeing."""
+    yield from _embedding(found)
     if found.unrecognised:
         count = number(len(found.unrecognised), "file is", "files are")
         yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
@@ -107,6 +111,19 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
         yield f"RELRAG_CONFIG names {named}, which stays in charge until you change it."
     if (_home(config) / "private").exists() and not config.exists():
         yield f"{_home(config)} holds an index already; its keys are known under the archive name it was made with."
+
+
+def _embedding(found: Discovery) -> Iterator[str]:
+    """What is computed for search by meaning, where, and how long that takes; a new archive has the usual embedder."""
+    model = embedders.model(Settings.model_validate({}))
+    if model is None or model.host:
+        return
+    tokens = sum(text_bytes(one.sizes) for one in found.sources) / BYTES_A_TOKEN
+    takes = duration(tokens / model.tokens_per_second) if model.tokens_per_second else "a while"
+    yield (
+        f"Passages in {', '.join(model.languages)} are embedded, so that they are found by meaning too: on this "
+        f"machine, which takes up to {takes}. A large archive can be searched by words before that."
+    )
 
 
 def _agreed(config: Path) -> bool:

@@ -15,15 +15,16 @@ from zoneinfo import ZoneInfo
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines import calls
+from relrag_pipelines import calls, embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.forgetting import rules
 from relrag_pipelines.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
-from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.settings import Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, lake, lock, units
+from relrag_pipelines.stores import evaluations, generations, lake, lock, units
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.units import UnitsError
@@ -64,7 +65,9 @@ class Status:
     home: str
     sources: list[SourceStatus]
     generation: dict[str, Any] | None = None
-    """number, published_at, bytes, counts"""
+    """number, published_at, bytes, counts; embedder: whose vectors it holds, empty for none"""
+    evaluations: list[dict[str, float]] = field(default_factory=list)
+    """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
     sync: str = ""
     """what a sync would do; empty when it would do nothing"""
     problems: list[str] = field(default_factory=list)
@@ -96,7 +99,13 @@ def collect(settings: Settings) -> Status:
         with generations.open_current(home) as current:
             size_of_files = sum(entry["bytes"] for entry in current.manifest["files"].values())
             kept = {name: current.manifest[name] for name in ("published_at", "counts")}
+            kept["embedder"] = current.manifest.get("embedder", "")
             found.generation = {"number": current.number, **kept, "bytes": size_of_files}
+            found.evaluations = [
+                {"questions": one.figures.get("questions", 0), one.headline[0]: one.headline[1]}
+                for one in evaluations.load(home)
+                if one.generation == current.number
+            ]
     except NothingPublished:
         pass
     except GenerationError as error:
@@ -193,6 +202,10 @@ def _print(found: Status, settings: Settings) -> None:
         relations = number(counts["asset_asset_edges"], "relation")
         contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
         print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
+        print(_searched(found, settings))
+        for one in found.evaluations:
+            said = ", ".join(f"{name} {share:.4f}" for name, share in one.items() if name != "questions")
+            print(f"Measured on {one['questions']:g} questions: {said}.")
     else:
         print("Nothing is published yet.")
     for what, count in found.waiting.items():
@@ -209,6 +222,25 @@ def _print(found: Status, settings: Settings) -> None:
         print("Everything is up to date.")
     if found.writing:
         print(f"{found.writing} is writing.")
+
+
+def _searched(found: Status, settings: Settings) -> str:
+    """How the generation is searched, and whether that is as configured."""
+    embedder = found.generation["embedder"] if found.generation else ""
+    try:
+        model = embedders.model(settings)
+        served = embedders.asked_with(settings, embedder)
+    except (EmbeddingError, SettingsError) as error:
+        return f"It is searched by words; the embedder cannot be used: {error}"
+    if model is None:
+        return "It is searched by words."
+    later = "" if embedder == model.name else f"; `relrag sync` adds the vectors of {model.name}"
+    if served:
+        where = model.host if embedder == model.name and model.host else "on this machine"
+        return f"It is searched by words and by meaning ({embedder}, {where}){later}."
+    if not found.sync:
+        return f"It is searched by words: none of its passages is in a language of {model.name}."
+    return f"It is searched by words{later}."
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:

@@ -25,7 +25,7 @@ from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stores import generations, lake, lock, runs, units
 from relrag_pipelines.workspace import Workspace
-from relrag_query.amounts import size
+from relrag_query.amounts import duration, size
 from relrag_query.progress import progress
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _print_plan(todo: Plan, ahead: Outlook | None) -> None:
         span = months[0] if count == 1 else f"{count} months, {months[0]} to {months[-1]}"
         print(f"{source}: make {stage} of {span} ({reason})")
     if ahead:
-        print(ahead.words)
+        print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
 
@@ -221,11 +221,18 @@ def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) 
         return COULD_NOT
     with generations.open_current(workspace.home) as current:
         counts = current.manifest["counts"]
+        meant = f" ({_embedded(workspace)} found by meaning too)" if current.manifest.get("embedder") else ""
     print(
-        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages, "
+        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages{meant}, "
         f"{counts['asset_asset_edges']} relations; {seconds:.1f} s."
     )
     return max(_report_failures(workspace, todo), WITH_FAILURES if outcome.warnings else DONE)
+
+
+def _embedded(workspace: Workspace) -> int:
+    """How many passages have a dense vector."""
+    months = [lake.manifest(workspace.home, "embeddings", one.name) for one in workspace.settings.sources]
+    return sum(entry.rows for entries in months for entry in entries.values())
 
 
 def _report_failures(workspace: Workspace, todo: Plan) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines import keys, machine, settings
+from relrag_pipelines.embedders import minilm
 from relrag_pipelines.estimate import FIXED_BYTES
 from relrag_pipelines.stores import generations, lock
 from relrag_query.commands import doctor as module
@@ -14,6 +15,7 @@ from relrag_query.commands.doctor import Finding, doctor, examine
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
+embedder = "none"
 timezone = "Europe/Prague"
 pii_redaction_enabled = true
 [[sources]]
@@ -124,6 +126,55 @@ def test_a_module_that_cannot_be_imported_is_a_problem(config: Path, monkeypatch
 def test_a_python_that_is_too_new_is_a_problem(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.sys, "version_info", (3, 14, 0))
     assert found(config, "python") == [("problem", "3.14.0; relrag needs 3.11, 3.12 or 3.13")]
+
+
+def test_the_embedder_is_loaded_and_told(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found(config, "embedder") == [("ok", "none: passages are found by their words only")]
+    config.write_text(CONFIG.replace('embedder = "none"\n', ""))
+    said = "all-MiniLM-L6-v2:8199be6f, 384 dimensions, en, on this machine; its files are those that were checked"
+    assert found(config, "embedder") == [("ok", said)]
+    monkeypatch.setattr(minilm, "_MODEL_SHA256", "0" * 64)
+    ((level, said),) = found(config, "embedder")
+    assert (level, said) == (
+        "problem",
+        "model.onnx of the embedder minilm is not the file that was checked; it is not loaded",
+    )
+
+
+def test_an_embedder_that_is_set_wrongly_is_told_and_the_rest_is_looked_at(config: Path) -> None:
+    config.write_text(CONFIG.replace('"none"', '"openai"\nembedding_url = "ftp://host"'))
+    assert found(config, "embedder")[0][0] == "problem"
+    assert found(config, "writer") == [("ok", "nobody is writing")]
+
+
+@pytest.mark.parametrize(("name", "variable"), [("openai", "OPENAI_API_KEY"), ("cohere", "COHERE_API_KEY")])
+def test_a_key_that_is_missing_is_told_and_one_that_is_there_is_not_shown(
+    config: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str
+) -> None:
+    pytest.importorskip(name)
+    monkeypatch.delenv("CO_API_KEY", raising=False)
+    monkeypatch.delenv(variable, raising=False)
+    config.write_text(CONFIG.replace('"none"', f'"{name}"\nanswerer = "{name}"'))
+    said = f"{name} needs a key: set {variable} in the environment"
+    assert found(config, "embedder") == [("problem", said)]
+    assert found(config, "answerer") == [("warning", f"{said}; until then answers are quoted")]
+    monkeypatch.setenv(variable, "secret")
+    told = found(config, "embedder") + found(config, "answerer")
+    assert [level for level, _ in told] == ["ok", "ok"]
+    assert f"redacted passages and questions are sent to api.{name}.com" in told[0][1]
+    assert "secret" not in str(told)
+
+
+def test_a_transcription_model_and_a_golden_set_that_cannot_be_used_are_warnings(config: Path) -> None:
+    config.write_text('transcription_model = "whisper"\ngolden_set = "questions.jsonl"\n' + CONFIG)
+    ((level, said),) = found(config, "transcription")
+    assert (level, said.split("; ")[0]) == (
+        "warning",
+        "transcription_model has no model.bin, config.json, tokenizer.json",
+    )
+    assert found(config, "golden set")[0][0] == "warning"
+    (config.parent / "questions.jsonl").write_text('{"question": "a", "gold": ["n1"]}\n')
+    assert found(config, "golden set") == [("ok", f"1 question in {config.parent / 'questions.jsonl'}")]
 
 
 def test_an_open_home_is_a_warning(indexed: Path) -> None:

@@ -19,6 +19,7 @@ from tests import archive
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
+embedder = "none"
 timezone = "Asia/Jerusalem"
 [[sources]]
 name = "chat"
@@ -105,7 +106,9 @@ def test_an_archive_is_counted(indexed: Path) -> None:
         "published_at": "2025-01-20T12:00:00+00:00",
         "counts": {"records": 3, "chunks": 3, "asset_asset_edges": 1},
         "bytes": 2000,
+        "embedder": "",
     }
+    assert found.evaluations == []
     assert found.writing is None
 
 
@@ -116,7 +119,8 @@ def test_it_is_printed_in_the_owners_time(indexed: Path, capsys: pytest.CaptureF
     assert row[:6] == ["chat", "whatsapp", "2", "12", "B", "3"]
     assert "2024-03-01 01:59" in said
     assert "1 charset, 1 encrypted, 1 redaction" in said
-    assert "Generation 1, published 2025-01-20 14:00, 2.0 kB: 3 records, 3 passages, 1 relation.\n" in said
+    contents = "Generation 1, published 2025-01-20 14:00, 2.0 kB: 3 records, 3 passages, 1 relation.\n"
+    assert f"{contents}It is searched by words.\n" in said
     assert "A sync would read 1 file, let go of 1 file that is gone, " in said
 
 

@@ -219,11 +219,21 @@ def test_settings_that_do_not_fit_are_named(given: dict[str, Any], said: str) ->
     assert "pw" not in str(caught.value)
 
 
-def test_a_long_text_is_cut_where_the_service_would_refuse_it(service: Service) -> None:
-    embedders.load(settings("openai", service)).documents(["ž" * 8000, "word " * 100])
-    long, short = service.asked[0]["input"]
-    assert long == "ž" * 4095
+def test_a_long_text_is_cut_at_the_token(service: Service) -> None:
+    """` word` is one token, the first `word` too; `ž` is one, and a run of eight as well."""
+    embedders.load(settings("openai", service)).documents(["word" + " word" * 9000, "word " * 100, "ž" * 4000])
+    long, short, czech = service.asked[0]["input"]
+    assert long == "word" + " word" * 8190
     assert short == "word " * 100
+    assert czech == "ž" * 4000
+
+
+def test_for_a_model_whose_tokens_are_not_known_a_text_is_cut_where_no_service_would_refuse_it(
+    service: Service,
+) -> None:
+    made = settings("openai", service, embedding_model="mine", embedding_dimension=1536)
+    embedders.load(made).documents(["ž" * 8000])
+    assert service.asked[0]["input"] == ["ž" * 4095]
 
 
 def test_what_is_taken_at_once_is_within_what_the_services_take(tmp_path: Path) -> None:

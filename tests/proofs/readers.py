@@ -123,7 +123,7 @@ def main() -> None:
     each = int(sys.argv[1] if len(sys.argv) > 1 else READS) // READERS
     folder = Path(tempfile.mkdtemp())
     config = folder / "relrag.toml"
-    config.write_text('archive = "test"\nkeys_file = "test.keys"\n')
+    config.write_text('archive = "test"\nkeys_file = "test.keys"\nembedder = "none"\n')
     home, built = folder / ".relrag", editions(folder)
     swap(home, built)
     quiet = while_reading(config, READERS, each, lambda: time.sleep(0.05))

@@ -18,6 +18,7 @@ NOW = datetime(2025, 1, 20, 12, tzinfo=UTC)
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
+embedder = "none"
 timezone = "Asia/Jerusalem"
 asset_neighborhood_expansion_enabled = true
 {extra}

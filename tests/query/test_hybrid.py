@@ -11,6 +11,7 @@ import pytest
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
+from relrag_query.commands.status import status
 
 NOTES = [
     {"id": "leak", "text": "Water keeps dripping onto the floor below the kitchen sink.", "from": "Ota"},
@@ -74,17 +75,55 @@ def test_filters_hold_for_what_is_found_by_meaning(archive: Archive) -> None:
     assert archive.search("plumbing problem", since="2024").hits == []
 
 
-def test_another_embedder_is_not_mixed_with_what_is_published(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_until_another_embedder_has_embedded_the_built_in_one_serves(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RELRAG_EMBEDDER", "openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Archive.open(config) as archive:
+        assert found(archive, "plumbing problem")[0] == "leak"
+        # vectors of a service that is no longer named cannot be asked
+        archive.generation.manifest["embedder"] = "embed-v4.0:1536"
+        del archive._asked_with
         results = archive.search("INV-1187")
     assert [hit.chunk.source_id for hit in results.hits] == ["code"]
     assert "the generation holds no vectors of text-embedding-3-small:1536" in results.trace[0]
 
 
+def test_the_plan_says_that_nothing_leaves_this_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in 900 * NOTES))
+    (tmp_path / "relrag.toml").write_text(CONFIG.format(embedder="minilm"))
+    assert commands.plan(tmp_path / "relrag.toml") == 0
+    words = "of texts in en with all-MiniLM-L6-v2:8199be6f, on this machine; nothing leaves it (up to 13 s)"
+    tokens = (tmp_path / "notes.jsonl").stat().st_size // 4
+    assert f"embed up to {tokens:,} tokens {words}\n" in capsys.readouterr().out
+    (tmp_path / "relrag.toml").write_text(CONFIG.format(embedder="none"))
+    assert commands.plan(tmp_path / "relrag.toml") == 0
+    assert "embed" not in capsys.readouterr().out
+
+
+def test_a_first_generation_is_published_even_if_nothing_can_be_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("RELRAG_CONFIG", raising=False)
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    config = tmp_path / "relrag.toml"
+    config.write_text(CONFIG.format(embedder="minilm"))
+    with monkeypatch.context() as patch:
+        patch.setattr("relrag_pipelines.embedders.minilm._MODEL_SHA256", "0" * 64)
+        assert commands.sync(config) == 2
+    said = capsys.readouterr().out
+    assert "is not the file that was checked; it is not loaded" in said
+    assert "; generation 1 is served." in said
+    with Archive.open(config) as archive:
+        assert found(archive, "INV-1187") == ["code"]
+    assert commands.sync(config) == 0
+    with Archive.open(config) as archive:
+        assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
+
+
 def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("RELRAG_CONFIG", raising=False)
     (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
@@ -102,7 +141,16 @@ def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
         patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", look)
         assert commands.sync(config) == 2
     assert seen == [(1, ["code"], [])]
+    said = capsys.readouterr()
+    assert "Generation 1 can be searched by words; its passages are being embedded" in said.err
+    assert "Not finished after " in said.out
+    assert status(config) == 0
+    said_of = "It is searched by words; `relrag sync` adds the vectors of all-MiniLM-L6-v2:8199be6f.\n"
+    assert said_of in capsys.readouterr().out
     assert commands.sync(config) == 0
+    assert ": 4 records, 4 passages (3 found by meaning too), 4 relations; " in capsys.readouterr().out
+    assert status(config) == 0
+    assert "searched by words and by meaning (all-MiniLM-L6-v2:8199be6f, on this machine)" in capsys.readouterr().out
     with Archive.open(config) as archive:
         assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
     assert commands.sync(config) == 0

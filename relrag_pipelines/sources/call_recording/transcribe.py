@@ -47,17 +47,24 @@ def _made(audio: Path, model: str) -> tuple[list[Cue], str | None]:
     return [cue for cue in cues if cue.text], about.language
 
 
+def lacks(folder: Path) -> str:
+    """What is missing to use the model in that folder, and what to do; empty where nothing is."""
+    if missing := [name for name in _NEEDED if not (folder / name).is_file()]:
+        return f"transcription_model has no {', '.join(missing)}; name the folder of a faster-whisper model"
+    try:
+        import faster_whisper  # noqa: F401
+    except ImportError:
+        return "transcription_model is set, but faster-whisper is not installed: pip install 'relrag[transcribe]'"
+    return ""
+
+
 @functools.lru_cache(1)
 def _pipeline(folder: str) -> Any:
     """The model, loaded once a process."""
-    if missing := [name for name in _NEEDED if not Path(folder, name).is_file()]:
-        why = f"transcription_model has no {', '.join(missing)}; name the folder of a faster-whisper model"
+    if why := lacks(Path(folder)):
         raise TranscriptError("no_model", why)
-    try:
-        from faster_whisper import BatchedInferencePipeline, WhisperModel
-    except ImportError:
-        why = "transcription_model is set, but faster-whisper is not installed: pip install 'relrag[transcribe]'"
-        raise TranscriptError("no_model", why) from None
+    from faster_whisper import BatchedInferencePipeline, WhisperModel
+
     try:
         return BatchedInferencePipeline(WhisperModel(folder, local_files_only=True))
     except (OSError, RuntimeError, ValueError) as error:

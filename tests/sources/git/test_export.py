@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
+embedder = "none"
 pii_redaction_enabled = true
 [[sources]]
 name = "projects"

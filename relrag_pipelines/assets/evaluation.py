@@ -1,0 +1,72 @@
+"""The golden set: asked after each publish, its figures kept; a check warns where fewer are answered than before.
+
+Figures only: no question reaches Dagster. This is the one place where the pipeline asks what it has published, and so
+imports relrag_query.
+"""
+
+import dagster as dg
+
+from relrag_pipelines.assets.sealed import sealed
+from relrag_pipelines.stores import evaluations, generations
+from relrag_pipelines.workspace import Workspace
+
+_ROUNDING = 1e-6
+"""figures are kept with four digits"""
+
+
+def ask_golden_set(workspace: Workspace) -> dict[str, float]:
+    """What the current generation answers of the golden set; empty where none is set, or it cannot be read."""
+    from relrag_query import evaluation
+    from relrag_query.archive import Archive, ArchiveError
+
+    path = workspace.settings.golden_set_path
+    if path is None:
+        return {}
+    try:
+        with Archive.of(workspace.settings) as archive:
+            kept = evaluation.keep(archive, path, evaluation.measure(archive, path))
+    except (ArchiveError, OSError):  # what is published stays so; the check tells
+        return {}
+    return dict(kept.figures) if kept else {}
+
+
+def golden_set(workspace: Workspace) -> dg.AssetChecksDefinition:
+    """The check of what is published."""
+
+    @dg.asset_check(
+        asset="published_generation",
+        name="golden_set",
+        description="The golden set is answered as well as by the generation before, or nearly (golden_margin).",
+    )
+    @sealed
+    def _check() -> dg.AssetCheckResult:
+        home, margin = workspace.home, workspace.settings.golden_margin
+        asked = (generations.current_number(home), _questions(workspace))
+        made = next((one for one in evaluations.load(home) if (one.generation, one.questions) == asked), None)
+        if made is None:
+            return _warned("the golden set could not be asked; `relrag eval` says why", {})
+        name, share = made.headline
+        before = evaluations.before(home, made)
+        metadata = {name: share} | ({f"{name} before": before.headline[1]} if before else {})
+        fall = before.headline[1] - share if before else 0.0
+        if before and fall > margin + _ROUNDING:
+            said = f"{name} fell from {before.headline[1]:.4f} (generation {before.generation}) to {share:.4f}"
+            return _warned(f"{said}, by more than golden_margin ({margin:g})", metadata)
+        return dg.AssetCheckResult(passed=True, metadata=metadata)
+
+    return _check
+
+
+def _questions(workspace: Workspace) -> str:
+    """What the golden set is known by; empty where it cannot be read."""
+    path = workspace.settings.golden_set_path
+    try:
+        return workspace.keys.content_hash(path.read_bytes()) if path else ""
+    except OSError:
+        return ""
+
+
+def _warned(said: str, metadata: dict[str, float]) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        passed=False, severity=dg.AssetCheckSeverity.WARN, description=said, metadata=dict(metadata)
+    )
