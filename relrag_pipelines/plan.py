@@ -197,8 +197,10 @@ def month_inputs(surveys: Iterable[Survey]) -> dict[str, str]:
 
 def publish_settings(workspace: Workspace) -> str:
     """Hash of what decides, beside the lake, how a generation is built."""
-    names = [source.name for source in workspace.settings.sources]
-    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), names])
+    settings = workspace.settings
+    names = [source.name for source in settings.sources]
+    server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
+    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), names, *server])
 
 
 def policy_hash(workspace: Workspace) -> str:

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from relrag_pipelines.stores import expected, generations, inventory, lake, seal
+from relrag_pipelines.stores.vectors import StoreError
 
+_UNASKED = "cannot be checked now: "
 _TEMPLATE = Path(__file__).with_name("dagster.yaml")
 
 
@@ -32,6 +34,11 @@ class Finding(NamedTuple):
     def newer(self) -> bool:
         """A newer relrag wrote it."""
         return self.said.startswith(seal.NEWER)
+
+    @property
+    def unasked(self) -> bool:
+        """What it names is on a server that could not be asked, and may be whole."""
+        return self.said.startswith(_UNASKED)
 
 
 def findings(home: Path) -> list[Finding]:
@@ -56,9 +63,22 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     numbers = generations.numbers(home)
     for number in sorted(numbers):
         yield from generations.damage(home, number)
+        yield from _on_server(home, number)
     yield from _current(home / "published" / "current", max(numbers, default=0))
     yield from _dagster_yaml(home)
     yield from _databases(home)
+
+
+def _on_server(home: Path, number: int) -> Iterator[tuple[str, str]]:
+    """Whether the points of a generation are where it says, and as many; the vectors themselves have no hash."""
+    path = f"published/{number}/{generations.VECTORS}/collection.json"
+    try:
+        if lacking := generations.missing_on_servers(home, number):
+            yield path, f"is no longer true: {lacking}"
+    except StoreError as error:
+        yield path, f"{_UNASKED}{error}"
+    except ValueError:
+        yield path, "is damaged"
 
 
 def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:

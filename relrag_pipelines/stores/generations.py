@@ -1,7 +1,8 @@
 """Published generations: immutable snapshots that queries read, built beside and put in place by one rename.
 
 published/<N>/ holds catalog.duckdb, vectors/ and MANIFEST.json (the sha256 of every file); published/current is a
-text file that names N. A reader holds a shared lock on its generation, so none is removed under it.
+text file that names N. A reader holds a shared lock on its generation, so none is removed under it. What a generation
+has on a server goes with its folder; while the server cannot be asked, so much of the folder stays as names it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,11 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
-from relrag_pipelines.stores import seal
+from relrag_pipelines.stores import seal, vectors
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.seal import file_hash
 
+VECTORS = "vectors"
+"""the folder of a generation that holds its vectors, or says where they are"""
 _LOCK = "lock"
 _REWRITTEN = "edge_config.json"
 """a file that opening a generation may write again, with the same values"""
@@ -62,9 +66,18 @@ def begin(home: Path) -> Path:
     """An empty folder for the next generation; an unfinished one is removed."""
     path = building(home)
     failpoint("generation.begin", path)
-    shutil.rmtree(path, ignore_errors=True)
+    discard(home)
     make_private(path)
     return path
+
+
+def discard(home: Path) -> None:
+    """Removes the generation that is being built, if there is one."""
+    path = building(home)
+    if _on_server(path):
+        path.replace(path.with_name(f".{time.time_ns()}.removed"))
+        _remove_retired(home)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def finish(
@@ -87,7 +100,7 @@ def finish(
         sync_file(path / name)
     hashes = dict(zip(new, _hashes(path, new), strict=True))
     entries = {name: {"sha256": hashes[name], "bytes": (path / name).stat().st_size} for name in new}
-    number = max([0, *numbers(home)]) + 1
+    number = next_number(home)
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "number": number,
@@ -171,15 +184,21 @@ def sweep(home: Path, keep: int) -> list[int]:
     current = current_number(home) or 0
     oldest = int(published(home).get("oldest_kept", 0))
     kept = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
-    shutil.rmtree(building(home), ignore_errors=True)
-    for left in (home / "published").glob(".*.tmp"):
-        left.unlink()
+    tidy(home)
     removed = []
     for number in sorted(set(numbers(home)) - {current, *kept}):
         if _retire(home / "published" / str(number)):
             removed.append(number)
     _remove_retired(home)
     return removed
+
+
+def tidy(home: Path) -> None:
+    """Removes what killed processes left, and goes on with what could not be removed from a server."""
+    discard(home)
+    for left in (home / "published").glob(".*.tmp"):
+        left.unlink()
+    _remove_retired(home)
 
 
 def remove(home: Path, number: int) -> bool:
@@ -205,15 +224,64 @@ def _retire(path: Path) -> bool:
         except BlockingIOError:
             return False
         failpoint("generation.retire", path)
-        # renamed first, so that no reader finds half a generation
-        path.replace(path.with_name(f".{path.name}.removed"))
+        # renamed first, so that no reader finds half a generation; an earlier one of that number may still be there
+        there = path.with_name(f".{path.name}.removed")
+        path.replace(there.with_name(f".{time.time_ns()}.removed") if there.exists() else there)
     return True
 
 
 def _remove_retired(home: Path) -> None:
+    kept = [home / "published" / str(number) / VECTORS for number in numbers(home)]
     for doomed in (home / "published").glob(".*.removed"):
         failpoint("generation.remove", doomed)
+        try:
+            vectors.release(doomed / VECTORS, kept)
+        except vectors.StoreError:
+            _remove_all_but_vectors(doomed)
+            continue
+        except ValueError:  # damaged: it names nothing
+            pass
         shutil.rmtree(doomed, ignore_errors=True)
+
+
+def on_server(home: Path, number: int) -> vectors.Collection | None:
+    """Where a generation has its vectors, if on a server and if that can be told."""
+    return _on_server(home / "published" / str(number))
+
+
+def _on_server(path: Path) -> vectors.Collection | None:
+    try:
+        return vectors.collection(path / VECTORS)
+    except ValueError:
+        return None
+
+
+def _remove_all_but_vectors(doomed: Path) -> None:
+    for entry in list(doomed.iterdir()):
+        if entry.is_dir() and entry.name != VECTORS:
+            shutil.rmtree(entry)
+        elif not entry.is_dir():
+            entry.unlink()
+
+
+def left_on_servers(home: Path) -> list[str]:
+    """What removed generations still have on a server, because it could not be asked; a sync tries again."""
+    doomed = (home / "published").glob(".*.removed")
+    return sorted(str(there) for path in doomed if (there := _on_server(path)))
+
+
+def inherit(former: Path, home: Path) -> None:
+    """Lets a home that takes the place of another remove what that one has on a server."""
+    for place in sorted((former / "published").glob(f"*/{VECTORS}")) + sorted(
+        (former / "published").glob(f".*.removed/{VECTORS}")
+    ):
+        if _on_server(place.parent):
+            shutil.copytree(place, home / "published" / f".{time.time_ns()}.removed" / VECTORS)
+
+
+def missing_on_servers(home: Path, number: int) -> str:
+    """What a generation lacks on a server; empty where it has all. Raises StoreError where that cannot be asked."""
+    return vectors.missing(home / "published" / str(number) / VECTORS)
 
 
 def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
@@ -289,6 +357,11 @@ def _manifest(path: Path) -> dict[str, Any]:
         return seal.read(path / "MANIFEST.json")
     except seal.Unusable as unusable:
         raise GenerationError(f"generation {path.name}: its MANIFEST.json {unusable}") from None
+
+
+def next_number(home: Path) -> int:
+    """The number that the next generation gets."""
+    return max([0, *numbers(home)]) + 1
 
 
 def numbers(home: Path) -> list[int]:

@@ -193,6 +193,7 @@ def _publish(workspace: Workspace) -> list[str]:
             break
         time.sleep(0.1)
     held = [f"generation {one} is still being read; close what reads it, then run `relrag sync`" for one in left]
+    held += [f"{one} could not be removed; run `relrag sync`" for one in generations.left_on_servers(workspace.home)]
     return [*outcome.errors, *held]
 
 

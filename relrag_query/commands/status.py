@@ -64,7 +64,7 @@ class Status:
     home: str
     sources: list[SourceStatus]
     generation: dict[str, Any] | None = None
-    """number, published_at, bytes, counts"""
+    """number, published_at, bytes, counts; collection and server, where its vectors are on one"""
     sync: str = ""
     """what a sync would do; empty when it would do nothing"""
     problems: list[str] = field(default_factory=list)
@@ -97,6 +97,8 @@ def collect(settings: Settings) -> Status:
             size_of_files = sum(entry["bytes"] for entry in current.manifest["files"].values())
             kept = {name: current.manifest[name] for name in ("published_at", "counts")}
             found.generation = {"number": current.number, **kept, "bytes": size_of_files}
+            if there := generations.on_server(home, current.number):
+                found.generation |= {"collection": there.name, "server": there.url}
     except NothingPublished:
         pass
     except GenerationError as error:
@@ -105,6 +107,7 @@ def collect(settings: Settings) -> Status:
         found.waiting = calls.waiting(settings)
     except LakeError as error:
         found.problems.append(str(error))
+    found.problems += [f"{left} is still to be removed; a sync does it" for left in generations.left_on_servers(home)]
     found.sync, problems = _pending(settings)
     found.problems += problems
     forgotten = rules.load(home).rules
@@ -193,6 +196,9 @@ def _print(found: Status, settings: Settings) -> None:
         relations = number(counts["asset_asset_edges"], "relation")
         contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
         print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
+        if "collection" in found.generation:
+            where = f"{found.generation['server']}, collection {found.generation['collection']}"
+            print(f"Its vectors are on Qdrant at {where}.")
     else:
         print("Nothing is published yet.")
     for what, count in found.waiting.items():

@@ -23,7 +23,7 @@ from relrag_pipelines.forgetting import purge
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
-from relrag_pipelines.stores import generations, lake, lock, runs, units
+from relrag_pipelines.stores import generations, lake, lock, runs, units, vectors
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import size
 from relrag_query.progress import progress
@@ -52,6 +52,12 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
             return _report_failures(workspace, todo)
         ahead = outlook(workspace, todo)
         _print_plan(todo, ahead)
+        if workspace.settings.qdrant_url:
+            version, _ = vectors.ask_server(
+                workspace.settings.qdrant_url
+            )  # one that is down is said before anything is done
+            what = "vectors, ids, times and numbers of people, no text"
+            print(f"sent to Qdrant {version} at {workspace.settings.qdrant_url}: {what}")
         if ahead and ahead.host:
             embedders.load(workspace.settings)  # a key or package that is missing is said before anything is done
         if not workspace.settings.pii_redaction_enabled:
@@ -232,6 +238,8 @@ def _report_failures(workspace: Workspace, todo: Plan) -> int:
     """Counts what could not be read, by source and fault."""
     for problem in todo.problems:
         print(f"problem: {problem}")
+    for left in generations.left_on_servers(workspace.home):
+        print(f"warning: {left} could not be removed; the next sync tries again")
     failed = 0
     for source in workspace.settings.sources:
         faults = Counter(failure.fault for failure in units.load_failures(workspace.home, source.name))
