@@ -5,6 +5,7 @@ No message repeats the key, or what the server said: that may quote what it was 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -53,6 +54,8 @@ class Connection:
                 fault, passing = _refused(self.url, 429), True
             except ResponseHandlingException as error:
                 fault, passing = _unreachable(self.url, error.source), not isinstance(error.source, ValueError)
+            except json.JSONDecodeError as error:
+                fault, passing = _unreachable(self.url, error), False
             if pause is None or not passing:
                 break
             time.sleep(pause)
@@ -101,6 +104,6 @@ def _refused(url: str, status: int | None) -> StoreError:
 
 
 def _unreachable(url: str, source: Exception) -> StoreError:
-    if isinstance(source, ValueError):  # pydantic's, of an answer that is not Qdrant's
+    if isinstance(source, ValueError):  # of json or pydantic: the answer is not Qdrant's
         return StoreError(f"{url} does not answer as Qdrant; check qdrant_url")
     return StoreError(f"Qdrant at {url} could not be reached ({type(source).__name__}); check that it runs; {_KEPT}")
