@@ -22,6 +22,7 @@ from bench import (
     redaction,
     report,
     search,
+    stores,
     threads,
     transcripts,
     unchanged,
@@ -96,6 +97,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "git": lambda: (git.measure(), {}),
     "code": lambda: (code.measure(), {}),
     "documents": lambda: documents.measure(others=_others()),
+    "stores": lambda: (stores.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
 }
 

@@ -19,7 +19,11 @@ from relrag_pipelines.stores import expected, generations, inventory, lake, seal
 from relrag_pipelines.stores.vectors import StoreError
 
 _UNASKED = "cannot be checked now: "
-_TEMPLATE = Path(__file__).with_name("dagster.yaml")
+_TEMPLATES = {
+    "sqlite": Path(__file__).with_name("dagster.yaml"),
+    "postgres": Path(__file__).with_name("dagster_postgres.yaml"),
+}
+"""by dagster_storage"""
 
 
 class Finding(NamedTuple):
@@ -47,9 +51,9 @@ def findings(home: Path) -> list[Finding]:
     return [found[path] for path in sorted(found)]
 
 
-def dagster_yaml(home: Path) -> str:
-    """What dagster/dagster.yaml of that home says."""
-    return _TEMPLATE.read_text().replace("{folder}", (home / "dagster").as_posix())
+def dagster_yaml(home: Path, storage: str = "sqlite") -> str:
+    """What dagster/dagster.yaml of that home says, with Dagster's runs and events kept in that storage."""
+    return _TEMPLATES[storage].read_text().replace("{folder}", (home / "dagster").as_posix())
 
 
 def _damage(home: Path) -> Iterator[tuple[str, str]]:
@@ -91,10 +95,14 @@ def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
 
 def _dagster_yaml(home: Path) -> Iterator[tuple[str, str]]:
     yaml = home / "dagster" / "dagster.yaml"
-    # of a home that was moved it still names the former folder
-    anywhere = "(?P<folder>.+)".join(map(re.escape, _TEMPLATE.read_text().split("{folder}", 1)))
-    if yaml.exists() and not re.fullmatch(anywhere.replace(r"\{folder\}", "(?P=folder)"), _text(yaml)):
+    if yaml.exists() and not any(_made_of(template, yaml) for template in _TEMPLATES.values()):
         yield "dagster/dagster.yaml", "is damaged, or of another version"
+
+
+def _made_of(template: Path, yaml: Path) -> bool:
+    # of a home that was moved it still names the former folder
+    anywhere = "(?P<folder>.+)".join(map(re.escape, template.read_text().split("{folder}", 1)))
+    return bool(re.fullmatch(anywhere.replace(r"\{folder\}", "(?P=folder)"), _text(yaml)))
 
 
 def _databases(home: Path) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ from bench import (
     redaction,
     report,
     search,
+    stores,
     threads,
     whatsapp_parse,
 )
@@ -96,6 +97,15 @@ def test_search_is_measured_on_a_published_archive() -> None:
     assert figures[0].what == "search of 300 passages, p50"
     assert 0 < figures[0].ours <= figures[1].ours
     assert figures[2].ratio == pytest.approx(300.0 / figures[0].ours)
+
+
+def test_stores_are_measured_with_their_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QDRANT_URL", raising=False)
+    *speed, recall = stores.measure(600, local=100, asked=10)
+    assert [figure.unit for figure in speed] == ["points/s", "ms", "ms"]
+    assert all(figure.ours > 0 and figure.ratio for figure in speed)
+    assert 0.9 < recall.ours <= 1
+    assert recall.at_least == 0.98
 
 
 def test_redaction_is_measured_by_kind_of_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,11 @@ def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False)
     settings = settings_module.load(path)
     from relrag_pipelines.run import instance_folder
 
-    environment = {**os.environ, "DAGSTER_HOME": str(instance_folder(settings.home_path)), "RELRAG_CONFIG": str(path)}
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(instance_folder(settings.home_path, settings.dagster_storage)),
+        "RELRAG_CONFIG": str(path),
+    }
     module = ["-m", "relrag_pipelines.definitions"]
     # console scripts of the environment that runs this command, whatever PATH says
     scripts = Path(sys.executable).parent
