@@ -89,7 +89,7 @@ def _against(ours: dict[str, float], theirs: dict[str, float], name: str) -> lis
 
 
 def _recall(name: str, seen: dict[str, float]) -> Figure:
-    return Figure(f"recall at {DEPTH} against all vectors, {name}", seen["recall"], "", at_least=0.98)
+    return Figure(f"recall at {DEPTH} against all vectors, {name}", 100 * seen["recall"], "%", at_least=98)
 
 
 def _seen(
