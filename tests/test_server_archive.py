@@ -15,7 +15,8 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines.stores import generations, vectors
 from relrag_pipelines.stores.vectors import StoreError, connection
 from relrag_query.archive import Archive
-from relrag_query.commands import status
+from relrag_query.commands import doctor, forget, status
+from relrag_query.commands import sync as commands
 from tests import archive
 from tests.stores import qdrant
 
@@ -238,3 +239,66 @@ def test_status_names_the_server(config: Path, server: QdrantClient, capsys: pyt
     status.status(config)
     (name,) = collections(server)
     assert f"Its vectors are on Qdrant at {URL}, collection {name}." in capsys.readouterr().out
+
+
+def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]) -> None:
+    """Through Dagster, as a user types it."""
+    config = archive.many_notes(tmp_path)
+    config.write_text(f'qdrant_url = "{URL}"\n{config.read_text()}')
+    assert commands.sync(config) == 0
+    said = capsys.readouterr().out
+    assert f"at {URL}: vectors, ids, times and numbers of people, no text" in said
+    assert "Generation 1: 40 records, 40 passages" in said
+    assert len(collections(server)) == 1
+
+
+def test_a_sync_without_its_server_begins_nothing(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_note(config)
+    monkeypatch.setattr(connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
+    with pytest.raises(StoreError, match="could not be reached"):
+        commands.sync(config)
+    assert generations.current_number(archive.home(config.parent)) == 1
+
+
+def test_what_is_forgotten_is_gone_from_the_server(
+    config: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At once, with its collection; the search that proves it reads what the server has."""
+    (before,) = collections(server)
+    assert forget.forget(forget.Wanted(refs=["jsonl:notes:n5"]), config, yes=True) == 0
+    assert "0 hold any" in capsys.readouterr().out
+    (after,) = collections(server)
+    assert after != before
+    held = [point.payload["asset_id"] for point in server.scroll(after, limit=100)[0] if point.payload]
+    assert "jsonl:notes:n5" not in held
+    assert len(held) == 39
+
+
+def test_forgetting_says_what_a_server_that_is_down_still_has(
+    config: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not done, and the next sync does it."""
+    with pytest.MonkeyPatch.context() as patched:
+        go_down(patched)
+        assert forget.forget(forget.Wanted(refs=["jsonl:notes:n5"]), config, yes=True) == 2
+    said = capsys.readouterr().out
+    assert "could not be reached" in said
+    assert "It is not all gone; `relrag sync` goes on with it." in said
+    assert commands.sync(config) == 0
+    (name,) = collections(server)
+    held = [point.payload["asset_id"] for point in server.scroll(name, limit=100)[0] if point.payload]
+    assert "jsonl:notes:n5" not in held
+
+
+def test_the_doctor_asks_the_server(config: Path, server: QdrantClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its version, collections that nobody here knows, a key in the clear; and what to do where it is down."""
+    monkeypatch.setenv("QDRANT_API_KEY", "a-secret")
+    server.create_collection("relrag-test-7-deadbeef", {})
+    found = [(one.level, one.said) for one in doctor.examine(config, {}) if one.what == "vectors"]
+    assert found[0][0] == "ok"
+    assert found[0][1].endswith(f"at {URL}")
+    assert found[1] == ("warning", "the key and the vectors go to it in the clear; use an https:// address")
+    assert found[2][1].startswith("1 collection of an archive of this name but of no generation here, the first is")
+    monkeypatch.setattr(connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
+    (down,) = [one for one in doctor.examine(config, {}) if one.what == "vectors"]
+    assert (down.level, down.said) == ("problem", f"Qdrant at {URL} could not be reached")
