@@ -1,13 +1,16 @@
 """One contract over every backend of the vector store: in process, the client's local mode, and a real server.
 
 What is expected stands here as numbers that were worked out by hand or in process; each backend has to give the same.
-The local mode of Qdrant's client runs the code of the server's backend without a server. QDRANT_URL names a real one.
+The local mode of Qdrant's client runs the code of the server's backend without a server; behind HTTP also what goes
+over the wire, held against the models of Qdrant's API. QDRANT_URL names a real server.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,13 +18,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench.retrieval import batches
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.vectors import Collection, Where, pointer
-from tests.stores.qdrant import local, served_locally
-from tests.stores.test_vectors import ROWS, name, rows
+from tests.stores.qdrant import local, over_http, served_locally
+from tests.stores.test_vectors import name, rows
 
 ANGLES = (0, 10, 80, 60, None)
 """of each passage's dense vector in a plane, degrees; the last has none"""
@@ -36,18 +41,25 @@ def at(degrees: float) -> list[float]:
 MEANINGS = [None if angle is None else at(angle) for angle in ANGLES]
 
 
-@pytest.fixture(params=["edge", "local", "server"])
+@pytest.fixture(params=["edge", "local", "http", "server"])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """Where a backend keeps its vectors; removed afterwards."""
+    own = f"relrag-contract-{uuid.uuid4().hex[:8]}"
     if request.param == "edge":
         yield lambda generation: None
-        return
-    url = os.environ.get("QDRANT_URL", "") if request.param == "server" else "http://local:6333"
-    if not url:
-        pytest.skip("QDRANT_URL names no Qdrant server")
-    own = f"relrag-contract-{uuid.uuid4().hex[:8]}"
-    with served_locally(monkeypatch, local()) if request.param == "local" else cleared(url, own):
-        yield lambda generation: Collection(url, own, generation)
+    elif request.param == "local":
+        with served_locally(monkeypatch, local()):
+            yield lambda generation: Collection("http://local:6333", own, generation)
+    elif request.param == "http":
+        with warnings.catch_warnings(), over_http(local()) as url:
+            warnings.simplefilter("ignore")
+            yield lambda generation: Collection(url, own, generation)
+    else:
+        url = os.environ.get("QDRANT_URL", "")
+        if not url:
+            pytest.skip("QDRANT_URL names no Qdrant server")
+        with cleared(url, own):
+            yield lambda generation: Collection(url, own, generation)
 
 
 @contextmanager
@@ -203,4 +215,44 @@ def test_words_weigh_alike_in_a_larger_archive(tmp_path: Path, place: Place) -> 
             assert [hit.score for hit in got] == sorted((hit.score for hit in got), reverse=True)
 
 
-assert len(ROWS) == len(MEANINGS)
+STEPS = st.lists(
+    st.tuples(st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)), st.booleans()), min_size=1, max_size=5
+)
+"""of each attempt at a generation: passages that go or change, passages that it is given, whether it is killed"""
+
+
+@settings(max_examples=25)
+@given(STEPS)
+def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set[int], set[int], bool]]) -> None:
+    """Whatever is added, changed, removed, begun and killed on top of it; on the local mode of the client."""
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        tempfile.TemporaryDirectory() as name_of_folder,
+        served_locally(patched, local()),
+    ):
+        folder, held = Path(name_of_folder), dict.fromkeys(range(3), "first")
+        vectors.build(folder / "1", batches(told(held)), collection=Collection("http://local:6333", "c", 1))
+        published = {1: held}
+        for gone, new, killed in steps:
+            newest = max(published)
+            gone, number = gone & published[newest].keys(), newest + 1
+            new = new - (published[newest].keys() - gone)
+            kept = {one: said for one, said in published[newest].items() if one not in gone}
+            now = kept | dict.fromkeys(new, f"in {number}")
+            path = folder / ("killed" if killed else str(number))
+            given_now = batches(told(dict.fromkeys(new, f"in {number}"))) if new else []
+            assert vectors.extend(
+                folder / str(newest), path, given_now, [name(one) for one in gone], map, number
+            ) == len(now)
+            if not killed:
+                published[number] = now
+        for number, expected in published.items():
+            with closing(vectors.open(folder / str(number))) as store:
+                assert store.fetch_ids(Where(), 99) == [name(one) for one in sorted(expected)]
+                for said in set(expected.values()):
+                    known = [name(one) for one in sorted(expected) if expected[one] == said]
+                    assert store.fetch_ids(Where(sources=(said,)), 99) == known
+
+
+def told(held: dict[int, str]) -> list[dict[str, Any]]:
+    return [{"chunk_id": name(one), "text": "a passage", "source": said} for one, said in sorted(held.items())]
