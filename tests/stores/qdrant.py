@@ -112,11 +112,13 @@ _DONE = {"operation_id": 0, "status": "completed"}
 
 
 @contextmanager
-def over_http(client: QdrantClient) -> Iterator[str]:
-    """The URL of a server that does what it is asked in local mode."""
+def over_http(client: QdrantClient, asked: list[tuple[str, bytes]] | None = None) -> Iterator[str]:
+    """The URL of a server that does what it is asked in local mode; `asked` takes (method and path, body)."""
     rest = Rest(client)
 
     def answer(method: str, path: str, body: bytes) -> tuple[int, str]:
+        if asked is not None:
+            asked.append((f"{method} {path}", body))
         if path == "/":
             return 200, json.dumps({"title": "qdrant - vector search engine", "version": "1.20.0"})
         try:

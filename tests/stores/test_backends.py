@@ -7,6 +7,7 @@ over the wire, held against the models of Qdrant's API. QDRANT_URL names a real 
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import uuid
@@ -213,6 +214,39 @@ def test_words_weigh_alike_in_a_larger_archive(tmp_path: Path, place: Place) -> 
             wanted, got = edge.search(question, 200), other.search(question, 200)
             assert {hit.chunk_id: pytest.approx(hit.score, rel=1e-4) for hit in wanted} == dict(got)
             assert [hit.score for hit in got] == sorted((hit.score for hit in got), reverse=True)
+
+
+@pytest.mark.requirement("S0-23")
+@pytest.mark.requirement("S0-24")
+@pytest.mark.requirement("S0-25")
+@pytest.mark.parametrize("quantization", ["none", "scalar", "binary"])
+def test_what_a_server_is_told(tmp_path: Path, quantization: str) -> None:
+    """Payload indexes of the right type; half precision and quantisation; the index is built at the end."""
+    asked: list[tuple[str, bytes]] = []
+    with warnings.catch_warnings(), over_http(local(), asked) as url:
+        warnings.simplefilter("ignore")
+        place = Collection(url, "c", 1, quantization=quantization)
+        vectors.build(tmp_path / "v", batches(rows(), MEANINGS), dimension=2, collection=place)
+        with closing(vectors.open(tmp_path / "v")) as store:
+            store.nearest(vector(4), 3)
+    said = [(what.partition(" ")[0], what.rpartition("/")[2], json.loads(body or b"{}")) for what, body in asked]
+    (made,) = [body for method, path, body in said if (method, path) == ("PUT", "c")]
+    dense = made["vectors"]["meaning"]
+    assert (dense["size"], dense["distance"], dense["datatype"]) == (2, "Cosine", "float16")
+    assert dense.get("quantization_config", {}).keys() == {quantization} - {"none"}
+    assert made["sparse_vectors"]["text"]["modifier"] == "idf"
+    assert made["optimizers_config"]["indexing_threshold"] == 0
+    fields = {body["field_name"]: body["field_schema"] for _, path, body in said if path == "index"}
+    keywords = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "source", "kind", "chunk_id")
+    assert {name for name, schema in fields.items() if schema["type"] == "keyword"} == set(keywords)
+    ranged = {name: schema["range"] for name, schema in fields.items() if schema["type"] == "integer"}
+    people = {"person_ids": False, "mentioned_person_ids": False}
+    assert ranged == {**people, "ts": True, "since": True, "until": True}
+    (ready,) = [body for method, path, body in said if (method, path) == ("PATCH", "c")]
+    assert ready["optimizers_config"]["indexing_threshold"] == 50_000 * 2 * 2 // 1024
+    (query,) = [body for _, path, body in said if path == "query"]
+    assert query["params"]["hnsw_ef"] == 128
+    assert ("quantization" in query["params"]) == (quantization != "none")
 
 
 STEPS = st.lists(
