@@ -24,15 +24,13 @@ from typing import Any
 import pyarrow as pa
 from qdrant_client import models
 
-from relrag_pipelines.embedders.model import Vectors
 from relrag_pipelines.stores.atomic import make_private
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.vectors import pointer
 from relrag_pipelines.stores.vectors.connection import PAUSES, Connection, connect
 from relrag_pipelines.stores.vectors.pointer import Collection
+from relrag_pipelines.stores.vectors.served import CHUNK, SINCE, UNTIL, ServerStore, among, elsewhere, sparse
 from relrag_pipelines.stores.vectors.store import (
-    ANYWHERE,
-    BREADTH,
     EXACT_UP_TO,
     INTEGERS,
     KEYWORDS,
@@ -41,16 +39,12 @@ from relrag_pipelines.stores.vectors.store import (
     SCROLLED,
     WORDS,
     Each,
-    Hit,
     StoreError,
-    Where,
-    matches,
     points,
     words,
 )
 from relrag_pipelines.tokens import SparseEncoder
 
-_CHUNK, _SINCE, _UNTIL = "chunk_id", "since", "until"
 _REQUEST_BYTES = 12_000_000
 """the server takes 32 MB"""
 _POINT_BYTES, _NUMBER_BYTES = 6_000, 21
@@ -66,8 +60,6 @@ _QUANTIZATION: dict[str, models.QuantizationConfig | None] = {
     ),
     "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
 }
-_OVERSAMPLING = 3.0
-"""times as many as are asked for are taken by their quantised vectors, and then compared in full"""
 
 
 def build(path: Path, place: Collection, batches: Iterable[pa.RecordBatch], each: Each, dimension: int) -> int:
@@ -104,7 +96,7 @@ def extend(
         for gone in _parts(remove_ids, SCROLLED):
             failpoint("vectors.delete", path)
             _mark(server, known, gone, generation)
-        _upsert(server, place, batches, each, path, {_SINCE: generation})
+        _upsert(server, place, batches, each, path, {SINCE: generation})
         return _settle(server, place, path)
 
 
@@ -141,82 +133,37 @@ def release(place: Collection, kept: Sequence[int]) -> None:
         if not kept:
             server.ask(lambda client: client.delete_collection(place.name), PAUSES)
         elif server.ask(lambda client: client.collection_exists(place.name)):
-            over = models.Filter(must=[models.FieldCondition(key=_UNTIL, range=models.Range(lte=min(kept)))])
+            over = models.Filter(must=[models.FieldCondition(key=UNTIL, range=models.Range(lte=min(kept)))])
             server.ask(lambda client: client.delete(place.name, over, wait=True), PAUSES)
 
 
-class ServerStore:
-    """The points of one generation."""
-
-    def __init__(self, server: Connection, place: Collection) -> None:
-        self._server = server
-        self._place = place
-        self._encoder = SparseEncoder()
-
-    def search(self, query: str, limit: int, where: Where = ANYWHERE) -> list[Hit]:
-        """See VectorStore."""
-        vector = self._encoder.query(query)
-        return self._query(_sparse(vector), WORDS, limit, where) if vector.indices else []
-
-    def nearest(self, vector: Vectors, limit: int, where: Where = ANYWHERE) -> list[Hit]:
-        """See VectorStore."""
-        quantized = models.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
-        wide = models.SearchParams(
-            hnsw_ef=max(BREADTH, limit), quantization=quantized if self._place.quantization != "none" else None
-        )
-        return self._query(vector.tolist(), MEANING, limit, where, wide)
-
-    def fetch_ids(self, where: Where, limit: int) -> list[str]:
-        """See VectorStore."""
-        within, name = _filter(where, self._place), self._place.name
-        found, _ = self._server.ask(lambda client: client.scroll(name, within, limit=limit, with_payload=[_CHUNK]))
-        return sorted(_chunk(point) for point in found)
-
-    def count(self, where: Where = ANYWHERE) -> int:
-        """See VectorStore."""
-        within, name = _filter(where, self._place), self._place.name
-        return self._server.ask(lambda client: client.count(name, within, exact=True)).count
-
-    def close(self) -> None:
-        """See VectorStore."""
-        self._server.close()
-
-    def _query(
-        self, query: Any, using: str, limit: int, where: Where, wide: models.SearchParams | None = None
-    ) -> list[Hit]:
-        asked: dict[str, Any] = {"query": query, "using": using, "limit": limit, "search_params": wide}
-        within, name = _filter(where, self._place), self._place.name
-        found = self._server.ask(
-            lambda client: client.query_points(name, query_filter=within, with_payload=[_CHUNK], **asked)
-        )
-        hits = [Hit(_chunk(point), point.score) for point in found.points]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
-
-
 def _create(server: Connection, place: Collection, dimension: int) -> None:
-    # half precision, as in process; what has come to rest is indexed at half the cost, so not yet
-    dense = models.VectorParams(
-        size=dimension or 1,
+    server.ask(
+        lambda client: client.create_collection(
+            place.name,
+            vectors_config={MEANING: _dense(place, dimension)} if dimension else {},
+            sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+            # what has come to rest is indexed at half the cost, so not yet
+            optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
+        )
+    )
+    for field in (*KEYWORDS, CHUNK):
+        keyword = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
+        _index(server, place, field, keyword)
+    for field in (*INTEGERS, SINCE, UNTIL):
+        ranged = field in ("ts", SINCE, UNTIL)
+        integer = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=not ranged, range=ranged)
+        _index(server, place, field, integer)
+
+
+def _dense(place: Collection, dimension: int) -> models.VectorParams:
+    return models.VectorParams(
+        size=dimension,
         distance=models.Distance.COSINE,
         datatype=models.Datatype.FLOAT16,
         hnsw_config=_HNSW,
         quantization_config=_QUANTIZATION[place.quantization],
     )
-    server.ask(
-        lambda client: client.create_collection(
-            place.name,
-            vectors_config={MEANING: dense} if dimension else {},
-            sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
-            optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
-        )
-    )
-    for field in (*KEYWORDS, _CHUNK):
-        keyword = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
-        _index(server, place, field, keyword)
-    for field in (*INTEGERS, _SINCE, _UNTIL):
-        ranged = field in ("ts", _SINCE, _UNTIL)
-        integer = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=not ranged, range=ranged)
-        _index(server, place, field, integer)
 
 
 def _index(server: Connection, place: Collection, field: str, params: models.PayloadSchemaParams) -> None:
@@ -249,17 +196,13 @@ def _point(
     passage: tuple[str, dict[str, Any], dict[str, Any]], generation: int, more: dict[str, int]
 ) -> models.PointStruct:
     chunk_id, vectors, payload = passage
-    named = {name: _sparse(one) if name == WORDS else one for name, one in vectors.items()}
+    named = {name: sparse(one) if name == WORDS else one for name, one in vectors.items()}
     # not validated: that takes longer than all else, and the shapes are ours
     return models.PointStruct.model_construct(
         id=str(uuid.uuid5(uuid.UUID(chunk_id), str(generation))),
         vector=named,
-        payload={**payload, _CHUNK: chunk_id, **more},
+        payload={**payload, CHUNK: chunk_id, **more},
     )
-
-
-def _sparse(vector: Any) -> models.SparseVector:
-    return models.SparseVector.model_construct(indices=list(vector.indices), values=list(vector.values))
 
 
 def _optimize(server: Connection, place: Collection, dimension: int) -> None:
@@ -284,16 +227,16 @@ def _page(server: Connection, place: Collection, offset: Any) -> tuple[list[mode
 
 def _mark(server: Connection, known: Collection, gone: list[str], generation: int) -> None:
     """Lets passages end with the generation before that number."""
-    there = models.Filter(must=[_among(_CHUNK, gone)], must_not=_elsewhere(known))
-    server.ask(lambda client: client.set_payload(known.name, {_UNTIL: generation}, there, wait=True), PAUSES)
+    there = models.Filter(must=[among(CHUNK, gone)], must_not=elsewhere(known))
+    server.ask(lambda client: client.set_payload(known.name, {UNTIL: generation}, there, wait=True), PAUSES)
 
 
 def _undo(server: Connection, known: Collection) -> None:
     """Takes back what a killed sync did for a generation that never became current."""
     later = models.Range(gt=known.generation)
-    added, marked = (models.Filter(must=[models.FieldCondition(key=field, range=later)]) for field in (_SINCE, _UNTIL))
+    added, marked = (models.Filter(must=[models.FieldCondition(key=field, range=later)]) for field in (SINCE, UNTIL))
     server.ask(lambda client: client.delete(known.name, added, wait=True), PAUSES)
-    server.ask(lambda client: client.delete_payload(known.name, [_UNTIL], marked, wait=True), PAUSES)
+    server.ask(lambda client: client.delete_payload(known.name, [UNTIL], marked, wait=True), PAUSES)
 
 
 def _settle(server: Connection, place: Collection, path: Path) -> int:
@@ -301,32 +244,6 @@ def _settle(server: Connection, place: Collection, path: Path) -> int:
     held = ServerStore(server, place).count()
     pointer.save(path, place, held)
     return held
-
-
-def _filter(where: Where, place: Collection) -> models.Filter:
-    must: list[Any] = [_among(field, values) for field, values in matches(where)]
-    if where.ts_from is not None or where.ts_to is not None:
-        must.append(models.FieldCondition(key="ts", range=models.Range(gte=where.ts_from, lt=where.ts_to)))
-    if where.chunk_ids:
-        must.append(_among(_CHUNK, list(where.chunk_ids)))
-    if where.person_ids:
-        people = list(where.person_ids)
-        must.append(models.Filter(should=[_among(field, people) for field in ("person_ids", "mentioned_person_ids")]))
-    return models.Filter(must=must, must_not=_elsewhere(place))
-
-
-def _elsewhere(place: Collection) -> list[Any]:
-    """What a point of the collection is that does not belong to the generation; most have neither field."""
-    later, over = models.Range(gt=place.generation), models.Range(lte=place.generation)
-    return [models.FieldCondition(key=_SINCE, range=later), models.FieldCondition(key=_UNTIL, range=over)]
-
-
-def _among(field: str, values: Sequence[Any]) -> models.FieldCondition:
-    return models.FieldCondition(key=field, match=models.MatchAny(any=list(values)))
-
-
-def _chunk(point: Any) -> str:
-    return str(point.payload[_CHUNK])
 
 
 def _parts(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
