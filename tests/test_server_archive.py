@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient
 
 from relrag_pipelines import backup, publish, repair, verify
 from relrag_pipelines import plan as plans
-from relrag_pipelines.stores import generations, vectors
+from relrag_pipelines.stores import failpoints, generations, vectors
 from relrag_pipelines.stores.vectors import StoreError, connection
 from relrag_query.archive import Archive
 from relrag_query.commands import doctor, forget, status
@@ -21,6 +21,7 @@ from tests import archive
 from tests.stores import qdrant
 
 URL = "http://vectors.example:6333"
+NOTES = 16
 
 
 @pytest.fixture
@@ -33,8 +34,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[QdrantClient]:
 
 @pytest.fixture
 def config(tmp_path: Path, server: QdrantClient) -> Path:
-    """An archive of 40 notes over two years, published once."""
-    made = archive.many_notes(tmp_path)
+    """An archive of a few notes over two years, published once."""
+    made = archive.many_notes(tmp_path, NOTES)
     made.write_text(f'qdrant_url = "{URL}"\n{made.read_text()}')
     archive.sync(made)
     return made
@@ -98,7 +99,7 @@ def test_what_is_deleted_is_gone_from_the_server(config: Path, server: QdrantCli
     (after,) = collections(server)
     assert after != before
     asset_ids = {point.payload["asset_id"] for point in server.scroll(after, limit=100)[0] if point.payload}
-    assert len(asset_ids) == 39
+    assert len(asset_ids) == NOTES - 1
     assert "jsonl:notes:n5" not in asset_ids
 
 
@@ -119,7 +120,7 @@ def test_a_missing_or_short_collection_is_named_and_made_again(config: Path, ser
     server.delete(name, some)
     (short,) = verify.findings(home)
     assert short.path == "published/1/vectors/collection.json"
-    assert short.said == f"is no longer true: collection {name} on Qdrant at {URL[7:]} holds 37 points of it, not 40"
+    assert short.said == f"is no longer true: collection {name} on Qdrant at {URL[7:]} holds 13 points of it, not 16"
     server.delete_collection(name)
     (gone,) = verify.findings(home)
     assert gone.said == f"is no longer true: collection {name} on Qdrant at {URL[7:]} is not there"
@@ -220,7 +221,7 @@ def test_a_backup_leaves_out_what_would_lack_its_vectors(
 
 def test_from_this_process_to_a_server_and_back(tmp_path: Path, server: QdrantClient) -> None:
     """The setting alone switches, and what is left behind is removed with its generation."""
-    config = archive.many_notes(tmp_path)
+    config = archive.many_notes(tmp_path, NOTES)
     local = config.read_text()
     archive.sync(config)
     hits = found(config, "pane 35")[:1]
@@ -243,12 +244,12 @@ def test_status_names_the_server(config: Path, server: QdrantClient, capsys: pyt
 
 def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]) -> None:
     """Through Dagster, as a user types it."""
-    config = archive.many_notes(tmp_path)
+    config = archive.many_notes(tmp_path, NOTES)
     config.write_text(f'qdrant_url = "{URL}"\n{config.read_text()}')
     assert commands.sync(config) == 0
     said = capsys.readouterr().out
     assert f"at {URL}: vectors, ids, times and numbers of people, no text" in said
-    assert "Generation 1: 40 records, 40 passages" in said
+    assert "Generation 1: 16 records, 16 passages" in said
     assert len(collections(server)) == 1
 
 
@@ -271,7 +272,7 @@ def test_what_is_forgotten_is_gone_from_the_server(
     assert after != before
     held = [point.payload["asset_id"] for point in server.scroll(after, limit=100)[0] if point.payload]
     assert "jsonl:notes:n5" not in held
-    assert len(held) == 39
+    assert len(held) == NOTES - 1
 
 
 def test_forgetting_says_what_a_server_that_is_down_still_has(
@@ -302,3 +303,50 @@ def test_the_doctor_asks_the_server(config: Path, server: QdrantClient, monkeypa
     monkeypatch.setattr(connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
     (down,) = [one for one in doctor.examine(config, {}) if one.what == "vectors"]
     assert (down.level, down.said) == ("problem", f"Qdrant at {URL} could not be reached")
+
+
+class _Killed(BaseException):
+    """What a test stops a sync with; nothing catches it."""
+
+
+KILLED_AT = [
+    ("vectors.upsert", "less"),
+    ("vectors.delete", "other"),
+    ("vectors.flush", "more"),
+    ("generation.rename", "less"),
+    ("generation.remove", "less"),
+]
+"""where a sync is killed that has a note more, one less, or one in another thread"""
+
+
+def test_a_kill_anywhere_is_made_good_by_the_next_sync(config: Path, server: QdrantClient) -> None:
+    """Then the collections on the server are those of the generations here, and hold what the archive does."""
+    home = archive.home(config.parent)
+    for turn, (place, change) in enumerate(KILLED_AT):
+        before = notes(config)
+        if change == "less":
+            write(config, before[1:])
+        elif change == "more":
+            write(
+                config, [*before, {"id": f"late{turn}", "text": f"The heron came back {turn} times.", "ts": 1690000000}]
+            )
+        else:
+            write(config, [*before[:-1], {**before[-1], "thread_id": f"other{turn}"}])
+
+        def kill(name: str, path: Path, place: str = place) -> None:
+            if name == place:
+                raise _Killed
+
+        with pytest.MonkeyPatch.context() as patched, pytest.raises(_Killed):
+            patched.setattr(failpoints, "watch", kill)
+            archive.sync(config)
+        with Archive.open(config) as opened:
+            assert opened.search("greenhouse pane", limit=1).hits
+        generations.sweep(home, 2)
+        if not plans.current(archive.workspace(config)).empty:
+            archive.sync(config)
+        ours = {one.name for number in generations.numbers(home) if (one := generations.on_server(home, number))}
+        assert set(collections(server)) == ours, place
+        assert verify.findings(home) == [], place
+        with Archive.open(config) as opened:
+            assert opened.generation.manifest["counts"]["records"] == len(notes(config))
