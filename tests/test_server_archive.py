@@ -17,6 +17,7 @@ from relrag_pipelines.stores.vectors import StoreError, connection
 from relrag_query.archive import Archive
 from relrag_query.commands import doctor, forget, status
 from relrag_query.commands import sync as commands
+from relrag_query.commands import verify as verifying
 from tests import archive
 from tests.stores import qdrant
 
@@ -240,6 +241,8 @@ def test_status_names_the_server(config: Path, server: QdrantClient, capsys: pyt
     status.status(config)
     (name,) = collections(server)
     assert f"Its vectors are on Qdrant at {URL}, collection {name}." in capsys.readouterr().out
+    assert verifying.verify(config) == 0
+    assert "Of the vectors on a server the number of points was checked" in capsys.readouterr().out
 
 
 def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]) -> None:
