@@ -18,7 +18,7 @@ from typing import Any
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.stores import expected, generations, inventory, lock, seal
+from relrag_pipelines.stores import expected, generations, inventory, lock, retired, seal
 from relrag_pipelines.stores.atomic import make_private, replacing, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.holes import copy_file
 from relrag_pipelines.stores.seal import file_hash
@@ -165,7 +165,7 @@ def _staged(place: Path, home: Path, files: dict[str, Any]) -> Path:
 def _swap(staged: Path, home: Path) -> None:
     former = home.with_name(f".{home.name}.former")
     shutil.rmtree(former, ignore_errors=True)
-    generations.inherit(home, staged)
+    retired.inherit(home, staged)
     if home.exists():
         home.replace(former)
     staged.replace(home)

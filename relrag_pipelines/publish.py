@@ -24,10 +24,10 @@ from relrag_pipelines.stores import catalog, generations, lake, units, vectors
 from relrag_pipelines.stores.atomic import link
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.generations import Generation, GenerationError
+from relrag_pipelines.stores.retired import VECTORS
 from relrag_pipelines.workspace import Workspace
 
 CATALOG = catalog.NAME
-VECTORS = generations.VECTORS
 _INPUTS = "INPUTS"
 """in the folder being built, written last: hash of what it was built from"""
 _ABOUT = "months.json"

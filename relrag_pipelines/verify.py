@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from relrag_pipelines.stores import expected, generations, inventory, lake, seal
+from relrag_pipelines.stores import expected, generations, inventory, lake, retired, seal
 from relrag_pipelines.stores.vectors import StoreError
 
 _UNASKED = "cannot be checked now: "
@@ -75,7 +75,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
 
 def _on_server(home: Path, number: int) -> Iterator[tuple[str, str]]:
     """Whether the points of a generation are where it says, and as many; the vectors themselves have no hash."""
-    path = f"published/{number}/{generations.VECTORS}/collection.json"
+    path = f"published/{number}/{retired.VECTORS}/collection.json"
     try:
         if lacking := generations.missing_on_servers(home, number):
             yield path, f"is no longer true: {lacking}"

@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient
 
 from relrag_pipelines import backup, publish, repair, verify
 from relrag_pipelines import plan as plans
-from relrag_pipelines.stores import failpoints, generations, vectors
+from relrag_pipelines.stores import failpoints, generations, retired, vectors
 from relrag_pipelines.stores.vectors import StoreError, connection
 from relrag_query.archive import Archive
 from relrag_query.commands import doctor, forget, status
@@ -193,14 +193,14 @@ def test_what_a_kill_left_on_the_server_is_removed(
     with pytest.MonkeyPatch.context() as patched:
         go_down(patched)
         generations.sweep(home, 2)
-        (left,) = generations.left_on_servers(home)
+        (left,) = retired.left_on_servers(home)
         assert left.startswith("collection relrag-test-2-")
         assert status.collect(archive.workspace(config).settings).problems == [
             f"{left} is still to be removed; a sync does it"
         ]
     generations.sweep(home, 2)
     assert collections(server) == [first]
-    assert generations.left_on_servers(home) == []
+    assert retired.left_on_servers(home) == []
 
 
 def test_a_backup_leaves_out_what_would_lack_its_vectors(

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines.stores import generations, vectors
+from relrag_pipelines.stores import retired, vectors
 from relrag_pipelines.stores.holes import pieces
 
 LEAST_BYTES = 6
@@ -111,7 +111,7 @@ def texts(path: Path) -> Iterator[bytes]:
         yield from _duckdb(path)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path)
-    elif path.name in vectors.PACKED and path.parent.name == generations.VECTORS:
+    elif path.name in vectors.PACKED and path.parent.name == retired.VECTORS:
         yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vectors.payloads(path.parent))
     elif path.suffix in (".json", ".yaml", ".err", ".out", ""):
         yield from pieces(path, 0)

@@ -1,8 +1,7 @@
 """Published generations: immutable snapshots that queries read, built beside and put in place by one rename.
 
 published/<N>/ holds catalog.duckdb, vectors/ and MANIFEST.json (the sha256 of every file); published/current is a
-text file that names N. A reader holds a shared lock on its generation, so none is removed under it. What a generation
-has on a server goes with its folder; while the server cannot be asked, so much of the folder stays as names it.
+text file that names N. A reader holds a shared lock on its generation, so none is removed under it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import hashlib
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
-from relrag_pipelines.stores import seal, vectors
+from relrag_pipelines.stores import retired, seal, vectors
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.failpoints import failpoint
+from relrag_pipelines.stores.retired import VECTORS
 from relrag_pipelines.stores.seal import file_hash
 
-VECTORS = "vectors"
-"""the folder of a generation that holds its vectors, or says where they are"""
 _LOCK = "lock"
 _REWRITTEN = "edge_config.json"
 """a file that opening a generation may write again, with the same values"""
@@ -74,9 +71,9 @@ def begin(home: Path) -> Path:
 def discard(home: Path) -> None:
     """Removes the generation that is being built, if there is one."""
     path = building(home)
-    if _on_server(path):
-        path.replace(path.with_name(f".{time.time_ns()}.removed"))
-        _remove_retired(home)
+    if retired.on_server(path):
+        retired.put_away(path)
+        retired.remove(home, numbers(home))
     shutil.rmtree(path, ignore_errors=True)
 
 
@@ -189,7 +186,7 @@ def sweep(home: Path, keep: int) -> list[int]:
     for number in sorted(set(numbers(home)) - {current, *kept}):
         if _retire(home / "published" / str(number)):
             removed.append(number)
-    _remove_retired(home)
+    retired.remove(home, numbers(home))
     return removed
 
 
@@ -198,13 +195,13 @@ def tidy(home: Path) -> None:
     discard(home)
     for left in (home / "published").glob(".*.tmp"):
         left.unlink()
-    _remove_retired(home)
+    retired.remove(home, numbers(home))
 
 
 def remove(home: Path, number: int) -> bool:
     """Removes one generation, the current one too; False where it is being read and therefore left."""
     removed = _retire(home / "published" / str(number))
-    _remove_retired(home)
+    retired.remove(home, numbers(home))
     return removed
 
 
@@ -224,59 +221,13 @@ def _retire(path: Path) -> bool:
         except BlockingIOError:
             return False
         failpoint("generation.retire", path)
-        # renamed first, so that no reader finds half a generation; an earlier one of that number may still be there
-        there = path.with_name(f".{path.name}.removed")
-        path.replace(there.with_name(f".{time.time_ns()}.removed") if there.exists() else there)
+        retired.put_away(path)
     return True
-
-
-def _remove_retired(home: Path) -> None:
-    kept = [home / "published" / str(number) / VECTORS for number in numbers(home)]
-    for doomed in (home / "published").glob(".*.removed"):
-        failpoint("generation.remove", doomed)
-        try:
-            vectors.release(doomed / VECTORS, kept)
-        except vectors.StoreError:
-            _remove_all_but_vectors(doomed)
-            continue
-        except ValueError:  # damaged: it names nothing
-            pass
-        shutil.rmtree(doomed, ignore_errors=True)
 
 
 def on_server(home: Path, number: int) -> vectors.Collection | None:
     """Where a generation has its vectors, if on a server and if that can be told."""
-    return _on_server(home / "published" / str(number))
-
-
-def _on_server(path: Path) -> vectors.Collection | None:
-    try:
-        return vectors.collection(path / VECTORS)
-    except ValueError:
-        return None
-
-
-def _remove_all_but_vectors(doomed: Path) -> None:
-    for entry in list(doomed.iterdir()):
-        if entry.is_dir() and entry.name != VECTORS:
-            shutil.rmtree(entry)
-        elif not entry.is_dir():
-            entry.unlink()
-
-
-def left_on_servers(home: Path) -> list[str]:
-    """What removed generations still have on a server, because it could not be asked; a sync tries again."""
-    doomed = (home / "published").glob(".*.removed")
-    return sorted(str(there) for path in doomed if (there := _on_server(path)))
-
-
-def inherit(former: Path, home: Path) -> None:
-    """Lets a home that takes the place of another remove what that one has on a server."""
-    for place in sorted((former / "published").glob(f"*/{VECTORS}")) + sorted(
-        (former / "published").glob(f".*.removed/{VECTORS}")
-    ):
-        if _on_server(place.parent):
-            shutil.copytree(place, home / "published" / f".{time.time_ns()}.removed" / VECTORS)
+    return retired.on_server(home / "published" / str(number))
 
 
 def missing_on_servers(home: Path, number: int) -> str:

@@ -23,7 +23,7 @@ from relrag_pipelines.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, lake, lock, units
+from relrag_pipelines.stores import generations, lake, lock, retired, units
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.units import UnitsError
@@ -107,7 +107,7 @@ def collect(settings: Settings) -> Status:
         found.waiting = calls.waiting(settings)
     except LakeError as error:
         found.problems.append(str(error))
-    found.problems += [f"{left} is still to be removed; a sync does it" for left in generations.left_on_servers(home)]
+    found.problems += [f"{left} is still to be removed; a sync does it" for left in retired.left_on_servers(home)]
     found.sync, problems = _pending(settings)
     found.problems += problems
     forgotten = rules.load(home).rules

@@ -23,7 +23,7 @@ from relrag_pipelines.forgetting import purge
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
-from relrag_pipelines.stores import generations, lake, lock, runs, units, vectors
+from relrag_pipelines.stores import generations, lake, lock, retired, runs, units, vectors
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import size
 from relrag_query.progress import progress
@@ -238,7 +238,7 @@ def _report_failures(workspace: Workspace, todo: Plan) -> int:
     """Counts what could not be read, by source and fault."""
     for problem in todo.problems:
         print(f"problem: {problem}")
-    for left in generations.left_on_servers(workspace.home):
+    for left in retired.left_on_servers(workspace.home):
         print(f"warning: {left} could not be removed; the next sync tries again")
     failed = 0
     for source in workspace.settings.sources:
