@@ -251,7 +251,7 @@ def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys:
     config.write_text(f'qdrant_url = "{URL}"\n{config.read_text()}')
     assert commands.sync(config) == 0
     said = capsys.readouterr().out
-    assert f"at {URL}: vectors, ids, times and numbers of people, no text" in said
+    assert f"send vectors, ids, times and numbers of people, no text, to Qdrant at {URL}" in said
     assert "Generation 1: 16 records, 16 passages" in said
     assert len(collections(server)) == 1
 
