@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,21 +27,32 @@ def binaries() -> Path:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[str]:
-    """Its URL; the server's files are in that folder, and it listens on this machine only."""
-    found = binaries()
-    # initdb refuses to work as root
-    owner = "postgres" if os.geteuid() == 0 else None
-    (folder / "password").write_text(PASSWORD)
-    data = folder / "data"
-    data.mkdir()
-    if owner:
-        for one in (data, folder / "password"):
+def postgres() -> Iterator[str]:
+    """Its URL; it listens on this machine only, and leaves nothing behind."""
+    found, owner = binaries(), _owner()
+    with tempfile.TemporaryDirectory(prefix="relrag-postgres-") as name:
+        folder = Path(name)
+        data = folder / "data"
+        data.mkdir(mode=0o700)
+        (folder / "password").write_text(PASSWORD)
+        for one in (folder, data, folder / "password") if owner else ():
             shutil.chown(one, owner)
-        for one in (folder, *folder.parents):
-            if one.stat().st_uid == os.geteuid() and not one.stat().st_mode & 0o001:
-                one.chmod(one.stat().st_mode | 0o011)
+        with _started(found, folder, data, owner) as url:
+            yield url
 
+
+def _owner() -> str | None:
+    """Whom the server runs as, if not as this user: initdb refuses to work as root."""
+    if os.geteuid():
+        return None
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        pytest.skip("PostgreSQL does not run as root, and this machine has no user postgres")
+
+
+@contextmanager
+def _started(found: Path, folder: Path, data: Path, owner: str | None) -> Iterator[str]:
     def run(*command: str) -> None:
         subprocess.run(command, user=owner, check=True, stdout=subprocess.DEVNULL, cwd="/")
 

@@ -24,15 +24,13 @@ def relrag(config: Path, *arguments: str, **more: str) -> subprocess.CompletedPr
     return subprocess.run([RELRAG, *arguments], env=environment, capture_output=True, text=True, cwd=ROOT)
 
 
-def test_the_runs_of_a_sync_are_in_postgres(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_runs_of_a_sync_are_in_postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its runs, their partitions, a second sync that does nothing; no database in the folder, no password anywhere."""
     pytest.importorskip("dagster_postgres", reason="dagster-postgres is not installed (relrag[postgres])")
     config = archive.many_notes(tmp_path)
     config.write_text(f'dagster_storage = "postgres"\n{config.read_text()}')
     home = archive.home(tmp_path)
-    with postgres(tmp_path_factory.mktemp("postgres")) as url:
+    with postgres() as url:
         done = relrag(config, "sync", DAGSTER_POSTGRES_URL=url)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "Generation 1: 40 records" in done.stdout
