@@ -23,6 +23,7 @@ from bench import (
     redaction,
     report,
     search,
+    stores,
     threads,
     transcripts,
     unchanged,
@@ -98,6 +99,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "code": lambda: (code.measure(), {}),
     "documents": lambda: documents.measure(others=_others()),
     "embedding": lambda: (embedding.measure(), {}),
+    "stores": lambda: (stores.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
 }
 

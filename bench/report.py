@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "performance.md"
 
 _BEGIN_FULL, _END_FULL = "<!-- written by make bench-full -->\n", "<!-- end of what make bench-full writes -->"
 _BEGIN, _END = "<!-- written by make bench -->\n", "<!-- end of what make bench writes -->"
-_PACKAGES = ("dagster", "duckdb", "presidio-analyzer", "pyarrow", "qdrant-edge-py", "tree-sitter")
+_PACKAGES = ("dagster", "duckdb", "presidio-analyzer", "pyarrow", "qdrant-client", "qdrant-edge-py", "tree-sitter")
 _TITLES = {
     "unchanged": "Nothing to do",
     "redaction": "Redaction",
@@ -30,6 +30,7 @@ _TITLES = {
     "code": "Source code",
     "documents": "Many short documents",
     "embedding": "Embedding",
+    "stores": "Where the vectors are",
     "search": "Search",
 }
 

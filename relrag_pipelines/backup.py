@@ -18,7 +18,7 @@ from typing import Any
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.stores import expected, inventory, lock, seal
+from relrag_pipelines.stores import expected, generations, inventory, lock, retired, seal
 from relrag_pipelines.stores.atomic import make_private, replacing, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.holes import copy_file
 from relrag_pipelines.stores.seal import file_hash
@@ -31,7 +31,11 @@ class BackupError(Exception):
 
 
 def wanted(settings: Settings, *, everything: bool = False) -> list[str]:
-    """Files of the home that a backup holds, by their paths within it."""
+    """Files of the home that a backup holds, by their paths within it.
+
+    What is published is left out where its vectors are on a server: a sync makes both again.
+    """
+    elsewhere = on_server(settings)
     retaining = [source.name for source in settings.sources if source.retain]
     found = []
     for name in inventory.files(settings.home_path):
@@ -39,9 +43,17 @@ def wanted(settings: Settings, *, everything: bool = False) -> list[str]:
         if part is None or part.origin == "passing" or name.endswith(("-wal", "-shm", "-journal")):
             continue
         retained = part.origin == "exports" and any(inventory.is_of(name, source) for source in retaining)
+        if name.startswith("published/") and elsewhere:
+            continue
         if everything or retained or part.origin == "owner":
             found.append(name)
     return found
+
+
+def on_server(settings: Settings) -> bool:
+    """Whether a generation has its vectors on a server."""
+    home = settings.home_path
+    return any(generations.on_server(home, number) for number in generations.numbers(home))
 
 
 def backup(settings: Settings, place: Path, *, everything: bool = False, wait: float = 0) -> dict[str, Any]:
@@ -153,6 +165,7 @@ def _staged(place: Path, home: Path, files: dict[str, Any]) -> Path:
 def _swap(staged: Path, home: Path) -> None:
     former = home.with_name(f".{home.name}.former")
     shutil.rmtree(former, ignore_errors=True)
+    retired.inherit(home, staged)
     if home.exists():
         home.replace(former)
     staged.replace(home)

@@ -197,9 +197,12 @@ def month_inputs(surveys: Iterable[Survey]) -> dict[str, str]:
 
 def publish_settings(workspace: Workspace) -> str:
     """Hash of what decides, beside the lake, how a generation is built."""
-    names = [source.name for source in workspace.settings.sources]
-    relations = [workspace.settings.link_max_records, [repr(word) for word in owner_links.load(workspace.home)]]
-    return stamp_hash([SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace), names, relations])
+    settings = workspace.settings
+    names = [source.name for source in settings.sources]
+    relations = [settings.link_max_records, [repr(word) for word in owner_links.load(workspace.home)]]
+    server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
+    made_by = [SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace)]
+    return stamp_hash([*made_by, names, relations, *server])
 
 
 def policy_hash(workspace: Workspace) -> str:

@@ -5,6 +5,7 @@ A month that is not up to date is refused: it could hold text redacted under an 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
@@ -25,10 +26,10 @@ from relrag_pipelines.stores import catalog, generations, lake, owner_links, uni
 from relrag_pipelines.stores.atomic import link
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.generations import Generation, GenerationError
+from relrag_pipelines.stores.retired import VECTORS
 from relrag_pipelines.workspace import Workspace
 
 CATALOG = catalog.NAME
-VECTORS = "vectors"
 _INPUTS = "INPUTS"
 """in the folder being built, written last: hash of what it was built from"""
 _ABOUT = "months.json"
@@ -72,7 +73,8 @@ def _build_whole(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
     place, points = generations.begin(workspace.home), []
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
-        points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"]))
+        target = _collection(workspace)
+        points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"], target))
 
     parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
     counts = catalog.build(
@@ -95,12 +97,16 @@ def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]
     )
     if _rows(workspace, replaced) * _SHARE > _rows(workspace, about["months"]):
         return None
+    if vectors.missing(previous.with_name(VECTORS)):
+        return None
     place, points = generations.begin(workspace.home), []
+    number = generations.next_number(workspace.home)
     base = previous.with_name(catalog.BASE)
     link(base if base.exists() else previous, place / catalog.BASE)
 
     def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
-        points.append(vectors.extend(previous.with_name(VECTORS), place / VECTORS, batches, gone, workspace.each))
+        below, above = previous.with_name(VECTORS), place / VECTORS
+        points.append(vectors.extend(below, above, batches, gone, workspace.each, number))
 
     parts = _parts(workspace, place, set(replaced), bool(about["embedder"]))
     try:
@@ -141,6 +147,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     (place / _INPUTS).unlink()
     embedder = _read_about(place)["embedder"]
     about = {"inputs": inputs, "policy": policy, "embedder": embedder, "counts": {**counts, "deleted": deleted}}
+    if there := vectors.collection(place / VECTORS):
+        about["collection"] = there.name
     # neither what was deleted nor what another policy let through may stay readable in an older generation or vector
     forget = bool(deleted) or apart
     if forget:
@@ -198,6 +206,19 @@ def _embedded_with(workspace: Workspace, surveys: Iterable[plans.Survey]) -> emb
         return None
     held = [lake.manifest(workspace.home, "embeddings", source.name) for source in workspace.settings.sources]
     return model if any(entry.rows for entries in held for entry in entries.values()) else None
+
+
+def _collection(workspace: Workspace) -> vectors.Collection | None:
+    """A new collection for the next generation; None where the vectors stay in its folder.
+
+    Its name is used by nobody else: two archives of one name, or a copy of one, may share a server.
+    """
+    settings = workspace.settings
+    if not settings.qdrant_url:
+        return None
+    number = generations.next_number(workspace.home)
+    name = f"relrag-{settings.archive}-{number}-{secrets.token_hex(4)}"
+    return vectors.Collection(settings.qdrant_url, name, number, quantization=settings.qdrant_quantization)
 
 
 def _parts(

@@ -32,7 +32,9 @@ def repair(workspace: Workspace, findings: Sequence[Finding]) -> Iterator[str]:
         if finding.newer:
             raise LakeError(f"{home / finding.path} {finding.said}; install that version, nothing was changed")
     # manifests first: nothing can be taken out of a damaged one
-    damaged = sorted((finding.path for finding in findings), key=lambda path: not path.endswith("MANIFEST.json"))
+    damaged = sorted(
+        (one.path for one in findings if not one.unasked), key=lambda path: not path.endswith("MANIFEST.json")
+    )
     for source in workspace.settings.sources:
         yield from _private(workspace, source, damaged)
     if expected.NAME in damaged:
@@ -51,8 +53,12 @@ def _single(home: Path, path: str) -> Iterator[str]:
         (home / path).unlink(missing_ok=True)
         yield f"{path}: removed; what it held is computed again where it is needed"
     elif part and part.origin == "passing":
-        (home / path).unlink(missing_ok=True)
-        yield f"{path}: removed, it {part.meaning}"
+        if path.startswith("published/"):
+            generations.tidy(home)
+        else:
+            (home / path).unlink(missing_ok=True)
+        left = "left, because its server cannot be asked" if (home / path).exists() else "removed"
+        yield f"{path}: {left}, it {part.meaning}"
     elif part and part.origin == "history":
         for name in (path, f"{path}-wal", f"{path}-shm"):
             (home / name).unlink(missing_ok=True)

@@ -4,10 +4,11 @@ One process and no step start-up: the assets, their events and their checks are 
 schedule or a sensor launches.
 """
 
+import importlib.util
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines.definitions import PUBLISHING, build_defs, partition_range
 from relrag_pipelines.plan import Plan
+from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import generations, lake, lock, runs
 from relrag_pipelines.stores.atomic import write_text
@@ -29,6 +31,7 @@ from relrag_pipelines.workspace import Workspace
 _EMBEDDED_AT_ONCE = 1_000
 """records; the built-in model embeds 40 to 90 passages a second"""
 _PROCESS = "relrag/process"
+_POSTGRES_URL = "DAGSTER_POSTGRES_URL"
 _UNFINISHED = [dg.DagsterRunStatus(status) for status in runs.UNFINISHED]
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -47,9 +50,11 @@ class Outcome:
 
 
 @contextmanager
-def instance(home: Path) -> Iterator[dg.DagsterInstance]:
-    """The archive's own Dagster instance, made when it is new."""
-    folder = instance_folder(home)
+def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance]:
+    """The archive's own Dagster instance, made when it is new; SettingsError where its storage cannot be used."""
+    folder = instance_folder(home, storage)
+    if storage == "postgres":
+        _reach_postgres()
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _sync_less)
     sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
@@ -65,7 +70,31 @@ def instance(home: Path) -> Iterator[dg.DagsterInstance]:
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _sync_less)
 
 
+def _reach_postgres() -> None:
+    """Says what is wrong with the database, without its password, before Dagster tries for long."""
+    if importlib.util.find_spec("dagster_postgres") is None:
+        raise SettingsError('dagster_storage is "postgres", which needs dagster-postgres; install relrag[postgres]')
+    example = "postgresql+psycopg2://user:password@host:5432/database"
+    given = os.environ.get(_POSTGRES_URL, "")
+    # without the driver in its name, SQLAlchemy takes another one
+    if not given.startswith("postgresql+psycopg2://"):
+        said = "is not set" if not given else "does not begin with postgresql+psycopg2://"
+        raise SettingsError(f'dagster_storage is "postgres", but {_POSTGRES_URL} {said}; write it as {example}')
+    try:
+        engine = sqlalchemy.create_engine(given, poolclass=sqlalchemy.pool.NullPool)
+        with engine.connect():
+            return
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        raise SettingsError(f"{_POSTGRES_URL} cannot be read; write it as {example}") from None
+    except sqlalchemy.exc.SQLAlchemyError as error:
+        where = f"{engine.url.host}:{engine.url.port or 5432}, database {engine.url.database}"
+        said = type(error).__name__
+    raise SettingsError(f"PostgreSQL at {where} cannot be used ({said}); check that it runs, and {_POSTGRES_URL}")
+
+
 def _sync_less(connection: Any, _: object) -> None:
+    if not isinstance(connection, sqlite3.Connection):
+        return
     # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
     # them loses no data
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -75,20 +104,24 @@ def _before_commit(connection: Any) -> None:
     failpoint("dagster.commit", Path(connection.engine.url.database or ""))
 
 
-def instance_folder(home: Path) -> Path:
+def instance_folder(home: Path, storage: str = "sqlite") -> Path:
     """DAGSTER_HOME of the archive, with its dagster.yaml."""
     folder = home / "dagster"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    wanted = dagster_yaml(home)
+    wanted = dagster_yaml(home, storage)
     place = folder / "dagster.yaml"
     if not place.exists() or place.read_text() != wanted:  # also after the home has been moved
         write_text(place, wanted)
     return folder
 
 
+def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance]:
+    return instance(workspace.home, workspace.settings.dagster_storage)
+
+
 def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> Outcome:
     """Does what the plan says: exports, then the months that they make stale, then a new generation."""
-    with lock.writing(workspace.home, "relrag sync"), instance(workspace.home) as shared:
+    with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
         _fail_orphans(shared)
         session = _Session(workspace, shared)
         sources = [one.source for one in todo.exports]
@@ -106,7 +139,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
 def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcome:
     """Makes all stages of a source's months from first to last again, then publishes if anything changed."""
     workspace.settings.source(source)
-    with lock.writing(workspace.home, "relrag backfill"), instance(workspace.home) as shared:
+    with lock.writing(workspace.home, "relrag backfill"), _instance(workspace) as shared:
         _fail_orphans(shared)
         session = _Session(workspace, shared)
         keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
@@ -116,7 +149,7 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcom
 
 def follow_up(workspace: Workspace) -> Outcome:
     """Makes the months that are stale and publishes, without reading any source."""
-    with lock.writing(workspace.home, "relrag"), instance(workspace.home) as shared:
+    with lock.writing(workspace.home, "relrag"), _instance(workspace) as shared:
         _fail_orphans(shared)
         return _follow_up(workspace, _Session(workspace, shared))
 
@@ -191,7 +224,7 @@ class _Session:
 
 def fail_orphans(workspace: Workspace) -> None:
     """Marks runs as failed that a killed process left; for a sync that has nothing else to do."""
-    with lock.writing(workspace.home, "relrag sync"), instance(workspace.home) as shared:
+    with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
         _fail_orphans(shared)
 
 

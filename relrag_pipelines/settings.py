@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -28,7 +29,11 @@ ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
     "OPENAI_API_KEY": "key of embedder openai; keys stand in no file of relrag",
     "COHERE_API_KEY": "key of embedder cohere",
+    "QDRANT_API_KEY": "key of the server that qdrant_url names",
+    "DAGSTER_POSTGRES_URL": "where dagster_storage postgres keeps runs and events, "
+    "as postgresql+psycopg2://user:password@host:5432/database",
     "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",
+    "QDRANT_URL": "a Qdrant server that some tests and measurements use; they do without where it is not set",
     "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",
 }
 """Variables that are no settings of an archive."""
@@ -178,6 +183,19 @@ class Settings(BaseModel):
         le=200,
         description="what more records than this share (a number, a file) relates none of them",
     )
+    qdrant_url: str = Field(
+        "",
+        description="a Qdrant server that holds the vectors, such as http://127.0.0.1:6333; it is sent vectors, ids, "
+        "times and numbers of people, and no text; else they are kept in `home`",
+    )
+    qdrant_quantization: Literal["none", "scalar", "binary"] = Field(
+        "none",
+        description="how the server keeps dense vectors in memory; scalar: a quarter of the memory, binary: a 32nd, "
+        "for models of 1,024 dimensions and more; what is found is compared in full afterwards",
+    )
+    dagster_storage: Literal["sqlite", "postgres"] = Field(
+        "sqlite", description="where Dagster keeps runs and events; postgres: the database of DAGSTER_POSTGRES_URL"
+    )
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
@@ -243,6 +261,15 @@ class Settings(BaseModel):
     @classmethod
     def _known_zone(cls, zone: str) -> str:
         return _zone(zone)
+
+    @field_validator("qdrant_url")
+    @classmethod
+    def _plain_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and not (parts.username or parts.query)
+        if url and not usable:  # not repeated: it may hold a password
+            raise ValueError("is no plain address; write it as http://host:6333, and the key into QDRANT_API_KEY")
+        return url.rstrip("/")
 
     @field_validator("first_month")
     @classmethod

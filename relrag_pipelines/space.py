@@ -59,8 +59,10 @@ def require_for_vectors(settings: Settings) -> None:
 
     Asked before, because Qdrant writes through memory maps: on a full disk the system kills the process (SIGBUS)
     before anyone can say why. Measured on a file system without holes: 60 MB for ten passages, 66 MB for 20,000 of
-    seventy words; while they are put in order there are two of them.
+    seventy words; while they are put in order there are two of them. What goes to a server needs none here.
     """
+    if settings.qdrant_url:
+        return
     home = settings.home_path
     months = [entry for source in settings.sources for entry in lake.manifest(home, "chunks", source.name).values()]
     per_passage = _VECTORS_PER_PASSAGE + _PER_DIMENSION * embedders.dimension(settings)

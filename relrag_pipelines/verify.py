@@ -15,9 +15,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from relrag_pipelines.stores import evaluations, expected, generations, inventory, lake, raw, seal
+from relrag_pipelines.stores import evaluations, expected, generations, inventory, lake, raw, retired, seal
+from relrag_pipelines.stores.vectors import StoreError
 
-_TEMPLATE = Path(__file__).with_name("dagster.yaml")
+_UNASKED = "cannot be checked now: "
+_TEMPLATES = {
+    "sqlite": Path(__file__).with_name("dagster.yaml"),
+    "postgres": Path(__file__).with_name("dagster_postgres.yaml"),
+}
+"""by dagster_storage"""
 
 
 class Finding(NamedTuple):
@@ -33,6 +39,11 @@ class Finding(NamedTuple):
         """A newer relrag wrote it."""
         return self.said.startswith(seal.NEWER)
 
+    @property
+    def unasked(self) -> bool:
+        """What it names is on a server that could not be asked, and may be whole."""
+        return self.said.startswith(_UNASKED)
+
 
 def findings(home: Path) -> list[Finding]:
     """Everything that is wrong, in the order of paths. Nobody may be writing meanwhile."""
@@ -40,9 +51,9 @@ def findings(home: Path) -> list[Finding]:
     return [found[path] for path in sorted(found)]
 
 
-def dagster_yaml(home: Path) -> str:
-    """What dagster/dagster.yaml of that home says."""
-    return _TEMPLATE.read_text().replace("{folder}", (home / "dagster").as_posix())
+def dagster_yaml(home: Path, storage: str = "sqlite") -> str:
+    """What dagster/dagster.yaml of that home says, with Dagster's runs and events kept in that storage."""
+    return _TEMPLATES[storage].read_text().replace("{folder}", (home / "dagster").as_posix())
 
 
 def _damage(home: Path) -> Iterator[tuple[str, str]]:
@@ -57,10 +68,23 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     numbers = generations.numbers(home)
     for number in sorted(numbers):
         yield from generations.damage(home, number)
+        yield from _on_server(home, number)
     yield from _current(home / "published" / "current", max(numbers, default=0))
     yield from _evaluations(home)
     yield from _dagster_yaml(home)
     yield from _databases(home)
+
+
+def _on_server(home: Path, number: int) -> Iterator[tuple[str, str]]:
+    """Whether the points of a generation are where it says, and as many; the vectors themselves have no hash."""
+    path = f"published/{number}/{retired.VECTORS}/collection.json"
+    try:
+        if lacking := generations.missing_on_servers(home, number):
+            yield path, f"is no longer true: {lacking}"
+    except StoreError as error:
+        yield path, f"{_UNASKED}{error}"
+    except ValueError:
+        yield path, "is damaged"
 
 
 def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
@@ -82,10 +106,14 @@ def _evaluations(home: Path) -> Iterator[tuple[str, str]]:
 
 def _dagster_yaml(home: Path) -> Iterator[tuple[str, str]]:
     yaml = home / "dagster" / "dagster.yaml"
-    # of a home that was moved it still names the former folder
-    anywhere = "(?P<folder>.+)".join(map(re.escape, _TEMPLATE.read_text().split("{folder}", 1)))
-    if yaml.exists() and not re.fullmatch(anywhere.replace(r"\{folder\}", "(?P=folder)"), _text(yaml)):
+    if yaml.exists() and not any(_made_of(template, yaml) for template in _TEMPLATES.values()):
         yield "dagster/dagster.yaml", "is damaged, or of another version"
+
+
+def _made_of(template: Path, yaml: Path) -> bool:
+    # of a home that was moved it still names the former folder
+    anywhere = "(?P<folder>.+)".join(map(re.escape, template.read_text().split("{folder}", 1)))
+    return bool(re.fullmatch(anywhere.replace(r"\{folder\}", "(?P=folder)"), _text(yaml)))
 
 
 def _databases(home: Path) -> Iterator[tuple[str, str]]:

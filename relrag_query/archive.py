@@ -21,6 +21,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
+from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import graph, passages
 from relrag_query.answer import answer
 from relrag_query.chat_models import AnswerError, writer
@@ -88,6 +89,8 @@ class Archive:
                 raise ArchiveError(str(error)) from None
             try:
                 archive = cls(settings, generation, held)
+            except StoreError as error:
+                raise ArchiveError(str(error)) from None
             except Exception as error:  # Qdrant Edge raises Exception itself
                 raise ArchiveError(
                     f"generation {generation.number} cannot be opened; `relrag verify` names the files that differ"

@@ -252,12 +252,13 @@ def doctor(config: Config = None) -> None:
 
 @app.command()
 def ui(
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.")] = 3000,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3000,
     read_only: Annotated[bool, typer.Option("--read-only", help="For looking only.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on; it has no login.")] = "127.0.0.1",
     config: Config = None,
 ) -> None:
     """Serve Dagster's UI and daemon on the archive's own instance."""
-    _run("ui", "ui", config, port=port, read_only=read_only)
+    _run("ui", "ui", config, port=port, read_only=read_only, host=host)
 
 
 def main() -> NoReturn:

@@ -18,6 +18,7 @@ from bench import (
     redaction,
     report,
     search,
+    stores,
     threads,
     whatsapp_parse,
 )
@@ -98,6 +99,15 @@ def test_search_is_measured_on_a_published_archive() -> None:
     assert figures[2].what == "the same by meaning too, with embedding the question, p50"
     assert figures[0].ours < figures[2].ours <= figures[3].ours
     assert figures[4].ratio == pytest.approx(300.0 / figures[0].ours)
+
+
+def test_stores_are_measured_with_their_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QDRANT_URL", raising=False)
+    *speed, recall = stores.measure(600, local=100, asked=10)
+    assert [figure.unit for figure in speed] == ["points/s", "ms", "ms"]
+    assert all(figure.ours > 0 and figure.ratio for figure in speed)
+    assert 90 < recall.ours <= 100
+    assert recall.at_least == 98
 
 
 def test_redaction_is_measured_by_kind_of_text(monkeypatch: pytest.MonkeyPatch) -> None:

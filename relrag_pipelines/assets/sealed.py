@@ -23,6 +23,7 @@ from relrag_pipelines.stores.generations import GenerationError, NothingPublishe
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.lock import Busy
 from relrag_pipelines.stores.units import SourceMissing, UnitsError
+from relrag_pipelines.stores.vectors import StoreError
 
 _OURS = (
     Busy,
@@ -36,6 +37,7 @@ _OURS = (
     NothingPublished,
     RedactionError,
     SettingsError,
+    StoreError,
     UnitsError,
 )
 """their messages are written by this project and hold no text of the archive"""

@@ -229,7 +229,7 @@ def _forget_units(
 
 def _sweep(home: Path) -> None:
     """What killed writers left behind: files that were never put in place, and a generation that was never finished."""
-    shutil.rmtree(generations.building(home), ignore_errors=True)
+    generations.discard(home)
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
     for part in (home, *(home / name for name in ("private", "lake", "published"))):
         for path in part.glob(".*.tmp") if part == home else part.rglob(".*.tmp"):

@@ -1,7 +1,8 @@
 """Looks for values in every byte that an archive stores: the proof that what was forgotten is gone.
 
 Every file is searched as it lies on disk, for each value as UTF-8, UTF-16 of both orders and JSON-escaped, and what
-packs its content is read besides: the strings of parquet, DuckDB and SQLite, and the payloads of the points.
+packs its content is read besides: the strings of parquet, DuckDB and SQLite, and the payloads of the points, on a
+server too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import retired, vectors
 from relrag_pipelines.stores.holes import pieces
 
 LEAST_BYTES = 6
@@ -93,7 +94,7 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
         try:
             for text in texts(path):
                 held |= packed.found(text) | spoken.whole(text)
-        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error) as error:
+        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
             seen.unread.append(f"{path.relative_to(home).as_posix()} ({type(error).__name__})")
         if held:
             seen.holding[path.relative_to(home).as_posix()] = len(held)
@@ -110,7 +111,7 @@ def texts(path: Path) -> Iterator[bytes]:
         yield from _duckdb(path)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path)
-    elif path.name in vectors.UNHASHED:
+    elif path.name in vectors.PACKED and path.parent.name == retired.VECTORS:
         yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vectors.payloads(path.parent))
     elif path.suffix in (".json", ".yaml", ".err", ".out", ""):
         yield from pieces(path, 0)

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
-from relrag_pipelines.stores import seal
+from relrag_pipelines.stores import retired, seal, vectors
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.failpoints import failpoint
+from relrag_pipelines.stores.retired import VECTORS
 from relrag_pipelines.stores.seal import file_hash
 
 _LOCK = "lock"
@@ -62,9 +63,18 @@ def begin(home: Path) -> Path:
     """An empty folder for the next generation; an unfinished one is removed."""
     path = building(home)
     failpoint("generation.begin", path)
-    shutil.rmtree(path, ignore_errors=True)
+    discard(home)
     make_private(path)
     return path
+
+
+def discard(home: Path) -> None:
+    """Removes the generation that is being built, if there is one."""
+    path = building(home)
+    if retired.on_server(path):
+        retired.put_away(path)
+        retired.remove(home, numbers(home))
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def finish(
@@ -87,7 +97,7 @@ def finish(
         sync_file(path / name)
     hashes = dict(zip(new, _hashes(path, new), strict=True))
     entries = {name: {"sha256": hashes[name], "bytes": (path / name).stat().st_size} for name in new}
-    number = max([0, *numbers(home)]) + 1
+    number = next_number(home)
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "number": number,
@@ -171,21 +181,27 @@ def sweep(home: Path, keep: int) -> list[int]:
     current = current_number(home) or 0
     oldest = int(published(home).get("oldest_kept", 0))
     kept = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
-    shutil.rmtree(building(home), ignore_errors=True)
-    for left in (home / "published").glob(".*.tmp"):
-        left.unlink()
+    tidy(home)
     removed = []
     for number in sorted(set(numbers(home)) - {current, *kept}):
         if _retire(home / "published" / str(number)):
             removed.append(number)
-    _remove_retired(home)
+    retired.remove(home, numbers(home))
     return removed
+
+
+def tidy(home: Path) -> None:
+    """Removes what killed processes left, and goes on with what could not be removed from a server."""
+    discard(home)
+    for left in (home / "published").glob(".*.tmp"):
+        left.unlink()
+    retired.remove(home, numbers(home))
 
 
 def remove(home: Path, number: int) -> bool:
     """Removes one generation, the current one too; False where it is being read and therefore left."""
     removed = _retire(home / "published" / str(number))
-    _remove_retired(home)
+    retired.remove(home, numbers(home))
     return removed
 
 
@@ -205,15 +221,18 @@ def _retire(path: Path) -> bool:
         except BlockingIOError:
             return False
         failpoint("generation.retire", path)
-        # renamed first, so that no reader finds half a generation
-        path.replace(path.with_name(f".{path.name}.removed"))
+        retired.put_away(path)
     return True
 
 
-def _remove_retired(home: Path) -> None:
-    for doomed in (home / "published").glob(".*.removed"):
-        failpoint("generation.remove", doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
+def on_server(home: Path, number: int) -> vectors.Collection | None:
+    """Where a generation has its vectors, if on a server and if that can be told."""
+    return retired.on_server(home / "published" / str(number))
+
+
+def missing_on_servers(home: Path, number: int) -> str:
+    """What a generation lacks on a server; empty where it has all. Raises StoreError where that cannot be asked."""
+    return vectors.missing(home / "published" / str(number) / VECTORS)
 
 
 def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
@@ -289,6 +308,11 @@ def _manifest(path: Path) -> dict[str, Any]:
         return seal.read(path / "MANIFEST.json")
     except seal.Unusable as unusable:
         raise GenerationError(f"generation {path.name}: its MANIFEST.json {unusable}") from None
+
+
+def next_number(home: Path) -> int:
+    """The number that the next generation gets."""
+    return max([0, *numbers(home)]) + 1
 
 
 def numbers(home: Path) -> list[int]:

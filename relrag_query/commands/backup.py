@@ -23,6 +23,8 @@ def backup(place: Path, config: Path | None = None, *, everything: bool = False,
     retaining = [source.name for source in settings.sources if source.retain]
     if retaining and not everything:
         print(f"With the private records of {', '.join(retaining)}: their files may be gone (retain = true).")
+    if everything and backups.on_server(settings):
+        print("Without what is published, whose vectors are on a server: `relrag sync` makes both again.")
     print("The exports themselves are not in it: keep a backup of these too.")
     if manifest["keys"]:
         print(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from relrag_pipelines import keys as key_files
 from relrag_pipelines import machine, space
@@ -24,9 +25,13 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.estimate import FIXED_BYTES
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, lock, runs, units
+from relrag_pipelines.stores import generations, lock, runs, units, vectors
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_query.amounts import number, size
+
+_SERVER_SECONDS = 10
+"""that a server of vectors may take to answer"""
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 Level = Literal["ok", "warning", "problem"]
 
@@ -69,8 +74,8 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
         return
     yield Finding("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
-        _redaction, _time_zone, _home, _keys, _sources, _embedder, _answerer, _transcription, _golden_set, _disk,
-        _writer, _generation, _runs,
+        _redaction, _time_zone, _home, _keys, _sources, _embedder, _vectors, _answerer, _transcription, _golden_set,
+        _disk, _writer, _generation, _runs,
     )  # fmt: skip
     for check in checks:
         yield from check(settings)
@@ -243,6 +248,29 @@ def _golden_set(settings: Settings) -> Iterator[Finding]:
             yield Finding("ok", "golden set", f"{number(question_count(path), 'question')} in {path}")
         except ArchiveError as error:
             yield Finding("warning", "golden set", str(error))
+
+
+def _vectors(settings: Settings) -> Iterator[Finding]:
+    """The server of vectors, where one is set."""
+    what, url = "vectors", settings.qdrant_url
+    if not url:
+        return
+    known = [generations.on_server(settings.home_path, one) for one in generations.numbers(settings.home_path)]
+    try:
+        version, names = vectors.ask_server(url, _SERVER_SECONDS)
+    except vectors.StoreError as error:
+        yield Finding("problem", what, str(error))
+        return
+    yield Finding("ok", what, f"Qdrant {version} at {url}")
+    host = urlsplit(url).hostname or ""
+    if os.environ.get("QDRANT_API_KEY") and url.startswith("http:") and host not in _THIS_MACHINE:
+        yield Finding("warning", what, "the key and the vectors go to it in the clear; use an https:// address")
+    ours = {one.name for one in known if one}
+    others = [name for name in names if name.startswith(f"relrag-{settings.archive}-") and name not in ours]
+    if others:
+        said = f"{number(len(others), 'collection')} of an archive of this name but of no generation here"
+        advice = "if no other home uses the server, remove them there"
+        yield Finding("warning", what, f"{said}, the first is {others[0]}; {advice}")
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

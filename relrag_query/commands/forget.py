@@ -17,7 +17,7 @@ from relrag_pipelines.forgetting.proof import Proof
 from relrag_pipelines.forgetting.purge import Chosen
 from relrag_pipelines.forgetting.rules import ForgettingError, Rule
 from relrag_pipelines.settings import now
-from relrag_pipelines.stores import generations, lake, lock
+from relrag_pipelines.stores import generations, lake, lock, retired
 from relrag_pipelines.workspace import Workspace
 from relrag_query import when
 from relrag_query.amounts import number
@@ -193,6 +193,7 @@ def _publish(workspace: Workspace) -> list[str]:
             break
         time.sleep(0.1)
     held = [f"generation {one} is still being read; close what reads it, then run `relrag sync`" for one in left]
+    held += [f"{one} could not be removed; run `relrag sync`" for one in retired.left_on_servers(workspace.home)]
     return [*outcome.errors, *held]
 
 

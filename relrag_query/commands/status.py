@@ -24,7 +24,7 @@ from relrag_pipelines.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import evaluations, generations, lake, lock, units
+from relrag_pipelines.stores import evaluations, generations, lake, lock, retired, units
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.units import UnitsError
@@ -65,7 +65,8 @@ class Status:
     home: str
     sources: list[SourceStatus]
     generation: dict[str, Any] | None = None
-    """number, published_at, bytes, counts; embedder: whose vectors it holds, empty for none"""
+    """number, published_at, bytes, counts; embedder: whose vectors it holds, empty for none;
+    collection and server, where its vectors are on one"""
     evaluations: list[dict[str, float]] = field(default_factory=list)
     """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
     sync: str = ""
@@ -101,6 +102,8 @@ def collect(settings: Settings) -> Status:
             kept = {name: current.manifest[name] for name in ("published_at", "counts")}
             kept["embedder"] = current.manifest.get("embedder", "")
             found.generation = {"number": current.number, **kept, "bytes": size_of_files}
+            if there := generations.on_server(home, current.number):
+                found.generation |= {"collection": there.name, "server": there.url}
             found.evaluations = [
                 {"questions": one.figures.get("questions", 0), one.headline[0]: one.headline[1]}
                 for one in evaluations.load(home)
@@ -114,6 +117,7 @@ def collect(settings: Settings) -> Status:
         found.waiting = calls.waiting(settings)
     except LakeError as error:
         found.problems.append(str(error))
+    found.problems += [f"{left} is still to be removed; a sync does it" for left in retired.left_on_servers(home)]
     found.sync, problems = _pending(settings)
     found.problems += problems
     forgotten = rules.load(home).rules
@@ -202,6 +206,9 @@ def _print(found: Status, settings: Settings) -> None:
         relations = number(counts["asset_asset_edges"], "relation")
         contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
         print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
+        if "collection" in found.generation:
+            where = f"{found.generation['server']}, collection {found.generation['collection']}"
+            print(f"Its vectors are on Qdrant at {where}.")
         print(_searched(found, settings))
         for one in found.evaluations:
             said = ", ".join(f"{name} {share:.4f}" for name, share in one.items() if name != "questions")

@@ -23,7 +23,7 @@ from relrag_pipelines.forgetting import purge
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
-from relrag_pipelines.stores import generations, lake, lock, runs, units
+from relrag_pipelines.stores import generations, lake, lock, retired, runs, units, vectors
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import duration, size
 from relrag_query.progress import progress
@@ -51,7 +51,9 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
             print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
             return _report_failures(workspace, todo)
         ahead = outlook(workspace, todo)
-        _print_plan(todo, ahead)
+        _print_plan(todo, ahead, workspace.settings.qdrant_url)
+        if workspace.settings.qdrant_url:
+            vectors.ask_server(workspace.settings.qdrant_url)  # one that is down is said before anything is done
         if ahead and ahead.host:
             embedders.load(workspace.settings)  # a key or package that is missing is said before anything is done
         if not workspace.settings.pii_redaction_enabled:
@@ -147,7 +149,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     elif todo.empty:
         print("Nothing to do: everything is up to date.")
     else:
-        _print_plan(todo, ahead)
+        _print_plan(todo, ahead, workspace.settings.qdrant_url)
     for problem in todo.problems:
         print(f"problem: {problem}")
     return WITH_FAILURES if todo.problems else DONE
@@ -189,7 +191,7 @@ def _need_sources(workspace: Workspace) -> None:
         raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
 
 
-def _print_plan(todo: Plan, ahead: Outlook | None) -> None:
+def _print_plan(todo: Plan, ahead: Outlook | None, server: str) -> None:
     for export in todo.exports:
         parts = [("new", export.new), ("changed", export.changed), ("gone", export.gone)]
         said = ", ".join(f"{count} {what}" for what, count in parts if count)
@@ -205,6 +207,8 @@ def _print_plan(todo: Plan, ahead: Outlook | None) -> None:
         print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
+        if server:
+            print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
 
 
 def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) -> int:
@@ -239,6 +243,8 @@ def _report_failures(workspace: Workspace, todo: Plan) -> int:
     """Counts what could not be read, by source and fault."""
     for problem in todo.problems:
         print(f"problem: {problem}")
+    for left in retired.left_on_servers(workspace.home):
+        print(f"warning: {left} could not be removed; the next sync tries again")
     failed = 0
     for source in workspace.settings.sources:
         faults = Counter(failure.fault for failure in units.load_failures(workspace.home, source.name))

@@ -1,0 +1,154 @@
+"""Search vectors of one generation: what is searched, filtered and counted by passage.
+
+They lie in the generation's own folder (edge: Qdrant's engine in this process), or on a Qdrant server, and then the
+folder says where (pointer, server). Which of the two it is, a reader sees from the folder. The server's client is
+imported only where there is one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from relrag_pipelines.stores.vectors import edge, pointer
+from relrag_pipelines.stores.vectors.edge import UNHASHED
+from relrag_pipelines.stores.vectors.pointer import Collection
+from relrag_pipelines.stores.vectors.store import (
+    ANYWHERE,
+    APART,
+    INTEGERS,
+    KEYWORDS,
+    Each,
+    Hit,
+    StoreError,
+    VectorStore,
+    Where,
+)
+
+__all__ = [
+    "ANYWHERE", "APART", "INTEGERS", "KEYWORDS", "PACKED", "UNHASHED", "Collection", "Each", "Hit", "StoreError",
+    "VectorStore", "Where", "ask_server", "build", "collection", "extend", "missing", "open", "payloads", "release",
+]  # fmt: skip
+
+PACKED = (*UNHASHED, pointer.NAME)
+"""Files that stand for points: `payloads` of their folder reads what these carry."""
+
+
+def build(
+    path: Path,
+    batches: Iterable[pa.RecordBatch],
+    each: Each = map,
+    dimension: int = 0,
+    collection: Collection | None = None,
+) -> int:
+    """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
+
+    The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
+    is a `map` that may use other processes. With a dimension they also carry `vector`, a list of so many numbers or
+    null. With a collection the vectors go there, and the folder only says so; StoreError where the server fails.
+    """
+    if collection is None:
+        return edge.build(path, batches, each, dimension)
+    _need_client()
+    from relrag_pipelines.stores.vectors import server
+
+    return server.build(path, collection, batches, each, dimension)
+
+
+def extend(
+    previous: Path,
+    path: Path,
+    batches: Iterable[pa.RecordBatch],
+    remove_ids: Sequence[str],
+    each: Each = map,
+    generation: int = 0,
+) -> int:
+    """Makes a store in the folder `path` like that in `previous`, without some passages and with others.
+
+    Returns how many it holds. It takes a fraction of the time of `build`; but what is removed stays in the files, and
+    in the frequencies that words are weighed by, until the store is built anew. On a server both are one collection,
+    in which each sees its own points: then `generation` is the number of the new one.
+    """
+    known = pointer.load(previous)
+    if known is None:
+        return edge.extend(previous, path, batches, remove_ids, each)
+    _need_client()
+    from relrag_pipelines.stores.vectors import server
+
+    return server.extend(known, path, batches, remove_ids, each, generation)
+
+
+def open(path: Path) -> VectorStore:
+    """The store in that folder, for reading; StoreError where it needs a package that is not there."""
+    known = pointer.load(path)
+    if known is None:
+        return edge.open(path)
+    _need_client()
+    from relrag_pipelines.stores.vectors import server
+
+    return server.open(known)
+
+
+def payloads(path: Path) -> Iterator[dict[str, Any]]:
+    """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
+    known = pointer.load(path)
+    if known is None:
+        yield from edge.payloads(path)
+    else:
+        _need_client()
+        from relrag_pipelines.stores.vectors import server
+
+        yield from server.payloads(known)
+
+
+def ask_server(url: str, timeout: int = 60) -> tuple[str, list[str]]:
+    """The version of a server and its collections; StoreError where it cannot be used; `timeout` in seconds."""
+    _need_client()
+    from relrag_pipelines.stores.vectors.connection import connect
+
+    with closing(connect(url, timeout)) as opened:
+        return opened.version(), opened.names()
+
+
+def collection(path: Path) -> Collection | None:
+    """Where the vectors of the store in that folder lie, if not in it; ValueError where it cannot be told."""
+    return pointer.load(path)
+
+
+def missing(path: Path) -> str:
+    """What a store lacks that it keeps elsewhere than in its folder; empty where it is whole.
+
+    Raises StoreError where the server cannot be asked.
+    """
+    known = pointer.load(path)
+    if known is None:
+        return ""
+    _need_client()
+    from relrag_pipelines.stores.vectors import server
+
+    return server.missing(known)
+
+
+def release(path: Path, kept: Iterable[Path]) -> None:
+    """Removes what a store that goes keeps elsewhere than in its folder, but for what the `kept` ones share with it.
+
+    Raises StoreError where the server cannot be asked.
+    """
+    known = pointer.load(path)
+    if known is None:
+        return
+    _need_client()
+    from relrag_pipelines.stores.vectors import server
+
+    sharing = [one for folder in kept if (one := pointer.load(folder)) and one.name == known.name]
+    server.release(known, [one.generation for one in sharing])
+
+
+def _need_client() -> None:
+    if importlib.util.find_spec("qdrant_client") is None:
+        raise StoreError("qdrant_url is set, which needs the package qdrant-client; install relrag[qdrant]")
