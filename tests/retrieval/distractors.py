@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,25 @@ HERE = Path(__file__).parent
 LANGUAGES = ("czech", "hebrew")
 COUNT = 4_000
 """distractors of a language"""
+SEVERAL = (1, 2, 2, 3)
+"""sentences of a record, for a harder set"""
 
 _FIRST, _LAST = 1672531200, 1751328000
 """the seconds between which the records lie: 2023-01-01 and 2025-07-01, UTC"""
 
 
-def distractors(language: str, count: int = COUNT, seed: int = 1) -> list[dict[str, Any]]:
-    """Records with the fields of a jsonl source, of one to three sentences of one topic; no two with the same text."""
+def distractors(language: str, sentences: Sequence[int] = (1,), seed: int = 1) -> list[dict[str, Any]]:
+    """4,000 records with the fields of a jsonl source, no two with the same text.
+
+    Each is of one topic, and of so many sentences as is drawn of `sentences`. What a record of several holds of a
+    question's words is spread over them, so that by words alone it may be nearer than the answer.
+    """
     chance = random.Random(f"{language} {seed}")
     topics, slots = list(_sections(language, "patterns.txt").items()), _slots(language)
     made: dict[str, dict[str, Any]] = {}
-    while len(made) < count:
+    while len(made) < COUNT:
         subjects, patterns = chance.choice(topics)
-        told = chance.sample(patterns, chance.choice((1, 2, 2, 3)))
+        told = chance.sample(patterns, chance.choice(sentences))
         text = " ".join(_filled(pattern, slots, chance) for pattern in told)
         record = {"id": f"d{len(made):04}", "text": text, "ts": chance.randrange(_FIRST, _LAST)}
         if chance.random() < 0.4:
@@ -45,9 +52,9 @@ def read(language: str, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (HERE / language / name).read_text(encoding="utf-8").splitlines()]
 
 
-def write_source(language: str, path: Path) -> None:
+def write_source(language: str, path: Path, sentences: Sequence[int] = (1,)) -> None:
     """Writes the answers and the distractors of a language as one jsonl source, in an order of its own."""
-    made = read(language, "records.jsonl") + distractors(language)
+    made = read(language, "records.jsonl") + distractors(language, sentences)
     random.Random(language).shuffle(made)
     path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in made), encoding="utf-8")
 
