@@ -270,7 +270,8 @@ def _compound(compound: str) -> tuple[list[str], list[str]]:
             plain += _hebrew(run) if len(run) > 1 or len(runs) == 1 else []
         elif run.isalpha():
             plain.append(_stem(run))
-            more += _beginnings(run, _LATIN_LETTERS)
+            # three letters of a part of a code or file name tell nothing
+            more += _beginnings(run, _LATIN_LETTERS if len(runs) == 1 else _LATIN_LETTERS[1:])
         else:
             plain += _code(run)
     if len(runs) > 1 and (re.search(r"[\d_@]", compound) or (len(runs) == 2 and "-" in compound)):
