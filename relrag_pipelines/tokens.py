@@ -1,9 +1,11 @@
 """The words of a text as sparse search sees them: one analysis for what is indexed and for what is asked.
 
 English words are stemmed (Snowball). Words of other languages are written in many forms, so they are also indexed by
-their beginnings: the first four and five letters of a Latin word without its accents, the first three and four of a
-Hebrew word with and without the letters that can be prefixed to it. Beginnings stand behind a `~`, apart from whole
-words. Numbers, dates, codes, addresses and file names are found however they are punctuated.
+their beginnings: the first three, four and five letters of a Latin word without its accents, the first three and four
+of a Hebrew word with and without the letters that can be prefixed to it. Beginnings stand behind a `~`, apart from
+whole words, and weigh more than these in a question of such a language: which form a word has in the question says
+little of which it has in the answer. Numbers, dates, codes, addresses and file names are
+found however they are punctuated.
 
 Which language a word belongs to is decided without a model. An accent or a Hebrew letter tells of itself. A plain Latin
 word is English where its line, or else the whole text, holds more function words of English than signs of another
@@ -20,11 +22,17 @@ from typing import NamedTuple, TypeVar
 import Stemmer
 from qdrant_edge import Bm25, Bm25Config, DisabledStemmer, SparseVector, StopwordsSet, TokenizerType
 
-VERSION = 1
+VERSION = 2
 """Raised when equal texts give other tokens: vectors of different versions must not meet in one index."""
 
 _USUAL_LENGTH = 140
 """Tokens of a passage that is neither long nor short: 256 words, of which about 140 are no function words."""
+
+_FORM = 0.1
+"""weight of a whole word in a question beside each of its beginnings, in languages with many forms"""
+
+_LATIN_LETTERS, _HEBREW_LETTERS = (3, 4, 5), (3, 4)
+"""letters of the beginnings that words are indexed by: stems of three letters are common, and weigh little"""
 
 _FINAL_LETTERS = str.maketrans("ךםןףץ", "כמנפצ")
 
@@ -73,6 +81,7 @@ _ACCENT = re.compile("[a-z][\u0300-\u036f]|[łđðøßæœıþ]")
 _PSEUDONYM = re.compile(r"<[A-Z][A-Z_]*(?::k\d+:[0-9a-f]+)?>")
 _COMPOUND = re.compile(r"[^\W_]+(?:[-‐‑–_./\\@:+,'’\"״׳]+[^\W_]+)*")
 _RUN = re.compile(r"[א-ת]+|[^\W_א-ת]+")
+_FORM_OF_HEBREW, _FORM_OF_ANY = re.compile("[א-ת]+"), re.compile("[א-ת]+|[a-z]{2,}")
 _HEBREW_QUOTE = re.compile(r"(?<=[א-ת])[\"״'׳’](?=[א-ת])")
 _ENGLISH_ENDING = re.compile(r"['’](?:s|t|d|m|re|ve|ll)\b")
 _SPACE_IN_NUMBER = re.compile(r"[0-9][ \u00a0\u202f][0-9]{3}")
@@ -179,7 +188,10 @@ class SparseEncoder:
 
     def query(self, text: str) -> SparseVector:
         """The vector of a question; without entries where the question holds no word."""
-        return self._bm25.embed_query(query_tokens(text))
+        tokens = query_tokens(text)
+        vector = self._bm25.embed_query(tokens)
+        weak = set(self._bm25.embed_query(" ".join(_forms(text, tokens))).indices)
+        return SparseVector(vector.indices, [_FORM if index in weak else 1.0 for index in vector.indices])
 
 
 def fold(text: str) -> str:
@@ -204,7 +216,7 @@ def _word(piece: str) -> _Word:
     core = piece.strip(".,;:!?()[]\"'…")
     if core.isascii() and core.isalpha():
         word = core.lower()
-        return _Word(_stem(word), " ".join([_stem(word), *_beginnings(word, 4)]), _empty(word, core))
+        return _Word(_stem(word), " ".join([_stem(word), *_beginnings(word, _LATIN_LETTERS)]), _empty(word, core))
     pseudonyms = _PSEUDONYM.findall(piece)
     folded = fold(_PSEUDONYM.sub(" ", piece) if pseudonyms else piece)
     compounds = _COMPOUND.findall(_ENGLISH_ENDING.sub("", folded))
@@ -225,6 +237,15 @@ def _empty(word: str, written: str) -> int:
     if word in _ENGLISH or word.translate(_FINAL_LETTERS) in _HEBREW:
         return 1
     return 2 if word in _CZECH else 0
+
+
+def _forms(text: str, tokens: str) -> list[str]:
+    """Those tokens of a question that are one form of a word, and have beginnings beside them."""
+    if "~" not in tokens:
+        return []
+    foreign = sum([_balance(line.split()) for line in text.split("\n")]) > 0
+    form = _FORM_OF_ANY if foreign else _FORM_OF_HEBREW
+    return [word for word in tokens.split() if form.fullmatch(word)]
 
 
 def _is_accented(piece: str) -> bool:
@@ -249,7 +270,8 @@ def _compound(compound: str) -> tuple[list[str], list[str]]:
             plain += _hebrew(run) if len(run) > 1 or len(runs) == 1 else []
         elif run.isalpha():
             plain.append(_stem(run))
-            more += _beginnings(run, 4)
+            # three letters of a part of a code or file name tell nothing
+            more += _beginnings(run, _LATIN_LETTERS if len(runs) == 1 else _LATIN_LETTERS[1:])
         else:
             plain += _code(run)
     if len(runs) > 1 and (re.search(r"[\d_@]", compound) or (len(runs) == 2 and "-" in compound)):
@@ -257,10 +279,10 @@ def _compound(compound: str) -> tuple[list[str], list[str]]:
     return plain, more
 
 
-def _beginnings(word: str, least: int) -> list[str]:
-    if len(word) <= least:
-        return [f"~{word}"] if len(word) > 1 else []
-    return [f"~{word[:least]}", f"~{word[: least + 1]}"]
+def _beginnings(word: str, lengths: tuple[int, ...]) -> list[str]:
+    if len(word) < 2:
+        return []
+    return list(dict.fromkeys(f"~{word[:length]}" for length in lengths if length == lengths[0] or len(word) >= length))
 
 
 def _hebrew(word: str) -> list[str]:
@@ -269,7 +291,7 @@ def _hebrew(word: str) -> list[str]:
     tokens = [word]
     for start in range(4):
         rest = word[start:]
-        tokens += [rest, *_beginnings(rest, 3)] if len(rest) > 4 else _beginnings(rest, 3)
+        tokens += [rest, *_beginnings(rest, _HEBREW_LETTERS)] if len(rest) > 4 else _beginnings(rest, _HEBREW_LETTERS)
         if len(rest) < 3 or rest[0] not in _PREFIXED:
             break
     return list(dict.fromkeys(tokens))

@@ -255,6 +255,7 @@ class Archive:
             settings=self.settings,
             connection=self._catalog,
             vectors=self._vectors,
+            frequencies=self._frequencies,
             meaning=meaning,
             why_words_only=why,
         )

@@ -21,7 +21,7 @@ from relrag_query.when import When
 Frequencies = Mapping[str, int]
 """passages that hold a token, of those counted; under the empty token all that were counted"""
 
-_BEGINNING = {4: 0.5, 5: 0.9}
+_BEGINNING = {3: 0.0, 4: 0.5, 5: 0.9}
 _HEBREW_BEGINNING = {3: 0.5, 4: 0.9}
 """how surely two words are one when they share a beginning of so many letters"""
 
@@ -31,6 +31,9 @@ _ABBREVIATED = 0.9
 """what the first seven digits of a long hexadecimal id are worth"""
 _LONGEST_CODE = 4
 """parts of a code that a text may write as words of their own"""
+
+_K1, _B, _USUAL_WORDS = 1.2, 0.4, 140
+"""BM25's parameters; lengths matter less than in sparse search, since a word counts once however often it stands"""
 
 _LIGHT = 0.3
 """weight of a word that only asks; others weigh 1 and more"""
@@ -160,6 +163,23 @@ def coverage(words: Sequence[Term], held: frozenset[str]) -> float:
     return sum(word.weight * word.found(held) for word in words) / total if total else 0.0
 
 
+def evidence(words: Sequence[Term], held: frozenset[str], frequencies: Frequencies, length: int) -> float:
+    """How much a passage of so many words speaks of a question's words, in whatever form they stand; without bounds.
+
+    Each word counts once: by the rarest of its beginnings that the passage holds. Which whole word it is doesn't count,
+    else a passage with the very form of one word would stand before one with all the words in other forms. The sum is
+    divided as BM25 does, so that long passages do not gain by holding more.
+    """
+    said = sum((_LIGHT if word.light else 1.0) * _rarest(word, held, frequencies) for word in words if word.weight)
+    return said / (1 + _K1 * (1 - _B + _B * length / _USUAL_WORDS))
+
+
+def _rarest(word: Term, held: frozenset[str], frequencies: Frequencies) -> float:
+    begun = any(token[0] == "~" for token in word.tokens)
+    counted = [token for token in word.tokens if token in held and not (begun and token.isalpha())]
+    return max((_idf(frequencies.get(token, 1), frequencies) for token in counted), default=0.0)
+
+
 @functools.lru_cache(maxsize=4096)
 def tokens(text: str) -> frozenset[str]:
     """The tokens of a text; behind a `+` also what its neighbours make with a number, so INV 1187 is INV-1187."""
@@ -221,4 +241,8 @@ def _weight(said: str, light: bool, rarity: float) -> float:
 def _rarity(sure: Mapping[str, float], held: Frequencies) -> float:
     """Inverse document frequency of the rarest token that the archive holds; parts of a code are not the word."""
     documents = min((held[token] for token, share in sure.items() if share > PART and held.get(token)), default=0)
+    return _idf(documents, held)
+
+
+def _idf(documents: int, held: Frequencies) -> float:
     return math.log1p((held.get("", 0) - documents + 0.5) / (documents + 0.5))

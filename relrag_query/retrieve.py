@@ -18,8 +18,9 @@ from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.vectors import VectorStore, Where
+from relrag_pipelines.tokens import is_english
 from relrag_query import passages
-from relrag_query.coverage import Term, coverage, passage_tokens, tokens
+from relrag_query.coverage import Frequencies, Term, coverage, evidence, passage_tokens, tokens
 from relrag_query.fusion import Found, find
 from relrag_query.hits import Hit
 from relrag_query.intent import Expansion, QueryIntent, expansion
@@ -27,6 +28,8 @@ from relrag_query.when import When
 
 _SPARE = 4
 """so many times the hits wanted are looked up, since windows of one chat overlap and are shown once"""
+_REORDERED = 2
+"""so many times the hits wanted are put in order by their words in any form; more change nothing"""
 _NEAR_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
 _WITH_EXTRA = frozenset({"git_history", "code"})
@@ -52,6 +55,7 @@ class Context:
     settings: Settings
     connection: duckdb.DuckDBPyConnection
     vectors: VectorStore
+    frequencies: Frequencies = field(default_factory=dict)
     meaning: Vectors | None = None
     """the question's dense vector; None: search by words only"""
     why_words_only: str = ""
@@ -94,7 +98,7 @@ def search(hits: list[Hit], context: Context) -> list[Hit]:
         )
         first = {hit.chunk_id for hit in inside}
         found = [*inside, *(hit for hit in found if hit.chunk_id not in first)]
-    kept = list(itertools.islice(_distinct(_known(found, context)), context.limit))
+    kept = list(itertools.islice(_distinct(_in_any_form(_known(found, context), context)), context.limit))
     context.note("search", f"{len(found)} passages found, {len(kept)} kept{_ranks(kept, found, context)}")
     return [*hits, *kept]
 
@@ -114,6 +118,23 @@ def _known(found: list[Found], context: Context) -> Iterator[Hit]:
         part = found[start : start + context.limit]
         known = passages.chunks(context.connection, [hit.chunk_id for hit in part])
         yield from (Hit(known[hit.chunk_id], hit.score, 0.0) for hit in part if hit.chunk_id in known)
+
+
+def _in_any_form(hits: Iterator[Hit], context: Context) -> Iterator[Hit]:
+    """The hits in the order of what they say of the question's words, where these have many forms.
+
+    Sparse search adds up all that a text shares with a word, its forms, beginnings, and what is left without prefixes,
+    so that the same form counts several times.
+    """
+    if context.meaning is not None or is_english(context.search_text):
+        return hits
+
+    def said(hit: Hit) -> float:
+        length = len(hit.chunk.text.split())
+        return evidence(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
+
+    nearest = itertools.islice(hits, _REORDERED * context.limit)
+    return itertools.chain(sorted(nearest, key=said, reverse=True), hits)
 
 
 def _distinct(hits: Iterator[Hit]) -> Iterator[Hit]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from relrag_query.coverage import Term, coverage, metadata_tokens, terms, tokens
+from relrag_query.coverage import Term, coverage, evidence, metadata_tokens, terms, tokens
 from tests.query.published import passages, record
 
 FREQUENCIES = {"": 1000, "invoic": 100, "alex": 300, "pump": 4, "call": 200, "discuss": 50}
@@ -43,6 +43,26 @@ def test_coverage_is_the_share_of_weight() -> None:
     assert coverage(asked, frozenset({"pump", "~pum"})) == 0.875
     assert coverage(asked, frozenset()) == 0.0
     assert coverage([], frozenset({"pump"})) == 0.0
+
+
+def said(question: str, text: str, length: int = 10) -> float:
+    held = {"": 1000, "~puj": 30, "~pujc": 30, "~pujci": 30, "~zeb": 20, "~zebr": 20, "~zebri": 20, "zebrik": 10}
+    return round(evidence(terms(question, held), tokens(text), held, length), 2)
+
+
+def test_a_word_says_the_same_in_whatever_form_it_stands() -> None:
+    assert said("Komu jsme půjčili žebřík?", "žebřík") == said("Komu jsme půjčili žebřík?", "žebříky") > 0
+    assert said("Komu jsme půjčili žebřík?", "žebříky jsou půjčené") > said(
+        "Komu jsme půjčili žebřík?", "žebřík ze dřeva"
+    )
+
+
+def test_evidence_is_divided_by_length_and_leaves_codes_whole() -> None:
+    question = "Komu jsme půjčili žebřík?"
+    # 1.2 * (0.6 + 0.4 * words / 140) is added to 1
+    assert said(question, "žebřík", 0) / said(question, "žebřík", 140) == pytest.approx(2.2 / 1.72, abs=0.01)
+    assert said("faktura INV-1187", "inv1187") > 0
+    assert said("žebřík", "nic takového") == 0
 
 
 @pytest.mark.parametrize(

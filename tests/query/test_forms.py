@@ -1,0 +1,43 @@
+"""The order of what is found, where the words of a language have many forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relrag_query.archive import Archive
+from tests.query import published
+
+TEXTS = {
+    "same form": "Půjčili jsme si od pana Hrušky vrtačku.",
+    "other forms": "Žebříky, oba, jsou půjčené Boudovi na čištění okapů, vrátí je, až přestane pršet.",
+    "same form he": "השאלנו את המקדחה",
+    "other forms he": "הסולמות אצל רמי, מושאלים עד סוף החודש",
+    "english": "The ladder was lent to Rami",
+}
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    records = [published.record(f"jsonl:n:{name}", text, source="n") for name, text in TEXTS.items()]
+    filling = [published.record(f"jsonl:n:{number}", f"Nic nového, den {number}.", source="n") for number in range(60)]
+    lent = [
+        published.record(f"jsonl:n:l{number}", text, source="n")
+        for number, text in enumerate(["půjčil jsem auto", "půjčka v bance", "השאלה אחת", "שאלתי אותו"] * 4)
+    ]
+    return published.publish(tmp_path_factory.mktemp("forms"), [*records, *filling, *lent])
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Komu jsme půjčili žebřík?", "other forms"),
+        ("komu jsme pujcili zebrik", "other forms"),
+        ("למי השאלנו את הסולם?", "other forms he"),
+        ("Who borrowed the ladder?", "english"),
+    ],
+)
+def test_all_words_in_other_forms_stand_before_one_in_the_same_form(config: Path, question: str, first: str) -> None:
+    with Archive.open(config) as archive:
+        assert archive.search(question).hits[0].chunk.text == TEXTS[first]
