@@ -73,7 +73,7 @@ def test_a_mail_with_its_attachment_becomes_rows_and_facts(tmp_path: Path) -> No
     )
     assert counts == {
         "records": 2, "identifiers": 0, "chunks": 2, "asset_asset_edges": 3, "failures": 1, "pending_edges": 0,
-        "terms": 3,
+        "terms": 4,
     }  # fmt: skip
     assert rows(path, "SELECT id, src_asset_ref, dst_asset_ref, relation_type FROM asset_asset_edges ORDER BY id") == [
         (1, "chunk:c1", "gmail:m1", "chunk_of"),
