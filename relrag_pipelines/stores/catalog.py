@@ -34,7 +34,7 @@ Parts = Mapping[str, Files]
 NAME, BASE = "catalog.duckdb", "base.duckdb"
 """the file's name within a generation, and that of the one it lies on top of"""
 
-_MEMORY, _MEMORY_A_RECORD = 1_000_000_000, 900
+_MEMORY, _MEMORY_A_RECORD = 1_000_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _BATCH = 2_048
 """passages that are indexed at a time"""
@@ -101,13 +101,14 @@ def build(
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)
     try:
+        spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"temp_directory": str(spill)}) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
             _prepare_links(connection, said, link_max_records)
             embedded = parts.get("embeddings", ())
             if replaced is None:
-                changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection.cursor(), embedded), []
+                changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection, embedded, spill), []
             else:
                 changes = _differences(connection, embedded)
             with ThreadPoolExecutor(1) as beside:
@@ -231,10 +232,18 @@ def _indexes(table: str) -> list[str]:
     return ddl(TABLES[table])[1:]
 
 
-def _all(cursor: duckdb.DuckDBPyConnection, embedded: Files) -> Iterator[pa.RecordBatch]:
-    """Every passage, read only when it is asked for."""
-    with cursor:
-        yield from cursor.sql(_attach_vectors(cursor, embedded) or sql.ALL_CHUNKS).to_arrow_reader(_BATCH)
+def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) -> Iterator[pa.RecordBatch]:
+    """Every passage, read from a file beside the catalog.
+
+    A reader of the catalog itself would keep its snapshot, and with it everything that is made meanwhile in memory.
+    """
+    query = _attach_vectors(connection, embedded) or sql.ALL_CHUNKS
+    place = spill / "passages.arrow"
+    failpoint("catalog.passages", place)
+    with connection.sql(query).to_arrow_reader(_BATCH) as found, pa.ipc.new_stream(str(place), found.schema) as aside:
+        for batch in found:
+            aside.write_batch(batch)
+    return iter(pa.ipc.open_stream(pa.memory_map(str(place))))
 
 
 def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> tuple[Iterator[pa.RecordBatch], list[str]]:

@@ -1,7 +1,7 @@
 """Writes what Outlook writes, small: compound files (MS-CFB), mails in them (MS-OXMSG), packed rich text (MS-OXRTFCP).
 
 What it writes was read back with olefile at its strictest and with python-oxmsg, which share no code with the readers
-here; the packed texts with compressed-rtf, and the two examples of MS-OXRTFCP stand in the tests byte by byte.
+here; the two examples of MS-OXRTFCP stand in the tests byte by byte.
 """
 
 from __future__ import annotations
