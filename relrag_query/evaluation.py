@@ -169,12 +169,18 @@ def source_questions(path: Path) -> list[dict[str, Any]]:
     """The questions of a source set; ArchiveError where the file is none."""
     try:
         questions: list[dict[str, Any]] = json.loads(_text(path))["questions"]
-        fits = all(isinstance(one["question"], str) and isinstance(one["sources"], list) for one in questions)
+        fits = bool(questions) and all(isinstance(one["question"], str) and _names_sources(one) for one in questions)
     except (ValueError, KeyError, TypeError):
         fits = False
     if not fits:
-        raise ArchiveError(f"{path.name}: expected an object with questions, each with question and sources")
+        found = "expected questions, each with question and sources, each of these with `source` and `id` or `file`"
+        raise ArchiveError(f"{path.name}: {found}")
     return questions
+
+
+def _names_sources(one: Mapping[str, Any]) -> bool:
+    named = [*one["sources"], *one.get("allowed", []), *one.get("not_shown", [])]
+    return isinstance(one["sources"], list) and all("source" in ref and ("id" in ref or "file" in ref) for ref in named)
 
 
 def measure_sources(archive: Archive, asked: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -116,26 +116,27 @@ _CHANNELS = {
 }
 _SAID_IN = {
     frozenset({"call_recording"}): _any(
-        r"\b(?:on|in|during|from)\s+(?:\w+\s+){0,3}(?:calls?|recordings?)\b",
+        r"\b(?:on|in|during|from)\s+(?:\w+\s+){0,3}(?:calls?|recordings?)\b(?!\s+cent)",
         r"\b(?:on|over)\s+the\s+phone\b",
         r"\b(?:v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:hovor(?:u|ech|ů)?|telefonát(?:u|ech|ů)?|nahráv(?:ce|kách|ky))\b",
         r"\bpo\s+telefonu\b",
         r"(?<!\w)ש?ב(?:שיחה|שיחת|שיחות|טלפון|הקלטה|הקלטת)(?!\w)",
     ),
     frozenset({"meeting_transcript"}): _any(
-        r"\b(?:at|in|during|from)\s+(?:\w+\s+){0,3}(?:meetings?|minutes)\b",
-        r"\b(?:na|v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:porad(?:ě|y|ách)|schůz(?:ce|i|ky|kách)|jednání|zápis(?:e|u|ech))\b",
+        r"\b(?:at|in|during|from)\s+(?:\w+\s+){0,3}meetings?\b",
+        r"\b(?:in|from)\s+the\s+(?:\w+\s+)?minutes\b(?!\s+(?:after|before|of\s+the\s+game))",
+        r"\b(?:na|v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:porad(?:ě|y|ách)|schůz(?:ce|i|ky|kách)|zápis(?:e|u|ech))\b",
         r"(?<!\w)ש?ב(?:פגישה|פגישת|פגישות|ישיבה|ישיבת|ישיבות|פרוטוקול)(?!\w)",
     ),
     frozenset({"git_history", "code"}): _any(
         r"\b(?:in|by|with)?\s*(?:which|what)\s+commit\b",
         r"\b(?:in|from)\s+(?:\w+\s+){0,3}commits?\b",
-        r"\bwho\s+(?:has\s+)?(?:changed|fixed|committed|refactored|merged|reverted|implemented)\b",
+        r"\bwho\s+(?:has\s+)?(?:committed|refactored|merged|reverted)\b",
         r"\b(?:v|ve|z|ze)\s+(?:\w+\s+){0,3}commit(?:u|ech|ů)\b",
         r"\b(?:který|jaký|kterým)\s+commit\w*",
-        r"\bkdo\s+(?:změnil|upravil|opravil|přepsal|sloučil|naprogramoval)\w*",
+        r"\bkdo\s+(?:sloučil|naprogramoval)\w*",
         r"(?<!\w)ב?(?:איזה|איזו)\s+קומיט(?!\w)",
-        r"(?<!\w)מי\s+(?:שינה|שינתה|תיקן|תיקנה|מיזג|מיזגה)(?!\w)",
+        r"(?<!\w)מי\s+(?:מיזג|מיזגה)(?!\w)",
     ),
 }
 """types of records -> how a question says that the answer stands in one of them"""

@@ -36,7 +36,8 @@ def named(evidence: Evidence, hits: Sequence[Hit], context: Context) -> list[Hit
         if ref in found:
             found[ref].promoted = True
     missing = [ref for ref in refs if ref not in found]
-    first = {one.asset_id: one for one in passages.of_assets(context.connection, missing) if not one.chunk_index}
+    beginnings = (one for one in passages.of_assets(context.connection, missing) if not one.chunk_index)
+    first = {one.asset_id: one for one in beginnings if context.where.allows(one.source, one.kind, one.ts)}
     lowest = min((hit.score for hit in hits), default=0.0)
     added = [Hit(one, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for one in first.values()]
     if refs:

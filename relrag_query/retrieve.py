@@ -129,12 +129,17 @@ def _in_any_form(hits: Iterator[Hit], context: Context) -> Iterator[Hit]:
     if context.meaning is not None or is_english(context.search_text):
         return hits
 
-    def said(hit: Hit) -> float:
-        length = len(hit.chunk.text.split())
-        return evidence(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
+    def said(hit: Hit) -> tuple[bool, float]:
+        length, when = len(hit.chunk.text.split()), context.when
+        inside = when is not None and when.holds(hit.chunk.ts, hit.chunk.last_ts)
+        return inside, evidence(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
 
-    nearest = itertools.islice(hits, _REORDERED * context.limit)
-    return itertools.chain(sorted(nearest, key=said, reverse=True), hits)
+    nearest = list(itertools.islice(hits, _REORDERED * context.limit))
+    scores = sorted((hit.score for hit in nearest), reverse=True)
+    ordered = sorted(nearest, key=said, reverse=True)
+    for hit, score in zip(ordered, scores, strict=True):
+        hit.score = score
+    return itertools.chain(ordered, hits)
 
 
 def _distinct(hits: Iterator[Hit]) -> Iterator[Hit]:

@@ -23,7 +23,8 @@ def ask_golden_set(workspace: Workspace) -> dict[str, float]:
     if path is None:
         return {}
     try:
-        with Archive.of(workspace.settings) as archive:
+        # the set measures what is found, and no passage leaves the machine for it
+        with Archive.of(workspace.settings.model_copy(update={"answerer": "extractive"})) as archive:
             kept = evaluation.keep(archive, path, evaluation.measure(archive, path))
     except (ArchiveError, OSError):  # what is published stays so; the check tells
         return {}

@@ -14,7 +14,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines.forgetting.rules import texts_in
+from relrag_pipelines.forgetting.rules import Matcher, texts_in
 from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import replacing
 from relrag_pipelines.stores.seal import file_hash
@@ -23,8 +23,11 @@ _OWN = frozenset({"records", "units", "failures", "vectors.db"})
 """what purge.py itself looks after, and the vectors, which go by their texts once the lake has followed"""
 
 
-def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]) -> None:
-    """Removes what is kept about these records; what cannot be read is left, for the search to name."""
+def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str], matcher: Matcher) -> None:
+    """Removes what is kept about these records, and what the owner said of people who are forgotten.
+
+    What cannot be read is left, for the search to name.
+    """
     private = home / "private"
     for path in sorted(private.rglob("*")):
         if not path.is_file() or path.relative_to(private).parts[0] in _OWN:
@@ -34,7 +37,7 @@ def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]
         elif path.suffix == ".parquet":
             _remove_rows(home, path, asset_ids)
         elif path.suffix == ".jsonl":
-            _remove_lines(home, path, asset_ids)
+            _remove_lines(home, path, asset_ids, matcher)
 
 
 def _remove_rows(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
@@ -51,9 +54,10 @@ def _remove_rows(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
             expected.note(home, path.relative_to(home).as_posix(), file_hash(beside))
 
 
-def _remove_lines(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
+def _remove_lines(home: Path, path: Path, asset_ids: AbstractSet[str], matcher: Matcher) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
-    stays = [line for line in lines if asset_ids.isdisjoint(_said(line))]
+    said = [(line, _said(line)) for line in lines]
+    stays = [line for line, texts in said if asset_ids.isdisjoint(texts) and not any(map(matcher.names, texts))]
     if stays != lines:
         kept = b"".join(stays)
         expected.note(home, path.relative_to(home).as_posix(), hashlib.sha256(kept).hexdigest())

@@ -89,7 +89,7 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
 
 def remove(workspace: Workspace, rules: Rules, chosen: Chosen) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
-    beside.remove(workspace.home, chosen.nowhere, chosen.source_ids)
+    beside.remove(workspace.home, chosen.nowhere, chosen.source_ids, Matcher(rules.rules, workspace.keys))
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)

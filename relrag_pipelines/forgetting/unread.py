@@ -32,7 +32,8 @@ def meant(matcher: Matcher, data: bytes, local_zone: str) -> bool:
     """Whether the rules mean these bytes: they name a person, or might; or they are a mail of an earlier time."""
     if matcher.before is not None:
         moment = headers.date(mime.parse(data[: mime.MAX_HEADERS]).raw("date"), local_zone)
-        if moment is not None and moment < matcher.before:
+        # the date of a message of Outlook stands elsewhere, and what cannot be read may be of that time
+        if data.startswith(SIGNATURE) if moment is None else moment < matcher.before:
             return True
     return matcher.of_persons and (_unsearchable(data) or any(map(matcher.names, texts(data))))
 

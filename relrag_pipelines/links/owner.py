@@ -25,7 +25,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, lock, owner_links
 from relrag_pipelines.workspace import Workspace
 
-_HASHED = re.compile(r"h?[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HASHED = re.compile(r"h[0-9a-f]{16}|(?=\d*[a-f])[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """a part of an id that is a keyed hash already, or the id of a passage"""
 
 

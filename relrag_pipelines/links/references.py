@@ -22,7 +22,7 @@ _MARK = '"references":'
 _HOST = r"@[\w.\[\]-]{1,200}[\w\]]"
 _ID = rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,200}}{_HOST}"
 _ANNOUNCED = re.compile(
-    rf"(?:\b(?:message-?id|in-reply-to|references)\b[ \t]*[:=]?[ \t]*<?|\bmid:<?)({_ID})", re.IGNORECASE | re.ASCII
+    rf"(?:\b(?:message-?id|in-reply-to|references)\b[ \t]*+[:=]?+[ \t]*+<?|\bmid:<?)({_ID})", re.IGNORECASE | re.ASCII
 )
 """in a head or a trailer, or as a `mid:` address (RFC 2392)"""
 _ARCHIVED = re.compile(rf"https?://[^\s?]{{1,100}}/([\w.!$%*+=^~-]{{1,200}}{_HOST})", re.IGNORECASE | re.ASCII)
@@ -51,7 +51,7 @@ def named_messages(records: pa.Table) -> pa.Table:
     columns = (rows[name].to_pylist() for name in ("asset_id", "parent_asset_id", "extra"))
     for asset_id, parent, extra in zip(*columns, strict=True):
         told = {asset_id, parent, *(claim["dst_asset_ref"] for claim in _claims(asset_id, parent, extra))}
-        named = orjson.loads(extra)[NAMED]
+        named = orjson.loads(extra).get(NAMED)
         claims += [
             # a Message-ID is unique in the world (RFC 5322, 3.6.4)
             _claim(asset_id, ref, 1.0, "names its Message-ID")

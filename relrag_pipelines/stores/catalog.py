@@ -191,13 +191,13 @@ def _prepare(
 ) -> None:
     """All that the passages need, and they themselves with their indexes."""
     _attach_lake(connection, parts)
-    memory = max(_MEMORY, _MEMORY_A_RECORD * _count(connection, "SELECT count(*) FROM lake_records"))
-    connection.execute(f"SET memory_limit = '{memory}B'")
     for name in (*_STORED, _HANDLES):
         connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
     rows = [Replaced(month) for month in sorted([*replaced, links.ACROSS] if replaced is not None else ())]
     connection.from_arrow(to_table(rows, Replaced)).insert_into("replaced")
     _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
+    held = _count(connection, "SELECT (SELECT count(*) FROM lake_records) + (SELECT count(*) FROM kept_records)")
+    connection.execute(f"SET memory_limit = '{max(_MEMORY, _MEMORY_A_RECORD * held)}B'")
     _attach_published(connection, previous)
     connection.execute("SET VARIABLE published_at = $at", {"at": at.astimezone(UTC).replace(tzinfo=None)})
     connection.execute(sql.LOST)

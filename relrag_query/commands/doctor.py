@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from relrag_pipelines import keys as key_files
 from relrag_pipelines import machine, space
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.estimate import FIXED_BYTES
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
@@ -276,7 +277,7 @@ def _vectors(settings: Settings) -> Iterator[Finding]:
 def _disk(settings: Settings) -> Iterator[Finding]:
     try:
         free, needed = machine.free_bytes(settings.home_path), space.needed(settings)
-    except SettingsError:  # of the embedder, which was told
+    except (EmbeddingError, SettingsError):  # of the embedder, which was told
         return
     said = f"{size(free)} free, a sync needs about {size(needed)}"
     if free < FIXED_BYTES:

@@ -167,7 +167,7 @@ def _pending(settings: Settings) -> tuple[str, list[str]]:
         return _first_sync(settings)
     try:
         todo = plans.current(Workspace(settings))
-    except (GenerationError, KeysError, LakeError, UnitsError) as error:
+    except (EmbeddingError, GenerationError, KeysError, LakeError, UnitsError) as error:
         return "", [str(error)]
     read = sum(export.new + export.changed for export in todo.exports)
     gone = sum(export.gone for export in todo.exports)

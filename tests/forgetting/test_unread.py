@@ -3,11 +3,13 @@
 import base64
 import random
 import time
+from dataclasses import replace
 
 import pytest
 
 from relrag_pipelines.forgetting import rules, unread
 from relrag_pipelines.keys import Keys
+from relrag_pipelines.sources.mail.compound import SIGNATURE
 
 HOSTILE = {
     "letters": b"A" * 1_000_000,
@@ -34,3 +36,9 @@ def test_an_address_is_found_as_well(keys: Keys) -> None:
     matcher = rules.Matcher([rules.for_person("zq@host.example", keys, "")], keys)
     assert unread.meant(matcher, b"From: =?utf-8?Q?Z?= <ZQ@Host.example>\n\nx\n", "UTC")
     assert not unread.meant(matcher, b"From: other@host.example\n\nx\n", "UTC")
+
+
+def test_a_message_of_outlook_that_cannot_be_read_may_be_of_the_time_that_is_forgotten(keys: Keys) -> None:
+    matcher = rules.Matcher([replace(rules.for_person("zq@host.example", keys, ""), before=1_700_000_000)], keys)
+    assert unread.meant(matcher, SIGNATURE + bytes(4096), "UTC")
+    assert not unread.meant(matcher, b"From: a@host.example\nSubject: no date\n\nx\n", "UTC")

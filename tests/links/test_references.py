@@ -1,5 +1,7 @@
 """`references` claims of what connectors resolved."""
 
+import time
+
 import pyarrow as pa
 import pytest
 
@@ -40,6 +42,11 @@ def test_what_a_source_means_otherwise_by_that_word_is_no_claim(extra: dict[str,
     assert claims(record("a", extra)) == []
 
 
+def test_a_source_may_have_a_field_of_that_name_further_down() -> None:
+    inner = record("a", {"meta": {NAMED: ["gmail:b"]}})
+    assert named_messages(to_table([inner], Record)).num_rows == 0
+
+
 def test_they_are_among_the_edges_of_a_month() -> None:
     named = {"references": [{"ref": "git:b", "why": "names commit b", "confidence": 0.95}]}
     table = to_table([record("a", named)], Record)
@@ -78,6 +85,9 @@ def test_an_address_is_no_mail(text: str) -> None:
 def test_hostile_texts_take_no_time() -> None:
     for part in ("<", "a@", "mid:", "https://", "message-id:<", "a.", "<a@b.c>"):
         assert len(message_ids(part * (200_000 // len(part)))) <= MAX_NAMED
+    begun = time.process_time()
+    assert message_ids("references" + " " * 200_000 + "( a@b") == []
+    assert time.process_time() - begun < 2, "in proportion to its length: 20 ms"
     assert len(message_ids(" ".join(f"mid:{n}@h.example" for n in range(99)))) == MAX_NAMED
 
 

@@ -10,6 +10,7 @@ import pytest
 from relrag_query import evaluation
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.commands.evaluate import evaluate
+from relrag_query.evaluation import source_questions
 from tests.query import published
 
 RECORDS = [
@@ -108,6 +109,15 @@ def test_a_file_that_is_no_set_is_named(content: str, said: str, config: Path, t
     with pytest.raises(ArchiveError) as caught:
         evaluate(tmp_path / "q.jsonl", None, config=config)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "questions", ["[]", '[{"question": "a", "sources": ["x"]}]', '[{"question": "a", "sources": [{}]}]']
+)
+def test_a_set_of_sources_that_is_none_is_refused_before_it_is_asked(questions: str, tmp_path: Path) -> None:
+    (tmp_path / "golden.json").write_text(f'{{"questions": {questions}}}')
+    with pytest.raises(ArchiveError, match=r"golden\.json: expected questions"):
+        source_questions(tmp_path / "golden.json")
 
 
 @pytest.mark.parametrize("k", ["", "0", "2;5", "99"])

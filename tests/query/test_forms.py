@@ -41,3 +41,22 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_words_in_other_forms_stand_before_one_in_the_same_form(config: Path, question: str, first: str) -> None:
     with Archive.open(config) as archive:
         assert archive.search(question).hits[0].chunk.text == TEXTS[first]
+
+
+def test_what_lies_within_the_time_stays_first_and_scores_fall(tmp_path: Path) -> None:
+    """Forty short old mails say as much of the question's words as the long one of last week."""
+    old = [
+        published.record(
+            f"jsonl:n:o{day}", "Servis čerpadla v kotelně.", f"2024-03-{day % 28 + 1:02}T10:00:00+00:00", source="n"
+        )
+        for day in range(40)
+    ]
+    text = (
+        "Byl tu technik a díval se na čerpadla, protože to v pondělí zase hučelo a nikdo nevěděl, co s tím dál dělat."
+    )
+    new = published.record("jsonl:n:new", text, "2025-01-15T10:00:00+00:00", source="n")
+    with Archive.open(published.publish(tmp_path, [*old, new])) as archive:
+        hits = archive.search("servis čerpadla v lednu 2025").hits
+    assert hits[0].chunk.asset_id == "jsonl:n:new"
+    rest = [hit.score for hit in hits[1:]]
+    assert rest == sorted(rest, reverse=True)

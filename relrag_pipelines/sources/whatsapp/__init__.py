@@ -71,10 +71,15 @@ def _lone_chat(unit: Unit) -> Chat:
 
     def digest(name: str) -> str | None:
         file = unit.file.with_name(name)
-        if name not in beside() or not name.lower().endswith(_HASHED) or file.stat().st_size > _HASHED_BYTES:
+        if name not in beside() or not name.lower().endswith(_HASHED):
             return None
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        try:
+            if not file.is_file() or file.stat().st_size > _HASHED_BYTES:
+                return None
+            with file.open("rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError:  # the chat does not depend on what lies beside it
+            return None
 
     title = titles.title(unit.file.name, *folders)
     return Chat(title, unit.path, lambda: unit.file.open("rb"), media, digest=digest)

@@ -92,7 +92,7 @@ def extend(
     with closing(connect(place.url)) as server:
         server.version()
         pointer.save(path, place)
-        _undo(server, known)
+        _undo(server, known.name, known.generation)
         for gone in _parts(remove_ids, SCROLLED):
             failpoint("vectors.delete", path)
             _mark(server, known, gone, generation)
@@ -135,6 +135,7 @@ def release(place: Collection, kept: Sequence[int]) -> None:
         elif server.ask(lambda client: client.collection_exists(place.name)):
             over = models.Filter(must=[models.FieldCondition(key=UNTIL, range=models.Range(lte=min(kept)))])
             server.ask(lambda client: client.delete(place.name, over, wait=True), PAUSES)
+            _undo(server, place.name, max(kept))
 
 
 def _create(server: Connection, place: Collection, dimension: int) -> None:
@@ -231,12 +232,12 @@ def _mark(server: Connection, known: Collection, gone: list[str], generation: in
     server.ask(lambda client: client.set_payload(known.name, {UNTIL: generation}, there, wait=True), PAUSES)
 
 
-def _undo(server: Connection, known: Collection) -> None:
-    """Takes back what a killed sync did for a generation that never became current."""
-    later = models.Range(gt=known.generation)
+def _undo(server: Connection, name: str, generation: int) -> None:
+    """Takes back what was done in a collection for generations behind this one, which never became current."""
+    later = models.Range(gt=generation)
     added, marked = (models.Filter(must=[models.FieldCondition(key=field, range=later)]) for field in (SINCE, UNTIL))
-    server.ask(lambda client: client.delete(known.name, added, wait=True), PAUSES)
-    server.ask(lambda client: client.delete_payload(known.name, [UNTIL], marked, wait=True), PAUSES)
+    server.ask(lambda client: client.delete(name, added, wait=True), PAUSES)
+    server.ask(lambda client: client.delete_payload(name, [UNTIL], marked, wait=True), PAUSES)
 
 
 def _settle(server: Connection, place: Collection, path: Path) -> int:

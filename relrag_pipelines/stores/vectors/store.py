@@ -66,6 +66,14 @@ class Where:
     """people who wrote, received or took part, or are mentioned"""
     chunk_ids: tuple[str, ...] = ()
 
+    def allows(self, source: str, kind: str, ts: int | None) -> bool:
+        """Whether a passage of that source, kind and time meets what is said of these."""
+        after = self.ts_from is None or (ts is not None and ts >= self.ts_from)
+        before = self.ts_to is None or (ts is not None and ts < self.ts_to)
+        return (
+            (not self.sources or source in self.sources) and (not self.kinds or kind in self.kinds) and after and before
+        )
+
 
 ANYWHERE = Where()
 
