@@ -222,7 +222,7 @@ def _word(piece: str) -> _Word:
     compounds = _COMPOUND.findall(_ENGLISH_ENDING.sub("", folded))
     plain, more = list(pseudonyms), []
     for compound in compounds:
-        tokens, beginnings = _compound(_HEBREW_QUOTE.sub("", compound))
+        tokens, beginnings = _compound(_HEBREW_QUOTE.sub("", compound), is_name=core[:1].isupper())
         plain += tokens
         more += beginnings
     if _is_accented(piece):
@@ -258,7 +258,7 @@ _INFLECTED = _Memory(lambda piece: "" if (word := _word(piece)).empty else word.
 _ACCENTED = _Memory(lambda piece: piece[0].islower() and _is_accented(piece))
 
 
-def _compound(compound: str) -> tuple[list[str], list[str]]:
+def _compound(compound: str, *, is_name: bool) -> tuple[list[str], list[str]]:
     """The tokens of a word, number, code, address or file name, and the beginnings of its words."""
     if not any(map(str.isalpha, compound)):
         return _number(compound), []
@@ -270,8 +270,8 @@ def _compound(compound: str) -> tuple[list[str], list[str]]:
             plain += _hebrew(run) if len(run) > 1 or len(runs) == 1 else []
         elif run.isalpha():
             plain.append(_stem(run))
-            # three letters of a part of a code or file name tell nothing
-            more += _beginnings(run, _LATIN_LETTERS if len(runs) == 1 else _LATIN_LETTERS[1:])
+            # three letters of a name, or of a part of a code or file name, tell nothing
+            more += _beginnings(run, _LATIN_LETTERS if len(runs) == 1 and not is_name else _LATIN_LETTERS[1:])
         else:
             plain += _code(run)
     if len(runs) > 1 and (re.search(r"[\d_@]", compound) or (len(runs) == 2 and "-" in compound)):
