@@ -266,7 +266,7 @@ class Archive:
         if model is None:
             return None, ""
         if self._asked_with is None:
-            return None, f"the generation holds no vectors of {model.name}, `relrag sync` makes them"
+            return None, f"the generation holds no vectors of {model.name}: not made yet, or nothing is in its language"
         model = embedders.model(self._asked_with) or model
         text = to_type(redacted)
         if not knows(model, text, None):

@@ -264,7 +264,8 @@ def _vectors(settings: Settings) -> Iterator[Finding]:
         return
     yield Finding("ok", what, f"Qdrant {version} at {url}")
     host = urlsplit(url).hostname or ""
-    if os.environ.get("QDRANT_API_KEY") and url.startswith("http:") and host not in _THIS_MACHINE:
+    within = host in _THIS_MACHINE or "." not in host  # a name without a dot is of this machine's own network
+    if os.environ.get("QDRANT_API_KEY") and url.startswith("http:") and not within:
         yield Finding("warning", what, "the key and the vectors go to it in the clear; use an https:// address")
     ours = {one.name for one in known if one}
     others = [name for name in names if name.startswith(f"relrag-{settings.archive}-") and name not in ours]
