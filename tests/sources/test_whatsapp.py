@@ -470,6 +470,17 @@ def test_media_beside_the_export_are_located(tmp_path: Path, chat: Any) -> None:
     assert records[1].locations == ["IMG-1.jpg"]
 
 
+def test_media_that_cannot_be_read_cost_the_chat_nothing(tmp_path: Path, chat: Any) -> None:
+    (tmp_path / "gone.pdf").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "folder.pdf").mkdir()
+    lines = [
+        f"13/02/2024, 10:0{n} - Dana: {name} (file attached)\n" for n, name in enumerate(("gone.pdf", "folder.pdf"))
+    ]
+    records, failures = chat("".join(lines))
+    assert [record.file_name for record in records] == [None, "gone.pdf", None, "folder.pdf"]
+    assert failures == []
+
+
 def test_numbers_of_a_message(chat: Any) -> None:
     begin = "13/02/2024, 10:00 - Dana: "
     records, _ = chat(

@@ -180,6 +180,17 @@ def test_a_killed_extension_is_taken_back_by_the_next(folder: Path, place: Place
         assert store.count() == 5
 
 
+def test_a_generation_that_never_was_takes_along_what_it_added(folder: Path, place: Place) -> None:
+    """Else what was forgotten before it was published would stay where the others are."""
+    lost = folder.with_name("lost")
+    added = [{**rows()[0], "chunk_id": name(7)}]
+    vectors.extend(folder, lost, batches(added, [at(5)]), [name(2)], generation=2)
+    vectors.release(lost, [folder])
+    assert len(list(vectors.payloads(folder))) == 5
+    assert all("until" not in payload for payload in vectors.payloads(folder))
+    assert vectors.missing(folder) == ""
+
+
 def test_a_generation_that_goes_takes_along_what_it_alone_had(folder: Path, place: Place) -> None:
     """Shared points stay for those that share them; with the last one all goes."""
     new = folder.with_name("new")
