@@ -524,7 +524,7 @@ def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> No
         record.locations = list(places)
     if record.ts is not None:
         try:
-            record.timestamp = datetime.fromtimestamp(record.ts, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            record.timestamp = datetime.fromtimestamp(record.ts, UTC).isoformat()[: len("2025-01-14T09:30:00")] + "Z"
         except (OverflowError, ValueError, OSError):  # a year that no calendar has
             record.ts = record.timestamp = None
 

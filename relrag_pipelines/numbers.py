@@ -44,6 +44,8 @@ STANDARDS = frozenset(
 
 def find(text: str) -> list[str]:
     """The numbers in order of appearance, each once, at most MAX_NUMBERS."""
+    if not _DIGIT(text):
+        return []
     # no number goes over a line's end, and most lines of what people say have no digit at all
     text = "\n".join([line for line in text.split("\n") if _DIGIT(line)])
     found: dict[int, str] = {}

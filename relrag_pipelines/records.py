@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import types
 import typing
 from collections.abc import Mapping
@@ -389,7 +390,7 @@ def to_table(rows: list[Any], row: type) -> pa.Table:
     """Rows of one type as an Arrow table in the declared column order."""
     arrays = []
     for column in columns(row):
-        values = [getattr(item, column.attribute) for item in rows]
+        values = list(map(operator.attrgetter(column.attribute), rows))
         if column.json:
             values = [orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode() for value in values]
         elif values and pa.types.is_list(column.type) and pa.types.is_struct(column.type.value_type):

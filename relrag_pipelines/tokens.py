@@ -103,6 +103,8 @@ _FILLER = re.compile(
 )
 """What asks; the first word stays, since it tells the language."""
 
+_AROUND = ".,;:!?()[]\"'…"
+"""marks that stand around a word"""
 _REMEMBERED = 2**17
 Kept = TypeVar("Kept")
 _stem = Stemmer.Stemmer("english", 0).stemWord  # without its own cache: each word comes here once
@@ -213,7 +215,7 @@ def _balance(pieces: list[str]) -> int:
 
 
 def _word(piece: str) -> _Word:
-    core = piece.strip(".,;:!?()[]\"'…")
+    core = piece.strip(_AROUND)
     if core.isascii() and core.isalpha():
         word = core.lower()
         return _Word(_stem(word), " ".join([_stem(word), *_beginnings(word, _LATIN_LETTERS)]), _empty(word, core))
@@ -253,7 +255,16 @@ def _is_accented(piece: str) -> bool:
     return not piece.isascii() and _ACCENT.search(unicodedata.normalize("NFD", piece.lower())) is not None
 
 
-_PLAIN = _Memory(lambda piece: "" if (word := _word(piece)).empty == 1 else word.plain)
+def _plain(piece: str) -> str:
+    core = piece.strip(_AROUND)
+    if core.isascii() and core.isalpha():  # as in _word, without the beginnings, which cost more than all else
+        word = core.lower()
+        return "" if _empty(word, core) == 1 else _stem(word)
+    found = _word(piece)
+    return "" if found.empty == 1 else found.plain
+
+
+_PLAIN = _Memory(_plain)
 _INFLECTED = _Memory(lambda piece: "" if (word := _word(piece)).empty else word.inflected)
 _ACCENTED = _Memory(lambda piece: piece[0].islower() and _is_accented(piece))
 

@@ -7,6 +7,8 @@ or not at all, and what a kill leaves of them the next sync sweeps or replaces.
 
 from __future__ import annotations
 
+import atexit
+import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -48,16 +50,19 @@ def start(processes: int | None = None) -> Pool | None:
 def each(pool: Pool | None, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """The function's result for every item, in order; without a pool they are made one by one.
 
-    While the next result is not there this process makes a later one itself. Function, items and results travel
-    between processes, so the function stands in a module and the rest can be pickled.
+    While the next result is not there this process makes one itself; a single item does not travel. Function,
+    items and results travel between processes, so the function stands in a module and the rest can be pickled.
     """
-    if pool is None:
-        yield from map(function, items)
+    items = iter(items)
+    first = list(itertools.islice(items, 2))
+    if pool is None or len(first) < 2:
+        yield from map(function, itertools.chain(first, items))
         return
-    ahead: deque[tuple[Item, Future[Result]]] = deque()
+    # the first is made here, so that nothing waits until another process has begun
+    ahead: deque[tuple[Item, Future[Result]]] = deque([(first[0], Future())])
     # a thread for each process: what no thread has begun can be taken back, what a pool has queued for itself cannot
     with ThreadPoolExecutor(pool.processes) as threads:
-        for item in items:
+        for item in itertools.chain(first[1:], items):
             ahead.append((item, threads.submit(_elsewhere, pool.executor, function, item)))
             if len(ahead) > _AHEAD * pool.processes:
                 yield _first(function, ahead)
@@ -71,8 +76,7 @@ def _elsewhere(executor: Executor, function: Callable[[Item], Result], item: Ite
 
 def _first(function: Callable[[Item], Result], ahead: deque[tuple[Item, Future[Result]]]) -> Result:
     while not ahead[0][1].done():
-        for place in reversed(range(len(ahead))):
-            item, future = ahead[place]
+        for place, (item, future) in enumerate(ahead):
             if future.cancel():
                 ahead[place] = item, _settled(function(item))
                 break
@@ -96,6 +100,7 @@ def _begin() -> None:
     for stream in (1, 2):
         os.dup2(nowhere, stream)
     Thread(target=_end_with_parent, daemon=True).start()
+    atexit.register(os._exit, 0)  # taking apart all that was imported takes longer than most work
 
 
 def _end_with_parent() -> None:

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from relrag_pipelines.chunking.units import NEVER, count_tokens, pack, sentences, spans, split_long
+from relrag_pipelines.chunking.units import NEVER, count_tokens, fits, pack, sentences, spans, split_long
 
 _ANY_NUMBER = 2**62
 
@@ -22,7 +22,7 @@ class Passage(NamedTuple):
 
 def passages(text: str, pages: list[dict[str, Any]], limit: int, overlap: int) -> list[Passage]:
     """The passages of a text, in order; together they hold every character of it. Pages are rows of records.Page."""
-    if len(pages) < 2 and (len(text) <= limit or count_tokens(text) <= limit):
+    if len(pages) < 2 and fits(text, limit):
         number = pages[0]["number"] if pages else None
         return [Passage(0, len(text), number, number)]
     units, sizes = _units(text, limit)
@@ -79,8 +79,7 @@ def _units(text: str, limit: int) -> tuple[list[tuple[int, int]], list[int]]:
 def _fitting(text: str, limit: int) -> list[tuple[int, int]]:
     ends: list[int] = []
     for start, end in spans(sentences(text)):
-        short = end - start <= limit or count_tokens(text[start:end]) <= limit
-        ends += [end] if short else split_long(text, start, end, limit)
+        ends += [end] if fits(text[start:end], limit) else split_long(text, start, end, limit)
     return spans(ends)
 
 

@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.chunking.units import NEVER, count_tokens, pack, split_long
+from relrag_pipelines.chunking.units import NEVER, count_tokens, fits, pack, split_long
 
 MESSAGES = 8
 OVERLAP = 2
@@ -59,7 +59,7 @@ def own_passages(records: pa.Table, limit: int) -> pa.Array:
     columns = (records[name].to_pylist() for name in ("from", "index_in_parent", "text"))
     return pa.array(
         [
-            index is not None or (sender is not None and len(text) > limit and count_tokens(text) > limit)
+            index is not None or (sender is not None and not fits(text, limit))
             for sender, index, text in zip(*columns, strict=True)
         ],
         pa.bool_(),
@@ -91,7 +91,7 @@ def _left_out(extra: str) -> str:
 
 
 def _shortened(line: str, limit: int) -> str:
-    if len(line) <= limit or count_tokens(line) <= limit:
+    if fits(line, limit):
         return line
     return line[: split_long(line, 0, len(line), limit // 4)[0]].rstrip() + " …"
 

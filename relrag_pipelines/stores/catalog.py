@@ -11,9 +11,9 @@ So a new message costs its month, however large the archive is. Whoever reads op
 from __future__ import annotations
 
 import shutil
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -104,7 +104,9 @@ def build(
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"temp_directory": str(spill)}) as connection:
+            connection.begin()  # what is committed at once goes into the file at once, and not into a journal first
             _prepare(connection, path, parts, at, previous, replaced)
+            connection.commit()
             _prepare_links(connection, said, link_max_records)
             embedded = parts.get("embeddings", ())
             if replaced is None:
@@ -113,10 +115,19 @@ def build(
                 changes = _differences(connection, embedded)
             with ThreadPoolExecutor(1) as beside:
                 # DuckDB works without Python's lock, in one go, so that it need not wait for it in between
-                rest = beside.submit(connection.execute, ";".join(_rest(replaced is not None)))
+                rest = ";".join(["BEGIN", *_rest(replaced is not None), "COMMIT", "CHECKPOINT"])
+                working: list[Future[object]] = []
+
+                def passages() -> Iterator[pa.RecordBatch]:
+                    yield from changes[0]
+                    # Until here all processors are busy with words; what follows, the index, keeps one busy
+                    working.append(beside.submit(connection.execute, rest))
+
                 if index:
-                    index(*changes)
-                rest.result()
+                    index(passages(), changes[1])
+                if not working:
+                    deque(passages(), maxlen=0)
+                working[0].result()
             if replaced is None:
                 _count_terms(connection)
             for other in ("base", "previous", "previous_base"):
@@ -133,14 +144,10 @@ def build(
 
 
 def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """A catalog and its base as one, read-only: a view for each table, with the columns that it is declared with."""
+    """A catalog and its base as one, read-only: a view for each table."""
     connection = duckdb.connect(config={"threads": threads} if threads else {})
     try:
         _attach(connection, path, "catalog", "base")
-        for table in _STORED:
-            hidden = ", ".join(["lake_month"] * (_LAKE_MONTH in _EXTRA.get(table, ())))
-            columns = f"* EXCLUDE ({hidden})" if hidden else "*"
-            connection.execute(f"CREATE VIEW {table} AS SELECT {columns} FROM all_{table}")  # noqa: S608
     except BaseException:
         connection.close()
         raise
@@ -155,8 +162,10 @@ def batches(path: Path, size: int = _BATCH) -> Iterator[pa.RecordBatch]:
 
 def counts(path: Path) -> dict[str, int]:
     """Rows by table, as `build` returned them."""
+    rows = ", ".join(f"(SELECT count(*) FROM {name})" for name in _TABLES)  # noqa: S608
     with open(path) as connection:
-        return {name: _count(connection, f"SELECT count(*) FROM {name}") for name in _TABLES}  # noqa: S608
+        (found,) = connection.execute(f"SELECT {rows}").fetchall()
+    return dict(zip(_TABLES, found, strict=True))
 
 
 def removed(path: Path, previous: Path | None) -> int:
@@ -316,8 +325,11 @@ def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | No
         connection.execute(sql.PUBLISHED)
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: str, prefix: str = "all_") -> None:
-    """Attaches a catalog and its base under these names, with a view of each table that is both in one."""
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: str, prefix: str = "") -> None:
+    """Attaches a catalog and its base under these names, with a view of each table that is both in one.
+
+    Without a prefix they show what a table is declared with, and not the month of the lake that a row comes from.
+    """
     connection.execute(f"ATTACH {_quoted(path)} AS {name} (READ_ONLY)")
     below = path.with_name(BASE)
     hidden = "''"
@@ -327,9 +339,10 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: 
         # written out: a filter on a list is cheaper in every query than a join with a table
         hidden = ", ".join(_quoted(month) for (month,) in months) or "''"
     for table in _STORED:
-        top = f"SELECT * FROM {name}.{table}"  # noqa: S608
+        columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in _EXTRA.get(table, ()) else "*"
+        top = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
         if below.exists() and table in _LAYERED:
-            top += f" UNION ALL SELECT * FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
+            top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
         elif below.exists() and table == "terms":
             top = f"SELECT * FROM {base}.terms"  # noqa: S608
         connection.execute(f"CREATE TEMP VIEW {prefix}{table} AS {top}")

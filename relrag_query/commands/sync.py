@@ -126,7 +126,7 @@ def _collecting_seldom() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*usual)
-        gc.unfreeze()
+        gc.freeze()  # the process is about to end, and would look through all that it holds once more
 
 
 def _asks_to_delete(outcome: Outcome) -> bool:

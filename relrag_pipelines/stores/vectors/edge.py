@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,13 @@ from relrag_pipelines.tokens import SparseEncoder
 UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
 
+_PARAMS: dict[str, Any] = {
+    **dict.fromkeys(KEYWORDS, KeywordIndexParams(memory=Memory.Cold)),
+    **dict.fromkeys(INTEGERS, IntegerIndexParams(lookup=True, range=False, memory=Memory.Cold)),
+    "ts": IntegerIndexParams(lookup=False, range=True, memory=Memory.Cold),
+}
+"""of the index of each payload field"""
+
 _HNSW = HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=10_000, memory=Memory.Cold)
 
 
@@ -90,17 +97,11 @@ def build(path: Path, batches: Iterable[pa.RecordBatch], each: Each = map, dimen
     )
     failpoint("vectors.create", path)
     shard = EdgeShard.create(str(path), config)
-    _upsert(shard, batches, each, path)
+    held = _upsert(shard, batches, each, path)
     failpoint("vectors.optimize", path)
     # An index over points that have come to rest costs half of one that is kept up to date while they come.
     shard.optimize()
-    for name in KEYWORDS:
-        failpoint("vectors.index", path)
-        shard.update(UpdateOperation.create_field_index(name, KeywordIndexParams(memory=Memory.Cold)))
-    for name in INTEGERS:
-        ranged = name == "ts"
-        params = IntegerIndexParams(lookup=not ranged, range=ranged, memory=Memory.Cold)
-        shard.update(UpdateOperation.create_field_index(name, params))
+    _index(shard, held, path)
     return _settle(shard, path)
 
 
@@ -118,7 +119,8 @@ def extend(
     if remove_ids:
         failpoint("vectors.delete", path)
         shard.update(UpdateOperation.delete_points(list(remove_ids)))
-    _upsert(shard, batches, each, path)
+    held = _upsert(shard, batches, each, path)
+    _index(shard, held - shard.info().payload_schema.keys(), path)
     return _settle(shard, path)
 
 
@@ -181,13 +183,25 @@ def _dense(dimension: int) -> EdgeVectorParams:
     )
 
 
-def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each, path: Path) -> None:
+def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each, path: Path) -> set[str]:
+    """Adds the passages; returns the fields that any of them has."""
     encoder = SparseEncoder()
+    held: set[str] = set()
     batches, ahead = itertools.tee(batches)
     for batch, tokens in zip(batches, each(words, (batch.select(SAID) for batch in ahead)), strict=True):
-        points = points_of(batch, tokens, encoder)
+        points = list(points_of(batch, tokens, encoder))
+        held.update(*(payload for _, _, payload in points))
         failpoint("vectors.upsert", path)
         shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
+    return held
+
+
+def _index(shard: EdgeShard, fields: Set[str], path: Path) -> None:
+    """Makes these fields quick to filter by. One that no passage has needs no index: it costs as much, also to open."""
+    for name in (*KEYWORDS, *INTEGERS):
+        if name in fields:
+            failpoint("vectors.index", path)
+            shard.update(UpdateOperation.create_field_index(name, _PARAMS[name]))
 
 
 def _settle(shard: EdgeShard, path: Path) -> int:
