@@ -512,8 +512,10 @@ class _Calendar:
 def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> None:
     """Fills in what does not depend on the connector; ids that could reveal something become hashes."""
     kind = KINDS[source.kind]
-    record.source_id = safe_native_id(record.source_id, keys)
-    record.asset_id = safe_native_id(record.asset_id, keys) if record.asset_id else f"{kind.name}:{record.source_id}"
+    given = record.asset_id
+    record.asset_id = safe_native_id(given or f"{kind.name}:{record.source_id}", keys)
+    if record.asset_id != given or not given.endswith(f":{record.source_id}"):  # else its parts have been looked at
+        record.source_id = safe_native_id(record.source_id, keys)
     record.thread_id = record.thread_id and safe_native_id(record.thread_id, keys)
     record.parent_asset_id = record.parent_asset_id and safe_native_id(record.parent_asset_id, keys)
     record.parent_ref = record.parent_ref and safe_native_id(record.parent_ref, keys)

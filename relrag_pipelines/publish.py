@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence, Set
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,8 @@ CATALOG = catalog.NAME
 _INPUTS = "INPUTS"
 """in the folder being built, written last: hash of what it was built from"""
 _ABOUT = "months.json"
-"""in every generation: hash of each month that it was built from, and of those that its base was built from"""
+"""in every generation: hash of each month that it was built from, and of those that its base was built from; what it
+holds"""
 _SHARE = 5
 """not more than one in so many records may lie on top of a base"""
 
@@ -74,14 +74,16 @@ def _build_whole(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
         target = _collection(workspace)
-        points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"], target))
+        beside, others = workspace.aside() if target is None else (None, workspace)
+        points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], target, beside))
 
     parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
     counts = catalog.build(
         place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **_relations(workspace)
     )
-    _write_about(place, {**about, "base": about["months"]})
-    return {**counts, "points": points[0]}
+    held = {**counts, "points": points[0]}
+    _write_about(place, {**about, "base": about["months"], "holds": held})
+    return held
 
 
 def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int] | None:
@@ -124,8 +126,9 @@ def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]
     if catalog.removed(place / CATALOG, previous):
         # what was deleted would stay in the base and in the files of the vectors
         return None
-    _write_about(place, {**about, "base": below["base"]})
-    return {**counts, "points": points[0]}
+    held = {**counts, "points": points[0]}
+    _write_about(place, {**about, "base": below["base"], "holds": held})
+    return held
 
 
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
@@ -158,16 +161,14 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
 
 
 def check(place: Path) -> dict[str, int]:
-    """What a generation holds; GenerationError where its parts do not fit together."""
+    """What a generation holds, counted when its parts were written; GenerationError where they do not fit together."""
+    counts: dict[str, int] = _read_about(place)["holds"]
     wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
-    counts = catalog.counts(place / CATALOG)
-    with closing(vectors.open(place / VECTORS)) as store:
-        points = store.count()
-    if points != counts["chunks"]:
-        wrong["points"] = points
+    if counts["points"] != counts["chunks"]:
+        wrong["points"] = counts["points"]
     if wrong:
         raise GenerationError(f"the new generation does not fit together: {wrong}, with {counts['chunks']} chunks")
-    return {**counts, "points": points}
+    return counts
 
 
 def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from multiprocessing import get_context, parent_process
+from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple, TypeVar
 
@@ -27,8 +28,8 @@ _AHEAD = 3
 class Pool(NamedTuple):
     """Processes that wait for work."""
 
-    executor: Executor
-    processes: int
+    executors: tuple[Executor, ...]
+    """of one process each, so that a job can be given to the one that holds what it needs"""
 
 
 def start(processes: int | None = None) -> Pool | None:
@@ -41,10 +42,24 @@ def start(processes: int | None = None) -> Pool | None:
     if count < 1:
         return None
     # spawned, not forked: DuckDB, Arrow and Dagster have threads, which a fork would leave without their locks
-    executor = ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin)
-    for _ in range(count):
+    executors = tuple(ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin) for _ in range(count))
+    for executor in executors:
         executor.submit(_import)
-    return Pool(executor, count)
+    return Pool(executors)
+
+
+def stop(pool: Pool | None) -> None:
+    """Ends the processes of a pool."""
+    for executor in pool.executors if pool else ():
+        executor.shutdown(cancel_futures=True)
+
+
+def aside(pool: Pool | None) -> tuple[Executor | None, Pool | None]:
+    """One process of a pool, for a job that keeps its state there, and the others."""
+    if pool is None:
+        return None, None
+    first, *others = pool.executors
+    return first, Pool(tuple(others)) if others else None
 
 
 def each(pool: Pool | None, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -61,17 +76,24 @@ def each(pool: Pool | None, function: Callable[[Item], Result], items: Iterable[
     # the first is made here, so that nothing waits until another process has begun
     ahead: deque[tuple[Item, Future[Result]]] = deque([(first[0], Future())])
     # a thread for each process: what no thread has begun can be taken back, what a pool has queued for itself cannot
-    with ThreadPoolExecutor(pool.processes) as threads:
+    free: SimpleQueue[Executor] = SimpleQueue()
+    for executor in pool.executors:
+        free.put(executor)
+    with ThreadPoolExecutor(len(pool.executors)) as threads:
         for item in itertools.chain(first[1:], items):
-            ahead.append((item, threads.submit(_elsewhere, pool.executor, function, item)))
-            if len(ahead) > _AHEAD * pool.processes:
+            ahead.append((item, threads.submit(_elsewhere, free, function, item)))
+            if len(ahead) > _AHEAD * len(pool.executors):
                 yield _first(function, ahead)
         while ahead:
             yield _first(function, ahead)
 
 
-def _elsewhere(executor: Executor, function: Callable[[Item], Result], item: Item) -> Result:
-    return executor.submit(function, item).result()
+def _elsewhere(free: SimpleQueue[Executor], function: Callable[[Item], Result], item: Item) -> Result:
+    executor = free.get()
+    try:
+        return executor.submit(function, item).result()
+    finally:
+        free.put(executor)
 
 
 def _first(function: Callable[[Item], Result], ahead: deque[tuple[Item, Future[Result]]]) -> Result:
@@ -112,5 +134,6 @@ def _end_with_parent() -> None:
 
 def _import() -> None:
     from relrag_pipelines import stages
+    from relrag_pipelines.stores import vectors
 
-    assert stages.STAGES
+    assert stages.STAGES and vectors.KEYWORDS

@@ -6,7 +6,8 @@ import functools
 import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,6 +49,11 @@ class Workspace:
     def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """The function's result for every item, in order, with all processes there are."""
         return workers.each(self.pool, function, items)
+
+    def aside(self) -> tuple[Executor | None, Workspace]:
+        """A further process for a job that keeps its state there, if there is one, and this without it."""
+        one, others = workers.aside(self.pool)
+        return one, replace(self, pool=others)
 
     @functools.cached_property
     def keys(self) -> Keys:

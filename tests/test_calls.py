@@ -231,8 +231,8 @@ def test_one_process_makes_all_transcripts_so_that_the_model_is_loaded_once(
     pool = workers.start(1)
     assert pool
     workspace = replace(archive.workspace(config), pool=pool)
-    with pool.executor:
-        report = export.export(workspace, workspace.settings.sources[0])
+    report = export.export(workspace, workspace.settings.sources[0])
+    workers.stop(pool)
     assert (report.units_read, report.failures) == (9, []), "another process has no such model"
     assert asked.count(str(model)) == 1
     assert len(asked) == 1 + 7

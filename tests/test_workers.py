@@ -21,7 +21,7 @@ def pool() -> Iterator[Pool]:
     started = workers.start(2)
     assert started
     yield started
-    started.executor.shutdown()
+    workers.stop(started)
 
 
 def square(number: int) -> tuple[int, int]:
@@ -57,7 +57,7 @@ def test_workers_end_when_their_process_is_killed(tmp_path: Path) -> None:
         "from relrag_pipelines import workers\n"
         "if __name__ == '__main__':\n"
         "    pool = workers.start(1)\n"
-        "    print(pool.executor.submit(os.getpid).result(), flush=True)\n"
+        "    print(pool.executors[0].submit(os.getpid).result(), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)

@@ -114,26 +114,18 @@ def build(
             else:
                 changes = _differences(connection, embedded)
             with ThreadPoolExecutor(1) as beside:
-                # DuckDB works without Python's lock, in one go, so that it need not wait for it in between
-                rest = ";".join(["BEGIN", *_rest(replaced is not None), "COMMIT", "CHECKPOINT"])
-                working: list[Future[object]] = []
+                begun: list[Future[None]] = []
 
                 def passages() -> Iterator[pa.RecordBatch]:
                     yield from changes[0]
-                    # Until here all processors are busy with words; what follows, the index, keeps one busy
-                    working.append(beside.submit(connection.execute, rest))
+                    # while they are made ready all processors are busy; after that the index keeps one of them busy
+                    begun.append(beside.submit(_finish, connection, path, replaced is not None))
 
+                given = passages()
                 if index:
-                    index(passages(), changes[1])
-                if not working:
-                    deque(passages(), maxlen=0)
-                working[0].result()
-            if replaced is None:
-                _count_terms(connection)
-            for other in ("base", "previous", "previous_base"):
-                connection.execute(f"DETACH DATABASE IF EXISTS {other}")
-            failpoint("catalog.commit", path)
-            connection.execute("CHECKPOINT")
+                    index(given, changes[1])
+                deque(given, maxlen=0)
+                begun[0].result()
         return counts(path)
     except BaseException:
         path.unlink(missing_ok=True)
@@ -227,6 +219,18 @@ def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[OwnerLi
     reasons = [{"kind": kind, "confidence": sure, "provenance": why} for kind, (sure, why) in links.REASONS.items()]
     connection.register("reasons", pa.Table.from_pylist(reasons))
     connection.execute("SET VARIABLE link_max_records = $most", {"most": link_max_records})
+
+
+def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
+    """All the other tables, and the file as it stays."""
+    # without Python's lock, and in one go, so that it need not wait for it in between
+    connection.execute(";".join(["BEGIN", *_rest(on_top), "COMMIT"]))
+    if not on_top:
+        _count_terms(connection)
+    for other in ("base", "previous", "previous_base"):
+        connection.execute(f"DETACH DATABASE IF EXISTS {other}")
+    failpoint("catalog.commit", path)
+    connection.execute("CHECKPOINT")
 
 
 def _rest(on_top: bool) -> list[str]:

@@ -1,7 +1,7 @@
 """Published generations: immutable snapshots that queries read, built beside and put in place by one rename.
 
-published/<N>/ holds catalog.duckdb, vectors/ and MANIFEST.json (the sha256 of every file); published/current is a
-text file that names N. A reader holds a shared lock on its generation, so none is removed under it.
+published/<N>/ holds catalog.duckdb, vectors/ and MANIFEST.json (the hash of every file); published/current is a text
+file that names N. A reader holds a shared lock on its generation, so none is removed under it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.stores import retired, seal, vectors
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.failpoints import failpoint
+from relrag_pipelines.stores.holes import PART, hash_of_parts
 from relrag_pipelines.stores.retired import VECTORS
 from relrag_pipelines.stores.seal import file_hash
 
@@ -95,8 +96,7 @@ def finish(
     new = [name for name in _files(path) if name not in known]
     for name in new:
         sync_file(path / name)
-    hashes = dict(zip(new, _hashes(path, new), strict=True))
-    entries = {name: {"sha256": hashes[name], "bytes": (path / name).stat().st_size} for name in new}
+    entries = dict(zip(new, _hashes([path / name for name in new]), strict=True))
     number = next_number(home)
     manifest = {
         "schema_version": SCHEMA_VERSION,
@@ -257,11 +257,11 @@ def damage(home: Path, number: int, *, carried: bool = True) -> list[tuple[str, 
     rewritten = manifest.get("rewritten", dict(values))  # the first manifests did not list them
     wrong = [(f"{within}/{name}", "is not in its MANIFEST") for name in sorted(found - expected.keys())]
     there = [name for name in expected if name in found and (carried or name not in manifest.get("carried", ()))]
-    hashes = dict(zip(there, _hashes(path, there), strict=True))
+    hashes = dict(zip(there, _hashes([path / name for name in there], [expected[name] for name in there]), strict=True))
     for name, entry in expected.items():
         if name not in found:
             wrong.append((f"{within}/{name}", "is missing"))
-        elif (path / name).stat().st_size != entry["bytes"] or hashes.get(name, entry["sha256"]) != entry["sha256"]:
+        elif (path / name).stat().st_size != entry["bytes"] or hashes.get(name, entry) != entry:
             wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
     for name, digest in rewritten.items():
         if values.pop(name, None) != digest:
@@ -272,10 +272,18 @@ def damage(home: Path, number: int, *, carried: bool = True) -> list[tuple[str, 
     return wrong
 
 
-def _hashes(path: Path, names: Sequence[str]) -> list[str]:
-    """sha256 of each file; hashing needs no Python lock, so two are read at a time."""
+def _hashes(files: Sequence[Path], like: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
+    """The MANIFEST's entry of each file, as those given; hashing needs no Python lock, so two are read at a time."""
     with ThreadPoolExecutor(2) as threads:
-        return list(threads.map(file_hash, [path / name for name in names]))
+        return list(threads.map(_entry, files, like or [{}] * len(files)))
+
+
+def _entry(file: Path, like: Mapping[str, Any]) -> dict[str, Any]:
+    size = file.stat().st_size
+    # most bytes of a store of few points were never written
+    if size > PART and "sha256" not in like:  # which older manifests have of every file
+        return {"sha256_of_parts": hash_of_parts(file), "bytes": size}
+    return {"sha256": file_hash(file), "bytes": size}
 
 
 def _files(path: Path) -> list[str]:

@@ -112,8 +112,7 @@ def _helped(much: bool) -> Iterator[workers.Pool | None]:
     try:
         yield pool
     finally:
-        if pool:
-            pool.executor.shutdown(cancel_futures=True)
+        workers.stop(pool)
 
 
 @contextmanager

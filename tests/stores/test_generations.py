@@ -1,11 +1,12 @@
 """Publishing: built beside, sealed, current replaced by rename, kept while read."""
 
+import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.stores import generations
+from relrag_pipelines.stores import generations, seal
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from tests import archive
 
@@ -115,3 +116,40 @@ def test_what_was_deleted_goes_with_the_older_generations_as_soon_as_nobody_read
     publish(tmp_path, "three")
     assert generations.sweep(tmp_path, keep=3) == [1]
     assert sorted(generations.numbers(tmp_path)) == [2, 3]
+
+
+def test_a_large_file_is_hashed_by_parts_with_its_holes_or_without(tmp_path: Path) -> None:
+    """Two parts of a MiB and a bit: zeros that were never written, zeros that were, and a byte at the end."""
+    part = bytes(2**20)
+    expected = hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in (part, part, b"\0\0x"))).hexdigest()
+    place = generations.begin(tmp_path)
+    with (place / "with_holes").open("wb") as file:
+        file.seek(2 * 2**20 + 2)
+        file.write(b"x")
+    (place / "without").write_bytes(part + part + b"\0\0x")
+    files = generations.finish(tmp_path, {}, at=AT).manifest["files"]
+    entry = {"sha256_of_parts": expected, "bytes": 2 * 2**20 + 3}
+    assert files == {"with_holes": entry, "without": entry}
+    for name in files:
+        with (tmp_path / "published" / "1" / name).open("r+b") as file:
+            file.seek(2**20 - 1)
+            file.write(b"\1")
+    assert generations.verify(tmp_path, 1) == [
+        "published/1/with_holes differs from its MANIFEST",
+        "published/1/without differs from its MANIFEST",
+    ]
+
+
+def test_a_manifest_with_plain_hashes_of_large_files_still_holds(tmp_path: Path) -> None:
+    """As versions before this one wrote them."""
+    place = generations.begin(tmp_path)
+    (place / "large").write_bytes(b"x" * (2**20 + 1))
+    path = generations.finish(tmp_path, {}, at=AT).path / "MANIFEST.json"
+    manifest = seal.read(path)
+    # sha256sum of 1,048,577 times x
+    manifest["files"]["large"] = {"sha256": hashlib.sha256(b"x" * (2**20 + 1)).hexdigest(), "bytes": 2**20 + 1}
+    manifest.pop("seal", None)
+    path.write_text(seal.sealed(manifest))
+    assert generations.verify(tmp_path, 1) == []
+    (path.parent / "large").write_bytes(b"x" * 2**20 + b"y")
+    assert generations.verify(tmp_path, 1) == ["published/1/large differs from its MANIFEST"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -45,15 +46,17 @@ def build(
     each: Each = map,
     dimension: int = 0,
     collection: Collection | None = None,
+    beside: Executor | None = None,
 ) -> int:
     """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
 
     The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
     is a `map` that may use other processes. With a dimension they also carry `vector`, a list of so many numbers or
     null. With a collection the vectors go there, and the folder only says so; StoreError where the server fails.
+    Without one `beside` is another process for the engine.
     """
     if collection is None:
-        return edge.build(path, batches, each, dimension)
+        return edge.build(path, batches, each, dimension, beside)
     _need_client()
     from relrag_pipelines.stores.vectors import server
 

@@ -6,11 +6,12 @@ write-ahead log, which would let in one process only).
 
 from __future__ import annotations
 
-import itertools
 import shutil
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from qdrant_edge import (
@@ -50,7 +51,6 @@ from relrag_pipelines.stores.vectors.store import (
     INTEGERS,
     KEYWORDS,
     MEANING,
-    SAID,
     SCROLLED,
     WORDS,
     Each,
@@ -58,7 +58,7 @@ from relrag_pipelines.stores.vectors.store import (
     VectorStore,
     Where,
     matches,
-    words,
+    with_words,
 )
 from relrag_pipelines.stores.vectors.store import points as points_of
 from relrag_pipelines.tokens import SparseEncoder
@@ -73,36 +73,33 @@ _PARAMS: dict[str, Any] = {
 }
 """of the index of each payload field"""
 
+Result = TypeVar("Result")
+
+_AHEAD = 3
+"""batches that may wait for the engine"""
 _HNSW = HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=10_000, memory=Memory.Cold)
 
 
-def build(path: Path, batches: Iterable[pa.RecordBatch], each: Each = map, dimension: int = 0) -> int:
+def build(
+    path: Path, batches: Iterable[pa.RecordBatch], each: Each = map, dimension: int = 0, beside: Executor | None = None
+) -> int:
     """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
 
     The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
-    is a `map` that may use other processes: the engine keeps this one's lock while it works. With a dimension they also
-    carry `vector`, a list of so many numbers or null.
+    is a `map` that may use other processes. With a dimension they also carry `vector`, a list of so many numbers or
+    null. `beside` is another process for the engine, which keeps Python's lock while it works.
     """
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
-    sparse = EdgeSparseVectorParams(modifier=Modifier.Idf, memory=Memory.Cold)
-    config = EdgeConfig(
-        vectors={MEANING: _dense(dimension)} if dimension else None,
-        sparse_vectors={WORDS: sparse},
-        # Qdrant counts in KiB
-        optimizers=EdgeOptimizersConfig(indexing_threshold=EXACT_UP_TO * dimension * 2 // 1024) if dimension else None,
-        payload_memory=Memory.Cold,
-        id_tracker_memory=Memory.Cold,
-        wal_enabled=False,
-    )
-    failpoint("vectors.create", path)
-    shard = EdgeShard.create(str(path), config)
-    held = _upsert(shard, batches, each, path)
-    failpoint("vectors.optimize", path)
-    # An index over points that have come to rest costs half of one that is kept up to date while they come.
-    shard.optimize()
-    _index(shard, held, path)
-    return _settle(shard, path)
+    submit = beside.submit if beside else _at_once
+    begun: deque[Future[None]] = deque([submit(_begin, path, dimension)])
+    for batch, tokens in with_words(batches, each):
+        begun.append(submit(_add, path, batch, tokens))
+        if len(begun) > _AHEAD:
+            begun.popleft().result()
+    while begun:
+        begun.popleft().result()
+    return submit(_finish, path).result()
 
 
 def extend(
@@ -119,8 +116,10 @@ def extend(
     if remove_ids:
         failpoint("vectors.delete", path)
         shard.update(UpdateOperation.delete_points(list(remove_ids)))
-    held = _upsert(shard, batches, each, path)
-    _index(shard, held - shard.info().payload_schema.keys(), path)
+    begun = _Begun(shard)
+    for batch, tokens in with_words(batches, each):
+        _upsert(begun, path, batch, tokens)
+    _index(shard, begun.fields - shard.info().payload_schema.keys(), path)
     return _settle(shard, path)
 
 
@@ -183,17 +182,59 @@ def _dense(dimension: int) -> EdgeVectorParams:
     )
 
 
-def _upsert(shard: EdgeShard, batches: Iterable[pa.RecordBatch], each: Each, path: Path) -> set[str]:
-    """Adds the passages; returns the fields that any of them has."""
-    encoder = SparseEncoder()
-    held: set[str] = set()
-    batches, ahead = itertools.tee(batches)
-    for batch, tokens in zip(batches, each(words, (batch.select(SAID) for batch in ahead)), strict=True):
-        points = list(points_of(batch, tokens, encoder))
-        held.update(*(payload for _, _, payload in points))
-        failpoint("vectors.upsert", path)
-        shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
-    return held
+class _Begun:
+    """A store that is being filled."""
+
+    def __init__(self, shard: EdgeShard) -> None:
+        self.shard = shard
+        self.encoder = SparseEncoder()
+        self.fields: set[str] = set()
+        """payload fields that any of the passages has"""
+
+
+_begun: dict[Path, _Begun] = {}
+"""in the process that fills them, by their folder"""
+
+
+def _begin(path: Path, dimension: int) -> None:
+    sparse = EdgeSparseVectorParams(modifier=Modifier.Idf, memory=Memory.Cold)
+    config = EdgeConfig(
+        vectors={MEANING: _dense(dimension)} if dimension else None,
+        sparse_vectors={WORDS: sparse},
+        # Qdrant counts in KiB
+        optimizers=EdgeOptimizersConfig(indexing_threshold=EXACT_UP_TO * dimension * 2 // 1024) if dimension else None,
+        payload_memory=Memory.Cold,
+        id_tracker_memory=Memory.Cold,
+        wal_enabled=False,
+    )
+    failpoint("vectors.create", path)
+    _begun[path] = _Begun(EdgeShard.create(str(path), config))
+
+
+def _add(path: Path, batch: pa.RecordBatch, tokens: list[str]) -> None:
+    _upsert(_begun[path], path, batch, tokens)
+
+
+def _finish(path: Path) -> int:
+    begun = _begun.pop(path)
+    failpoint("vectors.optimize", path)
+    # An index over points that have come to rest costs half of one that is kept up to date while they come.
+    begun.shard.optimize()
+    _index(begun.shard, begun.fields, path)
+    return _settle(begun.shard, path)
+
+
+def _at_once(function: Callable[..., Result], *given: Any) -> Future[Result]:
+    done: Future[Result] = Future()
+    done.set_result(function(*given))
+    return done
+
+
+def _upsert(begun: _Begun, path: Path, batch: pa.RecordBatch, tokens: list[str]) -> None:
+    points = list(points_of(batch, tokens, begun.encoder))
+    begun.fields.update(*(payload for _, _, payload in points))
+    failpoint("vectors.upsert", path)
+    begun.shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
 
 
 def _index(shard: EdgeShard, fields: Set[str], path: Path) -> None:

@@ -12,7 +12,6 @@ https://qdrant.tech/documentation/concepts/collections/, .../concepts/indexing/,
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import time
 import uuid
@@ -35,13 +34,12 @@ from relrag_pipelines.stores.vectors.store import (
     INTEGERS,
     KEYWORDS,
     MEANING,
-    SAID,
     SCROLLED,
     WORDS,
     Each,
     StoreError,
     points,
-    words,
+    with_words,
 )
 from relrag_pipelines.tokens import SparseEncoder
 
@@ -180,8 +178,7 @@ def _upsert(
     more: dict[str, int] | None = None,
 ) -> None:
     encoder = SparseEncoder()
-    batches, ahead = itertools.tee(batches)
-    for batch, tokens in zip(batches, each(words, (batch.select(SAID) for batch in ahead)), strict=True):
+    for batch, tokens in with_words(batches, each):
         given = list(points(batch, tokens, encoder))
         size = max((len(vectors.get(MEANING, ())) for _, vectors, _ in given), default=0)
         for some in _parts(given, max(1, _REQUEST_BYTES // (_POINT_BYTES + _NUMBER_BYTES * size))):

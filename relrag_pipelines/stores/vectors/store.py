@@ -5,6 +5,7 @@ A store knows passages by chunk_id and the few payload fields that are filtered 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -32,6 +33,7 @@ SCROLLED = 2_000
 """points that are read at a time"""
 SAID = ["text", "subject", "from", "file_name", "timestamp"]
 """columns of a passage that are searched, in the order in which index_text takes them"""
+_CARRIED = frozenset({"chunk_id", "section", _LAKE_VECTOR, *KEYWORDS, *INTEGERS})
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """a `map` that may use other processes"""
 
@@ -123,6 +125,13 @@ def points(
     found = map(encoder.document, tokens)
     sparse = (one if section is None else _weaker(one) for one, section in zip(found, sections, strict=True))
     return zip(ids, _vectors(batch, sparse), _payloads(batch), strict=True)
+
+
+def with_words(batches: Iterable[pa.RecordBatch], each: Each) -> Iterator[tuple[pa.RecordBatch, list[str]]]:
+    """What `points` takes of each batch: the columns that become points, and the tokens."""
+    batches, ahead = itertools.tee(batches)
+    for batch, tokens in zip(batches, each(words, (batch.select(SAID) for batch in ahead)), strict=True):
+        yield batch.select([name for name in batch.schema.names if name in _CARRIED]), tokens
 
 
 def words(batch: pa.RecordBatch) -> list[str]:
