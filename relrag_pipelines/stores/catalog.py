@@ -11,9 +11,9 @@ So a new message costs its month, however large the archive is. Whoever reads op
 from __future__ import annotations
 
 import shutil
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,7 +34,7 @@ Parts = Mapping[str, Files]
 NAME, BASE = "catalog.duckdb", "base.duckdb"
 """the file's name within a generation, and that of the one it lies on top of"""
 
-_MEMORY, _MEMORY_A_RECORD = 1_000_000_000, 700
+_MEMORY, _MEMORY_A_RECORD = 700_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _BATCH = 2_048
 """passages that are indexed at a time"""
@@ -114,18 +114,10 @@ def build(
             else:
                 changes = _differences(connection, embedded)
             with ThreadPoolExecutor(1) as beside:
-                begun: list[Future[None]] = []
-
-                def passages() -> Iterator[pa.RecordBatch]:
-                    yield from changes[0]
-                    # while they are made ready all processors are busy; after that the index keeps one of them busy
-                    begun.append(beside.submit(_finish, connection, path, replaced is not None))
-
-                given = passages()
+                finished = beside.submit(_finish, connection, path, replaced is not None)
                 if index:
-                    index(given, changes[1])
-                deque(given, maxlen=0)
-                begun[0].result()
+                    index(*changes)
+                finished.result()
         return counts(path)
     except BaseException:
         path.unlink(missing_ok=True)

@@ -162,9 +162,12 @@ def sweep(home: Path) -> None:
     Such a month is made again, or its records are gone and nothing else would ever remove it. A private one stays: its
     rows are needed until its units have been read again. Only who holds the writer's lock may sweep.
     """
-    for part in ("private", "lake"):
-        for left in (home / part).rglob(".*.tmp"):
-            left.unlink()
+    for left in [
+        *(home / "private").rglob(".*.tmp"),
+        *(home / "lake").rglob(".*.tmp"),
+        *(home / "dagster").glob(".*.tmp"),
+    ]:
+        left.unlink()
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
     for table in _DERIVED:
         for source in sources(home):
@@ -254,11 +257,12 @@ def remove(home: Path, source: str) -> None:
     for folder_of in ("raw", "spill"):
         failpoint("lake.remove", home / "private" / folder_of / source)
         shutil.rmtree(home / "private" / folder_of / source, ignore_errors=True)
-    kept = [f"private/{name}/{source}.parquet" for name in ("units", "failures", "threads")]
+    # by its units it is known, so they go last
+    kept = [f"private/{name}/{source}.parquet" for name in ("failures", "threads", "units")]
+    expected.drop(home, kept)
     for name in kept:
         failpoint("lake.remove", home / name)
         (home / name).unlink(missing_ok=True)
-    expected.drop(home, kept)
 
 
 def _damage(home: Path, table: str, source: str, month: str, entry: Entry | None) -> str:
