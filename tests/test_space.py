@@ -10,6 +10,7 @@ import pytest
 
 from relrag_pipelines import space
 from relrag_pipelines.assets.sealed import sealed
+from relrag_pipelines.estimate import FIXED_BYTES
 from relrag_pipelines.stores import lake
 from tests import archive
 
@@ -55,11 +56,30 @@ def test_an_asset_says_what_the_disk_did_and_no_name(error: OSError, said: str) 
 
 def test_vectors_are_not_begun_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = archive.workspace(archive.make(tmp_path)).settings
-    entries = {"2024-01": lake.Entry("", 1, "", "", rows=500, bytes=0)}
-    monkeypatch.setattr("relrag_pipelines.stores.lake.manifest", lambda home, table, source: entries)
-    free = 100_000_000 + 3 * 500 * 2_000
+    held = {
+        "chunks": (500, 30_000),
+        "records": (700, 20_000),
+        "asset_asset_edges": (900, 10_000),
+        "embeddings": (500, 9),
+    }
+
+    def manifest(home: Path, table: str, source: str) -> lake.Manifest:
+        return {"2024-01": lake.Entry("", 1, "", "", *held[table])} if table in held else {}
+
+    monkeypatch.setattr("relrag_pipelines.stores.lake.manifest", manifest)
+    # in each of three sources: vectors, the passages beside the catalog, and the catalog
+    free = 100_000_000 + 3 * (500 * 2_000 + 4 * 30_000 + 5 * 60_000)
     monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: free)
     space.require_for_vectors(settings)
     monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: free - 1)
-    with pytest.raises(space.DiskFull, match="the vectors of the new generation may take 103 MB"):
+    with pytest.raises(space.DiskFull, match="the vectors of the new generation may take 104 MB"):
         space.require_for_vectors(settings)
+    monkeypatch.setattr("relrag_pipelines.machine.free_bytes", lambda folder: free + 500 * 8 * 384)
+    with pytest.raises(space.DiskFull):  # with dense vectors in three sources and not in one
+        space.require_for_vectors(settings.model_copy(update={"embedder": "minilm"}))
+
+
+def test_what_is_needed_counts_what_would_be_built_anew(tmp_path: Path) -> None:
+    made = archive.sync(archive.make(tmp_path))
+    in_lake = sum(path.stat().st_size for path in (made.home / "lake").rglob("*.parquet"))
+    assert FIXED_BYTES + 5 * in_lake < space.needed(made.settings) < FIXED_BYTES + 10**6
