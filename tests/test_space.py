@@ -1,17 +1,21 @@
 """A full disk is recognised in what every library says of it."""
 
 import errno
+import os
+import signal
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import duckdb
 import pytest
 
-from relrag_pipelines import space
+from relrag_pipelines import space, workers
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.estimate import FIXED_BYTES
 from relrag_pipelines.stores import lake
+from relrag_pipelines.workers import Pool
 from tests import archive
 
 
@@ -34,6 +38,50 @@ def test_what_libraries_say(error: Exception, full: bool) -> None:
     wrapped = RuntimeError("while writing")
     wrapped.__cause__ = error
     assert space.is_full(wrapped) is full
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    started = workers.start(1)
+    assert started
+    yield started
+    workers.stop(started)
+
+
+def write_elsewhere(kind: str) -> None:
+    if kind == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    errors = {
+        "file": OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a private name"),
+        "duckdb": duckdb.IOException("Could not write file: No space left on device"),
+        "qdrant": Exception("Service internal error: No space left on device (os error 28)"),
+    }
+    try:
+        raise ValueError("a private name")
+    except ValueError as before:
+        raise errors[kind] from before
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("file", "no space is left on the disk; `relrag doctor` says"),
+        ("duckdb", "no space is left on the disk; `relrag doctor` says"),
+        ("qdrant", "no space is left on the disk; `relrag doctor` says"),
+        ("killed", "a process that takes part was ended by the system, as happens where memory or disk runs out; "),
+    ],
+)
+def test_what_befalls_another_process_is_told_here(pool: Pool, kind: str, said: str) -> None:
+    (executor,) = pool.executors
+
+    @sealed
+    def asset() -> None:
+        executor.submit(write_elsewhere, kind).result()
+
+    with pytest.raises(dg.Failure) as failure:
+        asset()
+    assert str(failure.value.description).startswith(said)
+    assert "private" not in str(failure.value.description)
 
 
 @pytest.mark.parametrize(
