@@ -18,6 +18,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines import space
 from relrag_pipelines.forgetting import unread
 from relrag_pipelines.forgetting.rules import Matcher
 from relrag_pipelines.keys import Keys, safe_native_id
@@ -158,6 +159,8 @@ def items(workspace: Workspace, source: Source, unit: Unit, contents: Contents) 
                 contents.complete &= not item.whole_unit
                 contents.failures.append(replace(item, source=source.name, unit=unit.path))
     except OSError as error:
+        if space.is_full(error):  # what a connector keeps could not be written: that is no fault of the unit
+            raise
         contents.complete = False
         why = f"the file could not be read ({type(error).__name__}); check that it is there and that you may read it"
         contents.failures.append(_failure(source, unit, "unreadable", why, whole=True))

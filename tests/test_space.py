@@ -14,7 +14,8 @@ import pytest
 from relrag_pipelines import space, workers
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.estimate import FIXED_BYTES
-from relrag_pipelines.stores import lake
+from relrag_pipelines.records import Record
+from relrag_pipelines.stores import lake, units
 from relrag_pipelines.workers import Pool
 from tests import archive
 
@@ -131,3 +132,22 @@ def test_what_is_needed_counts_what_would_be_built_anew(tmp_path: Path) -> None:
     made = archive.sync(archive.make(tmp_path))
     in_lake = sum(path.stat().st_size for path in (made.home / "lake").rglob("*.parquet"))
     assert FIXED_BYTES + 5 * in_lake < space.needed(made.settings) < FIXED_BYTES + 10**6
+
+
+def test_a_full_disk_is_no_fault_of_the_file_that_was_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would count as read, and no later sync would look at it again."""
+    config = archive.make(tmp_path)
+
+    def read(*_: object) -> Iterator[Record]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        yield
+
+    with monkeypatch.context() as full:
+        full.setattr("relrag_pipelines.sources.jsonl.read", read)
+        with pytest.raises(OSError, match="No space left"):
+            archive.sync(config)
+    made = archive.sync(config)
+    assert units.load_failures(made.home, "notes") == []
+    assert sum(month.rows for month in lake.manifest(made.home, "records", "notes").values()) == len(archive.NOTES)

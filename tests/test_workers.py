@@ -74,9 +74,11 @@ def test_workers_end_when_their_process_is_killed(tmp_path: Path, work: str) -> 
         "    time.sleep(0.5)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    # no pipe: its end would be waited for, and a process that multiprocessing starts keeps that as long as a worker is
+    with (tmp_path / "said").open("wb") as said:
+        done = subprocess.run([sys.executable, script], stdout=said, stderr=subprocess.DEVNULL, check=False)
     assert done.returncode == -signal.SIGKILL
-    process, until = int(done.stdout), time.monotonic() + 10
+    process, until = int((tmp_path / "said").read_text()), time.monotonic() + 10
     while _alive(process) and time.monotonic() < until:
         time.sleep(0.05)
     assert not _alive(process)
