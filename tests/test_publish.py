@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from relrag_pipelines.stores import catalog, generations
+from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
 from tests import archive
@@ -136,3 +136,13 @@ def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, mo
     assert not on_top(config)
     assert found(config, "rusty boiler")[0] == "new"
     assert len(generations.numbers(archive.workspace(config).home)) == 2
+
+
+def test_vectors_that_lack_a_passage_are_not_published(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build = vectors.build
+    monkeypatch.setattr(vectors, "build", lambda *given, **named: build(*given, **named) - 1)
+    assert commands.sync(config) == commands.COULD_NOT
+    assert "the new generation does not fit together: {'points': " in capsys.readouterr().out
+    assert generations.current_number(archive.workspace(config).home) is None
