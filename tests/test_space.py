@@ -6,6 +6,7 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import dagster as dg
 import duckdb
@@ -14,7 +15,6 @@ import pytest
 from relrag_pipelines import space, workers
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.estimate import FIXED_BYTES
-from relrag_pipelines.records import Record
 from relrag_pipelines.stores import lake, units
 from relrag_pipelines.workers import Pool
 from tests import archive
@@ -140,9 +140,8 @@ def test_a_full_disk_is_no_fault_of_the_file_that_was_being_read(
     """Else it would count as read, and no later sync would look at it again."""
     config = archive.make(tmp_path)
 
-    def read(*_: object) -> Iterator[Record]:
+    def read(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        yield
 
     with monkeypatch.context() as full:
         full.setattr("relrag_pipelines.sources.jsonl.read", read)
