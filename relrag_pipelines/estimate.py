@@ -32,7 +32,7 @@ _PER_TEXT = {"document": (1.5, 8.0), "jsonl": (1.5, 8.0), "gmail": (1.5, 8.0)}
 """seconds for each MB of text, and bytes of private records, lake and two generations for each byte of it"""
 _PER_TEXT_OF_OTHERS = (4.0, 24.0)
 """many short records, as in a chat"""
-_BYTES_A_PASSAGE, _BYTES_A_NUMBER = 500, 15
+_BYTES_A_PASSAGE, _BYTES_A_NUMBER = 500, 19
 _TEXT_SHARE = {
     ".pdf": 0.1,
     ".docx": 0.2,
@@ -60,7 +60,8 @@ def estimate(kind: str, files: int, bytes_by_suffix: Mapping[str, int]) -> Estim
 def vector_bytes(text: float, dimension: int) -> int:
     """Disk for the dense vectors of so many bytes of text, where every passage gets one; 0 for no dimension.
 
-    6,100 passages of 490 bytes took 2.3 kB each in the cache, 1.6 in the lake and 0.8 in each of two generations.
+    6,100 passages of 490 bytes took 2.3 kB each in the cache, 1.6 in the lake, 0.8 in each of two generations, and 1.5
+    beside the catalog while they are put into the store.
     """
     return int(text / _BYTES_A_PASSAGE * _BYTES_A_NUMBER * dimension)
 

@@ -201,8 +201,10 @@ def publish_settings(workspace: Workspace) -> str:
     names = [source.name for source in settings.sources]
     relations = [settings.link_max_records, [repr(word) for word in owner_links.load(workspace.home)]]
     server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
+    # also where no record was forgotten: what the owner had said of somebody stands in generations as well
+    forgotten = [last] if (last := rules.load(workspace.home).last) else []
     made_by = [SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace)]
-    return stamp_hash([*made_by, names, relations, *server])
+    return stamp_hash([*made_by, names, relations, *server, *forgotten])
 
 
 def policy_hash(workspace: Workspace) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 from relrag_pipelines import embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines.embedders import passages
+from relrag_pipelines.forgetting import rules
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.records import SCHEMA_VERSION, Failure, OwnerLink, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
@@ -121,7 +123,8 @@ def _build_on_top(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]
             index=index,
             **_relations(workspace),
         )
-    except catalog.TangledError:
+    except (catalog.TangledError, duckdb.OutOfMemoryException):
+        # what is joined with all of the base may take more than building anew, month by month
         return None
     if catalog.removed(place / CATALOG, previous):
         # what was deleted would stay in the base and in the files of the vectors
@@ -149,11 +152,18 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
     embedder = _read_about(place)["embedder"]
-    about = {"inputs": inputs, "policy": policy, "embedder": embedder, "counts": {**counts, "deleted": deleted}}
+    forgotten = rules.load(workspace.home).last
+    about = {
+        "inputs": inputs,
+        "policy": policy,
+        "embedder": embedder,
+        "counts": {**counts, "deleted": deleted},
+        "forgotten": forgotten,
+    }
     if there := vectors.collection(place / VECTORS):
         about["collection"] = there.name
-    # neither what was deleted nor what another policy let through may stay readable in an older generation or vector
-    forget = bool(deleted) or apart
+    # what was deleted or forgotten, or what another policy let through, may stay in no older generation or vector
+    forget = bool(deleted) or apart or forgotten > before.get("forgotten", 0)
     if forget:
         passages.forget(workspace.home)
     sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=_carried(workspace, place))

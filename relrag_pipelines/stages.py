@@ -6,6 +6,7 @@ Declared once here: the plan asks what a stage reads and depends on, the Dagster
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -240,22 +241,28 @@ _IDS = frozenset(
 """columns that no policy touches; the export made them safe"""
 
 
-def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> int:
-    """How many strings of the newest redacted records hold what the policy forbids; looks at `most` records at most."""
+def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[str, int]:
+    """Strings of the newest redacted records that hold what the policy forbids: how many, by month that holds any.
+
+    Looks at `most` records at most.
+    """
+    found: Counter[str] = Counter()
     if not workspace.settings.pii_redaction_enabled:
-        return 0
-    found = looked = 0
+        return found
+    looked = 0
     for month in sorted(lake.manifest(workspace.home, "records", source.name), reverse=True):
         rows = lake.read(workspace.home, "records", source.name, month).slice(0, most - looked)
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
             row["extra"] = redact.without_refs(row["extra"])
             texts = _strings([value for name, value in row.items() if name not in _IDS])
-            found += sum(bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts)
+            found[month] += sum(
+                bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts
+            )
         looked += rows.num_rows
         if looked >= most:
             break
-    return found
+    return +found
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -8,8 +8,11 @@ or not at all, and what a kill leaves of them the next sync sweeps or replaces.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import itertools
 import os
+import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
@@ -23,6 +26,8 @@ Result = TypeVar("Result")
 
 _AHEAD = 3
 """items that are begun or wait, for each process"""
+_PR_SET_PDEATHSIG = 1
+"""of Linux's prctl(2): the signal that a process gets when the one that started it ends"""
 
 
 class Pool(NamedTuple):
@@ -35,7 +40,8 @@ class Pool(NamedTuple):
 def start(processes: int | None = None) -> Pool | None:
     """A pool of so many processes beside this one, by default one less than there are processors; none is no pool.
 
-    They begin at once, so that what they import is there when it is needed.
+    They begin at once, so that what they import is there when it is needed. Where the system ends one of them, what it
+    was asked for raises concurrent.futures.BrokenExecutor. On Linux they end with the thread that calls this.
     """
     count = (os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count() or 1) - 1
     count = count if processes is None else processes
@@ -122,6 +128,10 @@ def _begin() -> None:
     for stream in (1, 2):
         os.dup2(nowhere, stream)
     Thread(target=_end_with_parent, daemon=True).start()
+    if sys.platform == "linux":
+        # also while a library keeps Python's lock, which the thread needs: what goes on writing vectors when the
+        # writer is gone would write into those of the next sync
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     atexit.register(os._exit, 0)  # taking apart all that was imported takes longer than most work
 
 

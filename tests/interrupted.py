@@ -75,6 +75,7 @@ _WRITES = (
     "inputs",
     "about",
     "failures",
+    "passages",
 )
 """last parts of the names of places that need room on the disk"""
 

@@ -106,8 +106,9 @@ def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(pa.Table.from_pylist(raw, pq.read_schema(path)), path)
-    assert not passed(["chat", "redacted"], "no_unredacted_value")
     assert not passed(["chat", "edges"], "manifest_true")
+    assert not passed(["chat", "redacted"], "no_unredacted_value")
+    assert "2024-01" not in lake.manifest(workspace.home, "records", "chat")
 
     generation = generations.current_number(workspace.home)
     catalog = workspace.home / "published" / str(generation) / "catalog.duckdb"

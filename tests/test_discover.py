@@ -201,7 +201,7 @@ def test_estimates_grow_with_text_and_not_with_pictures() -> None:
     assert text.seconds > 5 * pages.seconds
     assert text.bytes > 10_000_000
     assert estimate("jsonl", 0, {}).bytes == 0
-    assert vector_bytes(6_100 * 490, 384) == pytest.approx(6_100 * 5_500, rel=0.1), "what was measured"
+    assert vector_bytes(6_100 * 490, 384) == pytest.approx(6_100 * 7_000, rel=0.1), "what was measured"
     assert vector_bytes(1e9, 0) == 0
 
 

@@ -12,7 +12,7 @@ from tests.proofs import crash
 from tests.proofs.crash import Scenario
 
 KILLS = 12
-FULL = [Place("catalog.commit"), Place("dagster.commit", 9)]
+FULL = [Place("catalog.passages"), Place("catalog.commit"), Place("dagster.commit", 9)]
 
 
 @pytest.fixture(scope="module")

@@ -367,7 +367,7 @@ def test_what_does_not_fit_into_memory_waits_on_disk(archive: Archive, monkeypat
     archive.export()
     whole = archive.rows()
     monkeypatch.setattr(spill, "MOST_BYTES", 1)
-    monkeypatch.setattr("relrag_pipelines.export._FLUSH_ROWS", 10)
+    monkeypatch.setattr("relrag_pipelines.unit_contents._FLUSH_ROWS", 10)
     put_away: list[Path] = []
     before = spill.Tables._put_away
 

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from relrag_pipelines.stores import catalog, generations, vectors
@@ -116,6 +117,25 @@ def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> N
     assert commands.sync(config) == 0
     assert not on_top(config)
     assert found(config, "orangery heated")[0] == "new"
+
+
+def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert commands.sync(config) == 0
+    add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
+    finish, tried = catalog._finish, []
+
+    def finish_whole(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
+        tried.append(on_top)
+        if on_top:
+            connection.execute("SET memory_limit = '1MB'")
+        finish(connection, path, on_top)
+
+    monkeypatch.setattr(catalog, "_finish", finish_whole)
+    assert commands.sync(config) == 0
+    assert tried == [True, False]
+    assert not on_top(config)
+    assert found(config, "rusty boiler")[0] == "new"
+    assert len(generations.numbers(archive.workspace(config).home)) == 2
 
 
 def test_vectors_that_lack_a_passage_are_not_published(

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stores import generations, lake, units
 from relrag_query.commands import sync as commands
 from relrag_query.commands.verify import verify
 from tests import archive
+
+RECORD = arrow_schema(Record).names
 
 
 @pytest.fixture
@@ -300,3 +303,29 @@ def test_a_copy_under_another_suffix_takes_nothing_away(config: Path) -> None:
     (config.parent / "papers" / "a.pdf").write_text(archive.LEASE)
     assert sync(config) == 1
     assert len(archive.chunks(config, "papers")) == 1
+
+
+def test_what_was_not_redacted_is_made_again_before_anything_of_it_is_published(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = archive.workspace(config).home
+    assert sync(config) == 0
+    with (config.parent / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
+        file.write("15/02/2024, 08:00 - Petr Kolar: My new number is 052-765-4321\n")
+    with monkeypatch.context() as broken:
+        broken.setattr("relrag_pipelines.redact.redact_records", lambda rows, *_: (rows.select(RECORD), []))
+        for _ in range(2):  # the second finds what the first left
+            sync(config)
+            said = capsys.readouterr().out
+            assert "chat/redacted: check no_unredacted_value: " in said
+            assert "still held personal data, in 2024-02; " in said
+            assert generations.current_number(home) == 1
+            assert "2024-02" not in lake.manifest(home, "records", "chat")
+    assert sync(config) == 0
+    assert generations.current_number(home) == 2
+    (row,) = [
+        row
+        for row in lake.read(home, "records", "chat", "2024-02").to_pylist()
+        if row["text"].startswith("My new number is ")
+    ]
+    assert "052-765-4321" not in row["text"]

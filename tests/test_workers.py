@@ -58,19 +58,35 @@ def test_a_failure_elsewhere_is_one_here(pool: Pool) -> None:
         list(workers.each(pool, fail, [0, 0, 0]))
 
 
-def test_workers_end_when_their_process_is_killed(tmp_path: Path) -> None:
+LIBRARIES = "__import__('ctypes').PyDLL(None).sleep(30)"
+"""keeps Python's lock, as Qdrant's engine does"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "0",
+        pytest.param(LIBRARIES, marks=pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends it at once")),
+    ],
+    ids=["idle", "within a library"],
+)
+def test_workers_end_when_their_process_is_killed(tmp_path: Path, work: str) -> None:
     script = tmp_path / "killed.py"
     script.write_text(
-        "import os, signal\n"
+        "import os, signal, time\n"
         "from relrag_pipelines import workers\n"
         "if __name__ == '__main__':\n"
         "    pool = workers.start(1)\n"
         "    print(pool.executors[0].submit(os.getpid).result(), flush=True)\n"
+        f"    pool.executors[0].submit(eval, {work!r})\n"
+        "    time.sleep(0.5)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    # no pipe: its end would be waited for, and a process that multiprocessing starts keeps that as long as a worker is
+    with (tmp_path / "said").open("wb") as said:
+        done = subprocess.run([sys.executable, script], stdout=said, stderr=subprocess.DEVNULL, check=False)
     assert done.returncode == -signal.SIGKILL
-    process, until = int(done.stdout), time.monotonic() + 10
+    process, until = int((tmp_path / "said").read_text()), time.monotonic() + 10
     while _alive(process) and time.monotonic() < until:
         time.sleep(0.05)
     assert not _alive(process)

@@ -4,6 +4,7 @@ import functools
 import io
 import traceback
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -66,6 +67,11 @@ def sealed(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
             said = "the path of the source is missing or cannot be listed; `relrag plan` says which"
         except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
             interrupt, said = type(error), ""
+        except BrokenExecutor:
+            said = (
+                "a process that takes part was ended by the system, as happens where memory or disk runs out; make "
+                "room (`relrag doctor` says how much a sync needs), then run `relrag sync` again"
+            )
         except BaseException as error:  # noqa: BLE001  its message may quote what was being read
             frame = traceback.extract_tb(error.__traceback__)[-1]
             what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__

@@ -120,7 +120,17 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
     @sealed
     def _check() -> dg.AssetCheckResult:
         found = stages.unredacted(workspace, source)
-        return dg.AssetCheckResult(passed=found == 0, metadata={"values": found})
+        if not found:
+            return dg.AssetCheckResult(passed=True, metadata={"values": 0})
+        # without them nothing can follow from them: whoever goes on has to redact these months again, and is checked
+        with writing(workspace.home, f"redacted of {source.name}", _WAIT_SECONDS):
+            lake.drop(workspace.home, "records", source.name, sorted(found))
+        values = sum(found.values())
+        said = (
+            f"{values} of what was redacted still held personal data, in {', '.join(sorted(found))}; nothing of that "
+            "is published, and the next sync redacts it again; if it stays so, please report it"
+        )
+        return dg.AssetCheckResult(passed=False, metadata={"values": values}, description=said)
 
     return _check
 

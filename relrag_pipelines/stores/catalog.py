@@ -64,7 +64,8 @@ _LAYERED = ("records", "identifiers", "chunks", "asset_asset_edges")
 """tables that are those of the base and those on top of it; of the others the top has all"""
 _TABLES = (*_LAYERED, "failures", "pending_edges", "terms")
 _STORED = (*_TABLES, "shared", "replaced")
-_LAKE = (*_LAYERED, "failures")
+LAKE = (*_LAYERED, "failures")
+"""tables of the lake that a catalog is made from"""
 _HANDLES = "shared_handles"
 """read only where a catalog is built on top of the one that holds it"""
 
@@ -278,13 +279,13 @@ def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: Parts) -> None:
     """A view `lake_<table>` of each table's parquet files; `part` numbers them by source, then month."""
-    order = list(dict.fromkeys(name for table in _LAKE for name, _ in parts.get(table, ())))
+    order = list(dict.fromkeys(name for table in LAKE for name, _ in parts.get(table, ())))
     files = [
-        (table, order.index(name), file) for table in _LAKE for name, found in parts.get(table, ()) for file in found
+        (table, order.index(name), file) for table in LAKE for name, found in parts.get(table, ()) for file in found
     ]
     months = sorted({(source, file.stem) for _, source, file in files})
     number = {month: part for part, month in enumerate(months)}
-    for table in _LAKE:
+    for table in LAKE:
         of_table = [(str(file), (source, file.stem)) for name, source, file in files if name == table]
         view = f"lake_{table}"
         if not of_table:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.records import PrivateRecord, arrow_schema
 from relrag_pipelines.stores.atomic import make_private
+from relrag_pipelines.stores.failpoints import failpoint
 
 MOST_BYTES = 64 * 2**20
 """held in memory before it is put on disk"""
@@ -82,6 +83,7 @@ class Tables:
         make_private(folder)
         for month in dict.fromkeys(month for one in self._held for month in one.places):
             file = folder / f"{month}-{os.getpid()}-{next(_NUMBERS)}.arrow"
+            failpoint("spill.write", file)
             with pa.ipc.new_file(str(file), arrow_schema(PrivateRecord)) as writer:
                 for one in self._held:
                     if month in one.places:

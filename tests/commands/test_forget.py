@@ -14,6 +14,7 @@ from relrag_pipelines.export import export
 from relrag_pipelines.forgetting import purge, rules, traces
 from relrag_pipelines.forgetting.rules import ForgettingError
 from relrag_pipelines.keys import KeysError
+from relrag_pipelines.links import owner as links
 from relrag_pipelines.stores import generations, lake, units
 from relrag_query.commands import forget as commands
 from relrag_query.commands import sync as syncing
@@ -139,6 +140,29 @@ def test_a_person_goes_from_every_source_with_the_chat_that_is_named_for_them(
     read(config)
     assert plans.current(archive.workspace(config)).exports == []
     assert holding(config, "Ota Novak", "later.md") == []
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["to its end", "killed before it published"])
+def test_what_the_owner_said_of_somebody_leaves_every_generation(
+    config: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    """Somebody of whom there is no record, so that nothing is deleted."""
+    home = archive.workspace(config).home
+    links.link_assets("jsonl:notes:n1", "jsonl:notes:n2", "references", provenance="as Zdenek Hora said", config=config)
+    assert syncing.sync(config) == 0
+    links.link_assets("jsonl:notes:n1", "jsonl:notes:n2", "references", provenance="certainly", config=config)
+    assert syncing.sync(config) == 0
+    assert sorted(generations.numbers(home)) == [2, 3]
+    assert {path.split("/")[1] for path in holding(config, "Zdenek Hora")} == {"2", "links.jsonl"}
+    with monkeypatch.context() as cut:
+        if killed:
+            cut.setattr(commands, "_publish", lambda workspace: [])
+        forget(Wanted(person="Zdenek Hora"), config, yes=True)
+    if killed:
+        assert syncing.sync(config) == 0
+    assert generations.numbers(home) == [4]
+    assert holding(config, "Zdenek Hora") == []
+    assert plans.current(archive.workspace(config)).empty
 
 
 def test_what_is_older_stays_out_of_later_exports_too(unpublished: Path) -> None:

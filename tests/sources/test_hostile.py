@@ -139,8 +139,8 @@ DOCUMENTS: dict[str, tuple[Callable[[], bytes], str]] = {
 READ = r"""
 import json, re, resource, sys
 from pathlib import Path
-from relrag_pipelines.export import _Contents, _items
 from relrag_pipelines.sources import Unit
+from relrag_pipelines.unit_contents import Contents, items
 from tests import archive
 made = archive.workspace(Path(sys.argv[1]))
 source = made.settings.sources[0]
@@ -153,8 +153,8 @@ def peak():
 
 told = {}
 for file in sorted(Path(sys.argv[2]).iterdir()):
-    contents = _Contents()
-    records = sum(1 for _ in _items(made, source, Unit(file.name, file, file.stat().st_size, 0), contents))
+    contents = Contents()
+    records = sum(1 for _ in items(made, source, Unit(file.name, file, file.stat().st_size, 0), contents))
     faults = [failure.fault for failure in contents.failures]
     told[file.stem] = [faults, records, peak()]
 print(json.dumps(told))

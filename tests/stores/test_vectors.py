@@ -1,7 +1,9 @@
 """The vector store: what it finds and filters, and that reading changes nothing."""
 
+import errno
 import hashlib
 import itertools
+import shutil
 import subprocess
 import sys
 import uuid
@@ -10,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from qdrant_edge import EdgeShard
 
@@ -233,6 +236,27 @@ def test_build_replaces_what_is_there(tmp_path: Path) -> None:
     assert vectors.build(tmp_path / "v", batches(rows()[:2])) == 2
     with closing(vectors.open(tmp_path / "v")) as store:
         assert store.count() == 2
+
+
+def test_a_build_that_fails_elsewhere_leaves_nobody_writing(tmp_path: Path) -> None:
+    many = list(batches([{"chunk_id": name(number), "text": f"note {number}"} for number in range(200)]))
+
+    def failing() -> Iterator[pa.RecordBatch]:
+        for batch in many:
+            for first in range(0, batch.num_rows, 20):
+                yield batch.slice(first, 20)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    pool = workers.start(1)
+    assert pool
+    (beside,) = pool.executors
+    try:
+        with pytest.raises(OSError, match="No space left"):
+            vectors.build(tmp_path / "vectors", failing(), beside=beside)
+        shutil.rmtree(tmp_path / "vectors")
+        assert vectors.build(tmp_path / "vectors", many, beside=beside) == 200
+    finally:
+        workers.stop(pool)
 
 
 def test_an_empty_archive(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -93,13 +93,21 @@ def build(
     path.mkdir(parents=True)
     submit = beside.submit if beside else _at_once
     waiting: deque[Future[None]] = deque([submit(_begin, path, dimension)])
-    for batch, tokens in with_words(batches, each):
-        waiting.append(submit(_add, path, batch, tokens))
-        if len(waiting) > _AHEAD:
+    try:
+        for batch, tokens in with_words(batches, each):
+            waiting.append(submit(_add, path, batch, tokens))
+            if len(waiting) > _AHEAD:
+                waiting.popleft().result()
+        while waiting:
             waiting.popleft().result()
-    while waiting:
-        waiting.popleft().result()
-    return submit(_finish, path).result()
+        return submit(_finish, path).result()
+    except BaseException:
+        # whoever makes room or begins anew may be sure that nothing is written there any more
+        for one in waiting:
+            one.cancel()
+        wait(waiting)
+        submit(_abandon, path)
+        raise
 
 
 def extend(
@@ -222,6 +230,10 @@ def _finish(path: Path) -> int:
     filling.shard.optimize()
     _index(filling.shard, filling.fields, path)
     return _settle(filling.shard, path)
+
+
+def _abandon(path: Path) -> None:
+    _filling.pop(path, None)
 
 
 def _at_once(function: Callable[..., Result], *given: Any) -> Future[Result]:
