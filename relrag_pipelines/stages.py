@@ -163,7 +163,7 @@ STAGES = (
         "edges",
         "asset_asset_edges",
         ("records", "chunks"),
-        4,
+        5,
         "Claims of relations: thread_member, attachment_of, reply_to, references, chunk_of, transcript_of.",
         _edges,
     ),
