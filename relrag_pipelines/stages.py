@@ -136,7 +136,7 @@ STAGES = (
         "identifiers",
         "identifiers",
         ("private_records",),
-        1,
+        2,
         "Who appears in a record in what role, with a keyed value that joins channels.",
         _identifiers,
         policy,
