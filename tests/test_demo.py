@@ -3,8 +3,10 @@
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pypdfium2
 import pytest
 
 from relrag_pipelines.links import generate_asset_id
@@ -326,3 +328,35 @@ def test_the_line_of_the_commit_is_that_of_the_seed(archive: Archive) -> None:
     assert (best.chunk.from_, best.chunk.timestamp) == ("Jan Novák <jan.novak@firma.cz>", "2025-01-10T14:48:00Z")
     answer = archive.ask(QUESTIONS["authorization"]["question"])
     assert "a3b2c1d8" in answer.text
+
+
+def test_of_an_edited_and_a_shrunk_document_nothing_old_is_left(archive: Archive, tmp_path: Path) -> None:
+    """The reading list says another chapter, and the Scrum Guide has lost its last page."""
+    shutil.copytree(archive.settings.home_path.parent, tmp_path, dirs_exist_ok=True)
+    documents = tmp_path / "examples" / "archive" / "documents"
+    listed, guide = (
+        documents / "notes" / "reading-list.md",
+        documents / "papers" / "Schwaber, K. (2020). Scrum Guide.pdf",
+    )
+    listed.write_text(listed.read_text(encoding="utf-8").replace("Chapter 4 twice", "Chapter 5 twice"), "utf-8")
+    with pypdfium2.PdfDocument(guide) as pages:
+        before = len(pages)
+        last = pages[before - 1].get_textpage().get_text_range().split("\n")[-1].strip()
+        pages.del_page(before - 1)
+        pages.save(tmp_path / "shorter.pdf")
+    (tmp_path / "shorter.pdf").replace(guide)
+    query = """SELECT count(DISTINCT page_number), bool_or(contains(text, $last)) FROM chunks
+        WHERE file_name = $file"""
+    asked = {"file": guide.name, "last": last}
+    assert archive._catalog.execute(query, asked).fetchone() == (before, True)
+    assert commands.sync(tmp_path / "relrag.toml") == 0
+    with Archive.open(tmp_path / "relrag.toml") as later:
+        assert later._catalog.execute(query, asked).fetchone() == (before - 1, False)
+        (record,) = later._catalog.execute("SELECT text FROM records WHERE file_name = 'reading-list.md'").fetchall()
+        assert "Chapter 5 twice" in record[0]
+        assert "Chapter 4 twice" not in record[0]
+        counted = "SELECT count(*) FROM records"
+        assert later._catalog.execute(counted).fetchall() == archive._catalog.execute(counted).fetchall()
+    assert len(list((later.settings.home_path / "published").glob("[0-9]*"))) == 1, (
+        "older generations held the old text"
+    )
