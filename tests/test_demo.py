@@ -49,7 +49,7 @@ def is_of(source: Source, wanted: dict[str, Any]) -> bool:
     if chunk.source != wanted["source"]:
         return False
     if "id" in wanted:
-        return chunk.source_id == wanted["id"]
+        return bool(chunk.source_id == wanted["id"])
     return any(wanted["file"] in place for place in [*source.locations, chunk.source_uri or ""])
 
 
