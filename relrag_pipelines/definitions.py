@@ -119,7 +119,8 @@ def changed_sources(workspace: Workspace) -> Requests:
     for one in surveys:
         if one.scan and (one.scan.changed or one.scan.gone):
             # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
-            units = [(path, one.scan.units[path].mtime_ns) for path in one.scan.changed]
+            changed = map(one.scan.units.__getitem__, one.scan.changed)
+            units = [(unit.path, unit.mtime_ns, unit.around) for unit in changed]
             state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
             yield dg.RunRequest(run_key=key, asset_selection=[dg.AssetKey([one.source, "export"])])

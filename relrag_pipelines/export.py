@@ -96,7 +96,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     full = full or lake.private_outdated(home, source.name) or (kind.threads and not threads.known(home, source.name))
     hashes, grown = _content_hashes(workspace, source, found, known, full)
     copies = _copies(hashes) if kind.one_record else {}
-    readers = {path: f"{reader}+{keyed(repr(copies[path]))}" if path in copies else reader for path in found.units}
+    readers = {path: units.read_by(unit, reader, keyed) for path, unit in found.units.items()}
+    readers |= {path: f"{readers[path]}+{keyed(repr(places))}" for path, places in copies.items()}
     stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
 
     change = _gone(source, known, found.gone)

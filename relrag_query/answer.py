@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from relrag_query.coverage import Term, coverage, kind_tokens, metadata_tokens, tokens
+from relrag_query.coverage import Term, coverage, kind_tokens, metadata_tokens, passage_tokens, tokens
 from relrag_query.hits import Hit
 from relrag_query.intent import QueryIntent
 from relrag_query.sentences import Unit, split, units
@@ -18,6 +18,8 @@ MOST_SENTENCES = 6
 _OF_ONE_RECORD = 2
 _NEAR_BEST = 0.8
 """a passage that covers less than this share of what the best covers is about something else"""
+_OF_OTHERS = 0.8
+"""what a passage counts where the question asks what somebody said, and that one neither wrote it nor is named in it"""
 _APART = 0.7
 """what a word is worth that shares no sentence with a word that it stands beside in the question"""
 _AROUND = 0.25
@@ -70,7 +72,8 @@ def answer(
     the share below which nothing is an answer; then there are no sentences. `said_in` are types of records: where some
     of these answer, the others are not quoted.
     """
-    judged = [(hit, passage_credit(hit, terms)) for hit in hits]
+    people = _people(terms) if QueryIntent.PERSON_HISTORY in intents else []
+    judged = [(hit, passage_credit(hit, terms) * (1.0 if _concerns(hit, people) else _OF_OTHERS)) for hit in hits]
     for hit, credit in judged:
         if hit.role is None:
             hit.display_score = hit.weight * credit
@@ -84,6 +87,18 @@ def answer(
     if across:
         chosen.sort(key=lambda one: one.unit.ts or 0)
     return Evidence(chosen, best, bar)
+
+
+def _people(terms: Sequence[Term]) -> list[Term]:
+    """The words of a question that are written like names."""
+    return [term for term in terms if term.said.istitle() and not term.light]
+
+
+def _concerns(hit: Hit, people: Sequence[Term]) -> bool:
+    """Whether one of these wrote a passage, received it, took part or is named in it; True where nobody is meant."""
+    chunk = hit.chunk
+    held = passage_tokens(chunk) | tokens("\n".join([*chunk.to, *chunk.participants]))
+    return not people or any(term.found(held) for term in people)
 
 
 def passage_credit(hit: Hit, terms: Sequence[Term]) -> float:

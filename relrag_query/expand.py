@@ -1,4 +1,5 @@
-"""The asset neighbourhood: what a hit is attached to, what is attached to it, and the newest of its thread.
+"""The asset neighbourhood: what a hit is attached to, what is attached to it, the newest of its thread, and what refers
+to it or is referred to.
 
 It is followed only where the question asks for it. What it adds ranks behind every hit.
 """
@@ -11,13 +12,15 @@ from relrag_pipelines.records import Chunk
 from relrag_query import graph, passages
 from relrag_query.hits import ASSET_NEIGHBORHOOD, Hit
 from relrag_query.intent import QueryIntent
-from relrag_query.retrieve import Context, expand_document_chunks
+from relrag_query.retrieve import Context, expand_document_chunks, read_extra, read_messages
 
-PARENT, ATTACHMENT, THREAD = 0.40, 0.38, 0.35
+PARENT, ATTACHMENT, THREAD, REFERENCE = 0.40, 0.38, 0.35, 0.33
 """display scores of what is added"""
 
 _THREAD_MEMBERS = 8
 """so many of a thread, the newest"""
+_REFERENCES = 8
+"""so many that are related, the surest"""
 _SEEDS = 5
 _NEAR_BEST = 0.75
 """so many of the best hits are followed; behind them the neighbourhood is that of noise"""
@@ -32,7 +35,7 @@ _SHOWN = {
 def neighborhood(hits: list[Hit], context: Context) -> list[Hit]:
     """The step of the query: nothing where no intent asks for it, or the setting is off."""
     asked = context.expansion
-    if not (asked.threads or asked.attachments):
+    if not (asked.threads or asked.attachments or asked.references):
         return hits
     if not context.settings.asset_neighborhood_expansion_enabled:
         context.note("neighborhood", "asked for, but asset_neighborhood_expansion_enabled is false")
@@ -44,6 +47,7 @@ def neighborhood(hits: list[Hit], context: Context) -> list[Hit]:
         expand_threads=asked.threads,
         expand_attachments=asked.attachments,
         expand_chunks=False,
+        expand_references=asked.references,
     )
 
 
@@ -54,10 +58,11 @@ def expand_asset_neighborhood(
     expand_threads: bool = True,
     expand_attachments: bool = True,
     expand_chunks: bool = True,
+    expand_references: bool = True,
 ) -> list[Hit]:
     """The results and their neighbourhood, each passage once, at most `max_total` in all.
 
-    The record that contains a result always comes along.
+    The record that contains a result always comes along. What is related by `references` says why and how surely.
     """
     if expand_chunks:
         results = expand_document_chunks(results, context, max_total)
@@ -71,6 +76,11 @@ def expand_asset_neighborhood(
             if chunk.asset_id not in present and len(results) + len(added) < max_total:
                 present.add(chunk.asset_id)
                 added.append(Hit(chunk, lowest * score, score, ASSET_NEIGHBORHOOD, promoted=shown))
+    for hit in _references(seeds, context) if expand_references else ():
+        if hit.chunk.asset_id not in present and len(results) + len(added) < max_total:
+            present.add(hit.chunk.asset_id)
+            hit.score = lowest * REFERENCE
+            added.append(hit)
     context.note("neighborhood", f"{len(added)} neighbours of {len(seeds)} hits added")
     return [*results, *added]
 
@@ -104,6 +114,41 @@ def _rings(seeds: list[Hit], context: Context, threads: bool, attachments: bool)
             sorted(_first(passages.of_assets(connection, members)), key=lambda one: -(one.ts or 0)) if members else []
         )
         yield THREAD, newest
+
+
+def _references(seeds: list[Hit], context: Context) -> list[Hit]:
+    """What refers to the seeds and what they refer to, the surest first; a chat message comes in its window."""
+    said = {ref: None for hit in seeds for ref in _records(hit)}
+    found = [
+        (-one.confidence, one.asset_ref, f"{ref}: {one.provenance} ({one.confidence:g})")
+        for ref in said
+        for one in graph.get_asset_neighbors(context.connection, ref, ["references"])
+        if one.asset_ref not in said
+    ]
+    why: dict[str, str] = {}
+    for _, ref, told in sorted(found):
+        why.setdefault(ref, told)
+    windows = {ref: _window(ref, context) for ref in list(why)[:_REFERENCES]}
+    firsts = {one.asset_id: one for one in _first(passages.of_assets(context.connection, list(windows.values())))}
+    hits = [
+        Hit(firsts[place], 0.0, REFERENCE, ASSET_NEIGHBORHOOD, related=why[ref], members=[ref] if place != ref else [])
+        for ref, place in windows.items()
+        if place in firsts and context.where.allows(firsts[place].source, firsts[place].kind, firsts[place].ts)
+    ]
+    return read_extra(read_messages(hits, context), context)
+
+
+def _records(hit: Hit) -> list[str]:
+    """The records that a hit is of; of a chat window the messages that hold words of the question."""
+    if not hit.chunk.members:
+        return [hit.chunk.asset_id]
+    return [hit.messages[place].asset_id for place in hit.matching] or hit.chunk.members
+
+
+def _window(ref: str, context: Context) -> str:
+    """The chat window that holds a message; another record itself."""
+    held = graph.get_asset_neighbors(context.connection, ref, ["chunk_of"], "in", 1)
+    return held[0].asset_ref if held and not held[0].asset_ref.startswith("chunk:") else ref
 
 
 def _first(chunks: list[Chunk]) -> list[Chunk]:

@@ -38,6 +38,8 @@ class Hit:
     """shown even though its role hides it: the question asked for it, or the answer cites it"""
     hit_of: str | None = None
     """of a sibling: chunk_id of the hit that brought it in, whose decision it shares"""
+    related: str = ""
+    """of one that a relation brought in: the record it is related to, why, and how sure that is, 0 to 1"""
     weight: float = 1.0
     """what it counts beside others: less where it was sent to many"""
     in_time: bool = False

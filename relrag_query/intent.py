@@ -38,6 +38,8 @@ class Expansion:
     """to the thread that holds a hit"""
     attachments: bool = False
     """to what a hit is attached to, and what is attached to it"""
+    references: bool = False
+    """to what shares something rare with a hit, or names it, in any source"""
     depth: int = 0
     """hops in the edge table"""
 
@@ -48,7 +50,7 @@ EXPANSIONS = {
     QueryIntent.FAMILY_CONTEXT: Expansion(relationships=True, person_scoped=True, depth=1),
     QueryIntent.ASSET_THREAD: Expansion(threads=True, depth=1),
     QueryIntent.ASSET_ATTACHMENT: Expansion(attachments=True, depth=1),
-    QueryIntent.CROSS_CHANNEL: Expansion(threads=True, attachments=True, depth=2),
+    QueryIntent.CROSS_CHANNEL: Expansion(threads=True, attachments=True, references=True, depth=2),
     QueryIntent.GENERAL: Expansion(),
 }
 
@@ -213,6 +215,7 @@ def expansion(intents: Sequence[QueryIntent]) -> Expansion:
         person_scoped=any(rule.person_scoped for rule in rules),
         threads=any(rule.threads for rule in rules),
         attachments=any(rule.attachments for rule in rules),
+        references=any(rule.references for rule in rules),
         depth=max((rule.depth for rule in rules), default=0),
     )
 

@@ -114,6 +114,8 @@ def _source(source: Source, zone: ZoneInfo, with_text: bool) -> Iterator[str]:
         for one in source.cited or [hit]:
             yield safe("\n".join(_messages(one, zone)) if one.messages else one.text)
     yield safe(f"    {_place(hit, zone, source.locations)}")
+    if hit.related:
+        yield safe(f"    related to {hit.related}")
 
 
 def _hit(number: int, hit: Hit, zone: ZoneInfo) -> Iterator[str]:
@@ -187,6 +189,7 @@ def _hit_json(hit: Hit, zone: ZoneInfo) -> dict[str, Any]:
         "score": hit.score,
         "display_score": hit.display_score,
         "source_role": hit.role,
+        "related": hit.related,
         "text": chunk.text,
         "messages": [
             {"asset_id": one.asset_id, "from": one.sender, "time": _time(one.ts, zone), "text": one.text}

@@ -3,8 +3,10 @@
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pypdfium2
 import pytest
 
 from relrag_pipelines.links import generate_asset_id
@@ -47,7 +49,7 @@ def is_of(source: Source, wanted: dict[str, Any]) -> bool:
     if chunk.source != wanted["source"]:
         return False
     if "id" in wanted:
-        return chunk.source_id == wanted["id"]
+        return bool(chunk.source_id == wanted["id"])
     return any(wanted["file"] in place for place in [*source.locations, chunk.source_uri or ""])
 
 
@@ -166,6 +168,106 @@ def test_what_channels_share_is_related(archive: Archive, later: str, earlier: s
     assert told.get(held(archive, earlier)) == why
 
 
+OWNER = {"name Jonah Pickel", "email jonah@pickel.example"}
+ALEX = {"name Alex Rubin", "email alex@rubinstudio.example"}
+ORLY = {"name Orly Navon", "email orly.navon@bluefin.example"}
+JAN = {"name Jan Novák", "email jan.novak@firma.cz"}
+WHO = [
+    ("mail-alex-corrected", {"sender": ALEX, "recipient": OWNER}),
+    ("att-alex-corrected", {"sender": ALEX, "recipient": OWNER}),
+    ("whatsapp: INV-1187 is 8,400₪, VAT wrong", {"sender": {"whatsapp Alex Rubin"}}),
+    (
+        "calls: Call_recording_Alex_Rubin_250116_183005.m4a",
+        {"sender": {"name Alex Rubin"}, "participant": {"name Alex Rubin", "name Jonah"}},
+    ),
+    ("att-contract-v2", {"sender": ORLY, "recipient": OWNER}),
+    ("mail-contract-points", {"sender": OWNER, "recipient": ORLY}),
+    ("documents: school-certificate-mia.pdf", {"sender": {"name בית ספר אלונים"}}),
+    ("mail-pump-invoice", {"sender": {"email dodavatel@firma.cz"}, "recipient": OWNER}),
+    ("commits: a3b2c1d8", {"sender": JAN, "participant": JAN}),
+    ("meetings: meeting-2025-01-08.txt", {"participant": {"name Jan", "name Petr", "name Marie"}}),
+    (
+        "calls: Call_recording_Eitan_Pickel_241223_201145.m4a",
+        {"sender": {"name איתן פיקל"}, "participant": {"name איתן פיקל", "name Eitan Pickel", "name Jonah"}},
+    ),
+]
+"""record of a question -> who appears in it; no more, so that nobody is somebody else"""
+
+
+@pytest.mark.parametrize(("named", "who"), WHO)
+def test_who_appears_in_the_records_of_a_question(archive: Archive, named: str, who: dict[str, set[str]]) -> None:
+    query = "SELECT role, kind || ' ' || value FROM identifiers WHERE asset_id = $ref"
+    found: dict[str, set[str]] = {}
+    for role, told in archive._catalog.execute(query, {"ref": held(archive, named)}).fetchall():
+        found.setdefault(role, set()).add(told)
+    assert found == who
+
+
+PERSONS = {
+    42: {"Shiran", "Shiran Tamir", "שירן", "שירן תמיר"},
+    17: {"David", "David Tamir", "דוד תמיר"},
+    23: {"Mia", "Mia Tamir", "מיה", "מיה תמיר"},
+    88: {"Omer", "Omer Segal", "עומר"},
+    61: {"דניאלה פיקל"},
+    62: {"דניאלה"},
+    63: {"Daniella Lever", "דניאלה ליבר"},
+    64: {"דניאלה ליבר פיקל"},
+    7: {"Noa", "Noa Ben-Ami"},
+    8: {"Tomer", "Tomer Gal"},
+    9: {"Gideon", "Gideon Raz"},
+    12: {"Doron", "Doron Levi", "דורון לוי", "דורון לוי חשמלאי"},
+    13: {"Doron", "Doron Katz"},
+}
+"""pinned id -> names of the person in the contacts"""
+TIED = {
+    (42, "spouse", 17), (42, "child", 23), (17, "child", 23), (42, "colleague", 88), (1, "sibling", 42),
+    (1, "mentor", 7), (1, "friend", 8), (1, "former_manager", 9),
+}  # fmt: skip
+
+
+def test_people_of_the_questions_are_pinned_and_tied_and_the_four_daniellas_are_apart(archive: Archive) -> None:
+    execute = archive._catalog.execute
+    query = """SELECT person_id, value FROM identifiers
+        WHERE role = 'owner' AND kind = 'name' AND asset_id = 'contacts:person-' || person_id"""
+    names: dict[int, set[str]] = {}
+    for number, name in execute(query).fetchall():
+        names.setdefault(number, set()).add(name)
+    assert {number: names.get(number) for number in PERSONS} == PERSONS
+    ties = execute("SELECT source_id FROM records WHERE source = 'people' AND contains(source_id, ':')").fetchall()
+    told = [tie.split(":") for (tie,) in ties]
+    assert {(int(one[7:]), how, int(other[7:])) for one, how, other in told} == TIED
+    shared = """SELECT keyed FROM identifiers WHERE person_id IN (61, 62, 63, 64)
+        GROUP BY keyed HAVING count(DISTINCT person_id) > 1"""
+    assert execute(shared).fetchall() == [], "only their owner can say that they are one"
+
+
+WHOLE = [
+    ("mail-contract-points", "mail-contract-v2", "reply_to"),
+    ("mail-contract-v2", "mail-contract-reply", "reply_to"),
+    ("mail-contract-v2", "att-contract-v2", "attachment_of"),
+    ("mail-alex-corrected", "att-alex-corrected", "attachment_of"),
+    ("mail-pump-invoice", "att-pump-faktura", "attachment_of"),
+]
+"""what is answered or holds, what answers or is held, and how the second leads to the first"""
+
+
+@pytest.mark.parametrize(("whole", "part", "how"), WHOLE)
+def test_mails_of_the_questions_hold_together(archive: Archive, whole: str, part: str, how: str) -> None:
+    whole, part = held(archive, whole), held(archive, part)
+    assert whole in {one.asset_ref for one in archive.neighbors(part, [how], direction="out")}
+    threads = [
+        {one.asset_ref for one in archive.neighbors(ref, ["thread_member"], direction="out")} for ref in (whole, part)
+    ]
+    assert threads[0] == threads[1] != set()
+
+
+def test_the_thread_of_the_contract_has_its_three_mails_and_the_attachment_and_not_the_draft(archive: Archive) -> None:
+    (thread,) = archive.neighbors(held(archive, "mail-contract-v2"), ["thread_member"], direction="out")
+    members = {one.asset_ref for one in archive.thread(thread.asset_ref.removeprefix("thread:"))}
+    names = ("mail-contract-points", "mail-contract-v2", "att-contract-v2", "mail-contract-reply")
+    assert members == {held(archive, name) for name in names}
+
+
 def test_what_only_looks_alike_is_not_related(archive: Archive) -> None:
     """The Czech invoice, the football chat and the newsletter share nothing with Alex's invoice."""
     query = """SELECT DISTINCT found.source, found.subject FROM asset_asset_edges
@@ -226,3 +328,35 @@ def test_the_line_of_the_commit_is_that_of_the_seed(archive: Archive) -> None:
     assert (best.chunk.from_, best.chunk.timestamp) == ("Jan Novák <jan.novak@firma.cz>", "2025-01-10T14:48:00Z")
     answer = archive.ask(QUESTIONS["authorization"]["question"])
     assert "a3b2c1d8" in answer.text
+
+
+def test_of_an_edited_and_a_shrunk_document_nothing_old_is_left(archive: Archive, tmp_path: Path) -> None:
+    """The reading list says another chapter, and the Scrum Guide has lost its last page."""
+    shutil.copytree(archive.settings.home_path.parent, tmp_path, dirs_exist_ok=True)
+    documents = tmp_path / "examples" / "archive" / "documents"
+    listed, guide = (
+        documents / "notes" / "reading-list.md",
+        documents / "papers" / "Schwaber, K. (2020). Scrum Guide.pdf",
+    )
+    listed.write_text(listed.read_text(encoding="utf-8").replace("Chapter 4 twice", "Chapter 5 twice"), "utf-8")
+    with pypdfium2.PdfDocument(guide) as pages:
+        before = len(pages)
+        last = pages[before - 1].get_textpage().get_text_range().split("\n")[-1].strip()
+        pages.del_page(before - 1)
+        pages.save(tmp_path / "shorter.pdf")
+    (tmp_path / "shorter.pdf").replace(guide)
+    query = """SELECT count(DISTINCT page_number), bool_or(contains(text, $last)) FROM chunks
+        WHERE file_name = $file"""
+    asked = {"file": guide.name, "last": last}
+    assert archive._catalog.execute(query, asked).fetchone() == (before, True)
+    assert commands.sync(tmp_path / "relrag.toml") == 0
+    with Archive.open(tmp_path / "relrag.toml") as later:
+        assert later._catalog.execute(query, asked).fetchone() == (before - 1, False)
+        (record,) = later._catalog.execute("SELECT text FROM records WHERE file_name = 'reading-list.md'").fetchall()
+        assert "Chapter 5 twice" in record[0]
+        assert "Chapter 4 twice" not in record[0]
+        counted = "SELECT count(*) FROM records"
+        assert later._catalog.execute(counted).fetchall() == archive._catalog.execute(counted).fetchall()
+    assert len(list((later.settings.home_path / "published").glob("[0-9]*"))) == 1, (
+        "older generations held the old text"
+    )

@@ -46,6 +46,7 @@ def zipped(**members: str) -> bytes:
 
 
 LINES = archive.CHAT.splitlines(keepends=True)
+SENT = "14/02/2024, 21:41 - Dana Levi: plan.pdf (file attached)\n"
 
 M4A = b"\0\0\0\x18ftypM4A \0\0\0\0M4A isom" + b"\0" * 64
 VTT = b"WEBVTT\n\n00:00:01.000 --> 00:00:04.000\n<v Dana Levi>The cabin is booked\n"
@@ -83,12 +84,13 @@ MAILS = {
 }
 
 SAMPLES: dict[str, dict[str, bytes]] = {
-    # the same chat exported three times, once packed, and a chat that has a message twice
+    # the same chat exported three times, once packed, and a chat that has a message twice and a file beside it
     "whatsapp": {
         "2024-01/WhatsApp Chat with Hiking.txt": "".join(LINES[:4]).encode(),
         "2024-02/WhatsApp Chat with Hiking.txt": "".join(LINES[1:]).encode(),
         "2024-03/WhatsApp Chat with Hiking.zip": zipped(**{"WhatsApp Chat with Hiking": "".join(LINES[2:])}),
-        "WhatsApp Chat with Eva.txt": (LINES[3] + LINES[3] + LINES[4]).encode(),
+        "WhatsApp Chat with Eva.txt": (LINES[3] + LINES[3] + LINES[4] + SENT).encode(),
+        "plan.pdf": b"%PDF- the plan of the cabin",
         "WhatsApp Chat with Nobody.txt": b"",
     },
     # equal bytes at three places, one of them under another suffix; a title that two share; one that cannot be read

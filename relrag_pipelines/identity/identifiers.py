@@ -110,7 +110,8 @@ def _without(text: str, spans: list[Any]) -> str:
 def _mentions(
     sender: str | None, to: list[str], participants: list[str], people: list[dict[str, Any]]
 ) -> Iterator[tuple[str, str, int | None]]:
-    if sender:
+    several = (sender or "").split(", ")
+    if sender and (len(several) == 1 or not set(several) <= set(participants)):  # a meeting is from all who took part
         yield "sender", sender, None
     for name in to:
         yield "recipient", name, None

@@ -108,7 +108,7 @@ def _claim(src: str, dst: str, confidence: float, why: str) -> dict[str, str | f
 def _entry(one: Any) -> tuple[str, str, float] | None:
     """Id, reason and confidence; None where a source that brings its own `extra` means something else by the word."""
     if isinstance(one, str):
-        return one, "references", 1.0
+        return one, "it names the other", 1.0
     if isinstance(one, dict) and {"ref", "why", "confidence"} <= one.keys():
         return str(one["ref"]), str(one["why"]), float(one["confidence"])
     return None

@@ -40,6 +40,8 @@ class Unit:
     """files of the same name with one of the kind's `companions`, in order"""
     fingerprint: str = ""
     """of a unit that is no file: differs when it has changed; size and time say nothing then"""
+    around: str = ""
+    """of a unit that tells of files in its folder: differs when one of them came, went or changed"""
     start: int = 0
     """offset from which it is read; what lies before it was read earlier and has not changed"""
 
@@ -55,7 +57,7 @@ def path_of(file: Path, root: Path) -> str:
     return relative.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def unit_of(file: Path, root: Path, fingerprint: str = "", beside: tuple[Path, ...] = ()) -> Unit:
+def unit_of(file: Path, root: Path, fingerprint: str = "", beside: tuple[Path, ...] = (), around: str = "") -> Unit:
     """The unit that is this file or folder, as it lies there now."""
     path = path_of(file, root)
     if fingerprint:
@@ -63,12 +65,12 @@ def unit_of(file: Path, root: Path, fingerprint: str = "", beside: tuple[Path, .
     try:
         found = [one.stat() for one in (file, *beside)]
     except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
-        return Unit(path, file, 0, 0, beside)
+        return Unit(path, file, 0, 0, beside, around=around)
     changed = found[0].st_mtime_ns
     if beside:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
         names = zlib.crc32("\0".join(one.name for one in beside).encode("utf-8", "surrogatepass"))
         changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
-    return Unit(path, file, sum(one.st_size for one in found), changed, beside)
+    return Unit(path, file, sum(one.st_size for one in found), changed, beside, around=around)
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,8 @@ class Kind:
     """settings of a source that change what is read"""
     companions: tuple[str, ...] = ()
     """lower-case suffixes of files that belong to the unit that their name begins with"""
+    tells_of_folder: tuple[str, ...] = ()
+    """suffixes of units whose records tell of other files of their folder, so that these are read again with them"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
     walks: bool = False
@@ -208,6 +212,7 @@ KINDS = {
             "whatsapp",
             "whatsapp",
             ("timezone", "date_order"),
+            tells_of_folder=(".txt",),
             newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),
         Kind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -57,6 +58,11 @@ def hide(state: UnitState, hash: Callable[[str], str]) -> UnitState:
     """A forgotten unit as it is stored: nothing of its name, and its bytes can be told only with the key."""
     content = state.content_hash and hidden(state.content_hash, hash)
     return replace(state, path=hidden(state.path, hash), content_hash=content, months=[])
+
+
+def read_by(unit: Unit, reader: str, hash: Callable[[str], str]) -> str:
+    """What stands for the reader of a unit, with what it may see of the folder; `hash` is keyed."""
+    return f"{reader}~{hash(unit.around)}" if unit.around else reader
 
 
 def scan(
@@ -125,7 +131,7 @@ def _save(home: Path, name: str, rows: list[UnitState] | list[Failure], row: typ
 
 
 def _as_read(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> bool:
-    if known is None or known.reader.split("+")[0] != reader:
+    if known is None or known.reader.split("+")[0] != read_by(unit, reader, hash):
         return False
     if unit.fingerprint:
         return known.content_hash in (unit.fingerprint, hidden(unit.fingerprint, hash))
@@ -150,8 +156,13 @@ def _walk(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
         except OSError as error:
             _refuse(error)
     elif root.is_file():
-        names = sorted(one.name for one in root.parent.iterdir()) if kind.companions else []
-        yield from (unit for unit in _units(root.parent, [root.name, *names], kind, root.parent) if unit.file == root)
+        near = kind.companions or kind.tells_of_folder
+        names = sorted(one.name for one in root.parent.iterdir() if not one.is_dir()) if near else []
+        beside = [name for name in names if name.lower().endswith(kind.companions)]
+        around = _around(root.parent, names, kind)
+        yield from (
+            unit for unit in _units(root.parent, [root.name, *beside], kind, root.parent, around) if unit.file == root
+        )
     else:
         yield from _files(root, kind, excluded)
 
@@ -166,7 +177,7 @@ def _files(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
             for name, path in paths.items()
             if (kind.holds(path) or name.lower().endswith(kind.companions)) and not excluded(path)
         ]
-        yield from _units(inside, read, kind, root)
+        yield from _units(inside, read, kind, root, _around(inside, list(paths), kind) if read else "")
 
 
 def _is_maildir(folder: Path, kind: Kind) -> bool:
@@ -174,10 +185,30 @@ def _is_maildir(folder: Path, kind: Kind) -> bool:
     return kind.holds("cur/mail") and (folder / "cur").is_dir()
 
 
-def _units(folder: Path, names: list[str], kind: Kind, root: Path) -> Iterator[Unit]:
+def _units(folder: Path, names: list[str], kind: Kind, root: Path, around: str) -> Iterator[Unit]:
     """The units among the files of a folder, each with those that belong to it."""
     for name, beside in _together(names, kind).items():
-        yield unit_of(folder / name, root, beside=tuple(folder / one for one in beside))
+        seen = around if name.lower().endswith(kind.tells_of_folder) else ""
+        yield unit_of(folder / name, root, beside=tuple(folder / one for one in beside), around=seen)
+
+
+def _around(folder: Path, names: list[str], kind: Kind) -> str:
+    """A digest of what lies in a folder beside its units; empty where there is nothing, or no unit tells of it.
+
+    Units are left out, so that one more of them does not have the others read again.
+    """
+    told = hashlib.blake2b(digest_size=16)
+    seen = False
+    for name in names if kind.tells_of_folder else ():
+        if name.startswith(".") or kind.holds(name):
+            continue
+        try:
+            found = (folder / name).stat()
+        except OSError:  # a link to nowhere, or gone since the folder was listed
+            continue
+        seen = True
+        told.update(os.fsencode(name) + b"\0%d %d\n" % (found.st_size, found.st_mtime_ns))
+    return told.hexdigest() if seen else ""
 
 
 def _together(names: list[str], kind: Kind) -> dict[str, list[str]]:

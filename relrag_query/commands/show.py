@@ -26,7 +26,8 @@ def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
         print("\nRelated:")
     for one in related:
         arrow = "->" if one.direction == "out" else "<-"
-        print(safe(f"  {arrow} {one.relation_type} {one.asset_ref}"))
+        why = f": {one.provenance} ({one.confidence:g})" if one.relation_type == "references" else ""
+        print(safe(f"  {arrow} {one.relation_type} {one.asset_ref}{why}"))
     return 0
 
 

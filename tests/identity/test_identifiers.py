@@ -165,3 +165,20 @@ def test_what_cannot_be_redacted_is_left_out(
     monkeypatch.setattr(redactor, "redact", failing)
     record = Record("1", asset_id="jsonl:1", from_="Dana", to=["Petr"])
     assert [row["value"] for row in rows([record], redactor, keys)] == ["Petr"]
+
+
+def test_a_record_that_is_from_several_names_each_and_not_all_of_them_as_one(redactor: PIIRedactor, keys: Keys) -> None:
+    """A meeting is from all who took part, joined; an address book's `Rubin, Alex` is one person."""
+    records = [
+        Record("m", asset_id="meeting:m", from_="Jan, Petr", participants=["Jan", "Petr", "Eva"]),
+        Record("a", asset_id="meeting:a", from_="Jan", participants=["Jan"]),
+        Record("g", asset_id="gmail:g", from_="Rubin, Alex", participants=["Rubin, Alex"]),
+    ]
+    found = [(one["asset_id"], one["role"], one["value"]) for one in rows(records, redactor, keys)]
+    assert sorted(found) == [
+        ("gmail:g", "participant", "Rubin, Alex"),
+        ("gmail:g", "sender", "Rubin, Alex"),
+        ("meeting:a", "participant", "Jan"),
+        ("meeting:a", "sender", "Jan"),
+        *(("meeting:m", "participant", name) for name in ("Eva", "Jan", "Petr")),
+    ]

@@ -35,6 +35,7 @@ def test_each_entry_is_a_claim_with_its_reason() -> None:
         ("git:a", "git:b", 1.0, "reverts commit b"),
         ("git:a", "git:c", 0.95, "names commit c"),
     ]
+    assert claims(record("a", {"references": ["gmail:b"]})) == [("git:a", "gmail:b", 1.0, "it names the other")]
 
 
 @pytest.mark.parametrize("extra", [{"references": "see above"}, {"references": [7, {"ref": "y"}]}, {"references": {}}])

@@ -318,6 +318,27 @@ def test_personal_data_in_a_question_is_looked_for_as_it_stands_in_the_index(tmp
         assert "052" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What did Noa write about the blueprint?", []),
+        ("Co napsala Noa o plánu?", []),
+        ("What did Eva write about the blueprint?", ["gmail:2"]),
+        ("What did Petr write about the blueprint of the roof?", ["gmail:2"]),  # to him
+        ("What did Noa write about the kettle?", ["gmail:1"]),
+        ("What did Noah write about the blueprint of the cabin roof?", ["gmail:2"]),  # there by another name
+    ],
+)
+def test_what_somebody_said_is_not_told_of_others(tmp_path: Path, question: str, wanted: list[str]) -> None:
+    said = "Here is the blueprint of the cabin roof, plán střechy."
+    records = [
+        record("gmail:1", "The kettle is broken.", from_="Noa Ben-Ami", rag_source_type="email"),
+        record("gmail:2", said, from_="Eva", to=["Petr <petr@x.example>"], rag_source_type="email"),
+    ]
+    with Archive.open(publish(tmp_path, records)) as archive:
+        assert shown(archive.ask(question)) == wanted
+
+
 def test_nothing_published_says_what_to_run(tmp_path: Path) -> None:
     (tmp_path / "relrag.toml").write_text("")
     with pytest.raises(ArchiveError, match="nothing is published yet; run `relrag sync`"):

@@ -121,7 +121,7 @@ def test_how_far_each_intent_goes() -> None:
         FAMILY: Expansion(relationships=True, person_scoped=True, depth=1),
         THREAD: Expansion(threads=True, depth=1),
         ATTACHMENT: Expansion(attachments=True, depth=1),
-        CROSS: Expansion(threads=True, attachments=True, depth=2),
+        CROSS: Expansion(threads=True, attachments=True, references=True, depth=2),
         GENERAL: Expansion(),
     }
 

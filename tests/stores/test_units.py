@@ -125,6 +125,36 @@ def test_a_unit_changes_with_the_files_beside_it(tmp_path: Path) -> None:
     assert len(set(seen)) == 4
 
 
+def test_a_chat_is_read_again_when_a_file_of_its_folder_comes_changes_or_goes(tmp_path: Path) -> None:
+    """It names the files that were sent. Another chat, a packed one and hidden files tell it nothing."""
+    chats = source(kind="whatsapp", path=tmp_path)
+    known: dict[str, UnitState] = {}
+
+    def changed(root: Path = tmp_path) -> set[str]:
+        found = units.scan(root, KINDS["whatsapp"], chats, known, "reader", keyed)
+        for path, unit in found.units.items():
+            known[path] = UnitState(path, unit.size, unit.mtime_ns, "hash", units.read_by(unit, "reader", keyed), [])
+        return set(found.changed)
+
+    def keyed(text: str) -> str:
+        return f"k{text}"
+
+    for name in ("a.txt", "b.txt", "c.zip", "sub/d.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"chat")
+    assert changed() == {"a.txt", "b.txt", "c.zip", "sub/d.txt"}
+    assert known["a.txt"].reader == "reader", "archives from before stay as they are"
+    for name in ("e.txt", ".thumbs", "IMG-1.jpg"):
+        (tmp_path / name).write_bytes(b"1")
+        assert changed() == {"e.txt": {"e.txt"}, ".thumbs": set(), "IMG-1.jpg": {"a.txt", "b.txt", "e.txt"}}[name]
+    (tmp_path / "IMG-1.jpg").write_bytes(b"12")
+    assert changed() == {"a.txt", "b.txt", "e.txt"}
+    assert changed(tmp_path / "a.txt") == set(), "the same where the path is the file itself"
+    (tmp_path / "IMG-1.jpg").unlink()
+    assert changed(tmp_path / "a.txt") == {"a.txt"}
+    assert changed() == {"b.txt", "e.txt"}
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_a_forgotten_repository_is_known_until_it_changes(tmp_path: Path) -> None:
     def look(*known: UnitState) -> units.Scan:
