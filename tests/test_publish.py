@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.stores import catalog, generations
+from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
 from tests import archive
@@ -116,3 +116,13 @@ def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> N
     assert commands.sync(config) == 0
     assert not on_top(config)
     assert found(config, "orangery heated")[0] == "new"
+
+
+def test_vectors_that_lack_a_passage_are_not_published(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build = vectors.build
+    monkeypatch.setattr(vectors, "build", lambda *given, **named: build(*given, **named) - 1)
+    assert commands.sync(config) == commands.COULD_NOT
+    assert "the new generation does not fit together: {'points': " in capsys.readouterr().out
+    assert generations.current_number(archive.workspace(config).home) is None

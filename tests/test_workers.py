@@ -36,6 +36,14 @@ def test_results_come_in_order_and_every_process_takes_part(pool: Pool) -> None:
     assert len({process for _, process in found}) == 3
 
 
+def test_one_process_is_set_aside(pool: Pool) -> None:
+    one, others = workers.aside(pool)
+    assert one is pool.executors[0]
+    assert others == Pool(pool.executors[1:])
+    assert workers.aside(others) == (pool.executors[1], None)
+    assert workers.aside(None) == (None, None)
+
+
 def test_without_a_pool_they_are_made_here() -> None:
     assert list(workers.each(None, square, [3])) == [(9, os.getpid())]
     assert workers.start(0) is None

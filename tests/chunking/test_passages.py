@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.chunking import chunk, text_hash
 from relrag_pipelines.chunking.passages import passages
-from relrag_pipelines.chunking.units import count_tokens, pack, sentences, split_long
+from relrag_pipelines.chunking.units import count_tokens, fits, pack, sentences, split_long
 from relrag_pipelines.records import Chunk, Page, Record, arrow_schema, to_table
 
 LIMIT = 32
@@ -278,3 +278,9 @@ def test_pack(units: list[tuple[int, int]], limit: int, most: int, overlap: int)
     for before, after in pairwise(ranges):
         assert before[0] < after[0] <= before[1] < after[1]
         assert before[1] - after[0] <= overlap
+
+
+@given(st.text("ab _1.,;-'é\n", max_size=200), st.integers(1, 90))
+def test_what_fits_is_what_is_counted_to_fit(text: str, limit: int) -> None:
+    assert fits(text, limit) == (count_tokens(text) <= limit)
+    assert fits(text.replace("é", "e"), limit) == (count_tokens(text.replace("é", "e")) <= limit)

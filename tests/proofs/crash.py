@@ -181,7 +181,7 @@ def cut_short(scenario: Scenario, at: Place | float, how: How, scratch: Path) ->
         wrong.append(f"the next sync ended with {again.code}: {again.said}")
     once_more = interrupted.run(folder, *scenario.words)
     if once_more.code or "Nothing to do" not in once_more.said:
-        wrong.append(f"the sync after that did something: {once_more.said}")
+        wrong.append(f"the sync after that ended with {once_more.code}: {once_more.said}")
     if verify := interrupted.run(folder, "verify").code:
         wrong.append(f"relrag verify ended with {verify}")
     expected = [one for one in scenario.answers if one in seen]

@@ -1,6 +1,7 @@
 """The vector store: what it finds and filters, and that reading changes nothing."""
 
 import hashlib
+import itertools
 import subprocess
 import sys
 import uuid
@@ -13,9 +14,10 @@ import pytest
 from qdrant_edge import EdgeShard
 
 from bench.retrieval import batches
+from relrag_pipelines import workers
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.holes import copy_with_holes
-from relrag_pipelines.stores.vectors import UNHASHED, VectorStore, Where
+from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, UNHASHED, VectorStore, Where
 
 
 def name(number: int) -> str:
@@ -227,6 +229,39 @@ def test_a_folder_without_vectors(tmp_path: Path) -> None:
     """The error says what to do."""
     with pytest.raises(FileNotFoundError, match="holds no vectors; `relrag sync` builds them"):
         vectors.open(tmp_path)
+
+
+def test_a_field_that_no_passage_has_gets_its_index_with_the_first_that_has_it(tmp_path: Path) -> None:
+    vectors.build(tmp_path / "old", batches(rows()[3:]))
+    assert indexed(tmp_path / "old") == {"asset_id", "chunk_group_id", "source", "kind", "ts"}
+    vectors.extend(tmp_path / "old", tmp_path / "new", batches(rows()), [name(3), name(4)])
+    assert indexed(tmp_path / "new") == {*KEYWORDS, *INTEGERS}
+    with closing(vectors.open(tmp_path / "new")) as store:
+        assert store.fetch_ids(Where(person_ids=(7,)), 5) == [name(0), name(1), name(2)]
+
+
+def indexed(folder: Path) -> set[str]:
+    shard = EdgeShard.load(str(folder))
+    fields = set(shard.info().payload_schema)
+    shard.close()
+    return fields
+
+
+def test_another_process_builds_the_same(tmp_path: Path, folder: Path) -> None:
+    """In many batches, more than may wait at once."""
+    pool = workers.start(1)
+    assert pool
+    beside, others = workers.aside(pool)
+    assert beside and others is None
+    try:
+        assert vectors.build(tmp_path / "v", itertools.chain(*(batches([row]) for row in rows())), beside=beside) == 5
+        with pytest.raises(KeyError):  # a fault there is one here
+            vectors.build(tmp_path / "w", (batch.drop_columns(["source"]) for batch in batches(rows())), beside=beside)
+    finally:
+        workers.stop(pool)
+    with closing(vectors.open(tmp_path / "v")) as made, closing(vectors.open(folder)) as here:
+        for question in ("INV-1187 invoice", "faktury za vodu", "january"):
+            assert made.search(question, 5) == here.search(question, 5) != []
 
 
 def test_extend(tmp_path: Path) -> None:

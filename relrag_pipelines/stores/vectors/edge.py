@@ -92,13 +92,13 @@ def build(
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     submit = beside.submit if beside else _at_once
-    begun: deque[Future[None]] = deque([submit(_begin, path, dimension)])
+    waiting: deque[Future[None]] = deque([submit(_begin, path, dimension)])
     for batch, tokens in with_words(batches, each):
-        begun.append(submit(_add, path, batch, tokens))
-        if len(begun) > _AHEAD:
-            begun.popleft().result()
-    while begun:
-        begun.popleft().result()
+        waiting.append(submit(_add, path, batch, tokens))
+        if len(waiting) > _AHEAD:
+            waiting.popleft().result()
+    while waiting:
+        waiting.popleft().result()
     return submit(_finish, path).result()
 
 
@@ -116,10 +116,10 @@ def extend(
     if remove_ids:
         failpoint("vectors.delete", path)
         shard.update(UpdateOperation.delete_points(list(remove_ids)))
-    begun = _Begun(shard)
+    filling = _Filling(shard)
     for batch, tokens in with_words(batches, each):
-        _upsert(begun, path, batch, tokens)
-    _index(shard, begun.fields - shard.info().payload_schema.keys(), path)
+        _upsert(filling, path, batch, tokens)
+    _index(shard, filling.fields - shard.info().payload_schema.keys(), path)
     return _settle(shard, path)
 
 
@@ -182,7 +182,7 @@ def _dense(dimension: int) -> EdgeVectorParams:
     )
 
 
-class _Begun:
+class _Filling:
     """A store that is being filled."""
 
     def __init__(self, shard: EdgeShard) -> None:
@@ -192,7 +192,7 @@ class _Begun:
         """payload fields that any of the passages has"""
 
 
-_begun: dict[Path, _Begun] = {}
+_filling: dict[Path, _Filling] = {}
 """in the process that fills them, by their folder"""
 
 
@@ -208,20 +208,20 @@ def _begin(path: Path, dimension: int) -> None:
         wal_enabled=False,
     )
     failpoint("vectors.create", path)
-    _begun[path] = _Begun(EdgeShard.create(str(path), config))
+    _filling[path] = _Filling(EdgeShard.create(str(path), config))
 
 
 def _add(path: Path, batch: pa.RecordBatch, tokens: list[str]) -> None:
-    _upsert(_begun[path], path, batch, tokens)
+    _upsert(_filling[path], path, batch, tokens)
 
 
 def _finish(path: Path) -> int:
-    begun = _begun.pop(path)
+    filling = _filling.pop(path)
     failpoint("vectors.optimize", path)
     # An index over points that have come to rest costs half of one that is kept up to date while they come.
-    begun.shard.optimize()
-    _index(begun.shard, begun.fields, path)
-    return _settle(begun.shard, path)
+    filling.shard.optimize()
+    _index(filling.shard, filling.fields, path)
+    return _settle(filling.shard, path)
 
 
 def _at_once(function: Callable[..., Result], *given: Any) -> Future[Result]:
@@ -230,11 +230,11 @@ def _at_once(function: Callable[..., Result], *given: Any) -> Future[Result]:
     return done
 
 
-def _upsert(begun: _Begun, path: Path, batch: pa.RecordBatch, tokens: list[str]) -> None:
-    points = list(points_of(batch, tokens, begun.encoder))
-    begun.fields.update(*(payload for _, _, payload in points))
+def _upsert(filling: _Filling, path: Path, batch: pa.RecordBatch, tokens: list[str]) -> None:
+    points = list(points_of(batch, tokens, filling.encoder))
+    filling.fields.update(*(payload for _, _, payload in points))
     failpoint("vectors.upsert", path)
-    begun.shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
+    filling.shard.update(UpdateOperation.upsert_points([Point(*point) for point in points]))
 
 
 def _index(shard: EdgeShard, fields: Set[str], path: Path) -> None:
