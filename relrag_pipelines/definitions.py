@@ -131,7 +131,7 @@ def follow_up(workspace: Workspace) -> Requests:
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
     wanted = plans.wanted_inputs(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
-    todo = plans.current(workspace)
+    todo = plans.awaited(workspace, plans.current(workspace))
     for first, last, stages in todo.runs():
         yield dg.RunRequest(
             run_key=f"{first}:{last}:{stamp_hash([stages, wanted])}",

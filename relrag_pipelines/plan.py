@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from relrag_pipelines import tokens
+from relrag_pipelines import embedders, tokens
 from relrag_pipelines.estimate import text_bytes
 from relrag_pipelines.forgetting import rules
 from relrag_pipelines.records import SCHEMA_VERSION
@@ -170,6 +170,23 @@ def current(workspace: Workspace) -> Plan:
     return plan(surveys, known, generations.published(workspace.home).get("inputs"), wanted_inputs(workspace, surveys))
 
 
+def awaited(workspace: Workspace, todo: Plan) -> Plan:
+    """The plan as far as the next generation waits for it.
+
+    The first does not wait for vectors, which take long or may fail: until they are there it is searched by words.
+    """
+    first = generations.current_number(workspace.home) is None
+    return todo.without("embeddings") if first and embedders.model(workspace.settings) else todo
+
+
+def embedded_with(workspace: Workspace, surveys: Iterable[Survey]) -> embedders.Model | None:
+    """The model of the lake's vectors; None where there are none, or not yet all."""
+    model, surveys = embedders.model(workspace.settings), list(surveys)
+    if model is None or not any(entry.rows for one in surveys for entry in one.manifests["embeddings"].values()):
+        return None
+    return None if any(one.stage == "embeddings" for one in stale_months(surveys)) else model
+
+
 def stale_months(surveys: Iterable[Survey]) -> list[Stale]:
     """Every month of every stage that is not up to date with the private records and settings, in order."""
     return sorted(entry for one in surveys if not one.unfinished for entry in _stale(one))
@@ -177,12 +194,15 @@ def stale_months(surveys: Iterable[Survey]) -> list[Stale]:
 
 def wanted_inputs(workspace: Workspace, surveys: Iterable[Survey]) -> str:
     """Hash of all that a generation is made from, in the order of relrag.toml."""
+    surveys = list(surveys)
     tables = [[one.source, [[table, _outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys]
     failures = [
         [source.name, stamp_hash([repr(failure) for failure in units.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
-    return stamp_hash([publish_settings(workspace), tables, failures])
+    # a generation without vectors is replaced once all are there, even where the last months have none
+    embedder = [model.name] if (model := embedded_with(workspace, surveys)) else []
+    return stamp_hash([publish_settings(workspace), tables, failures, *embedder])
 
 
 def month_inputs(surveys: Iterable[Survey]) -> dict[str, str]:

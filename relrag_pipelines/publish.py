@@ -16,7 +16,6 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines import embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines.embedders import passages
 from relrag_pipelines.forgetting import rules
@@ -58,7 +57,7 @@ def build(workspace: Workspace) -> dict[str, int]:
             f"({first.reason}); run `relrag sync`"
         )
     inputs, months = plans.wanted_inputs(workspace, surveys), plans.month_inputs(surveys)
-    model = _embedded_with(workspace, surveys)
+    model = plans.embedded_with(workspace, surveys)
     about = {
         "settings": plans.publish_settings(workspace),
         "embedder": model.name if model else "",
@@ -208,15 +207,6 @@ def _redacted(workspace: Workspace, word: OwnerLink) -> str:
         return workspace.redactor.redact(word.provenance, "default")
     except RedactionError:  # it is left out rather than let through
         return ""
-
-
-def _embedded_with(workspace: Workspace, surveys: Iterable[plans.Survey]) -> embedders.Model | None:
-    """The model of the lake's vectors; None where there are none, or not yet all."""
-    model = embedders.model(workspace.settings)
-    if model is None or any(one.stage == "embeddings" for one in plans.stale_months(surveys)):
-        return None
-    held = [lake.manifest(workspace.home, "embeddings", source.name) for source in workspace.settings.sources]
-    return model if any(entry.rows for entries in held for entry in entries.values()) else None
 
 
 def _collection(workspace: Workspace) -> vectors.Collection | None:

@@ -161,10 +161,8 @@ def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
             session.materialize([dg.AssetKey(name) for name in PUBLISHING])
             _announce(workspace)
     _make(session, plans.current(workspace))
-    todo = plans.current(workspace)
-    # a first generation does not wait for vectors that could not be made
-    first = generations.current_number(workspace.home) is None
-    if todo.outdated and not (todo.without("embeddings") if first else todo).stale:
+    todo = plans.awaited(workspace, plans.current(workspace))
+    if todo.outdated and not todo.stale:
         session.materialize([dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     return session.outcome

@@ -155,7 +155,7 @@ STAGES = (
         "embeddings",
         "embeddings",
         ("chunks",),
-        1,
+        2,
         "Dense vectors of the passages; none without an embedder, or in languages that it does not know.",
         _embeddings,
         lambda workspace, source: _model_name(workspace),

@@ -68,9 +68,10 @@ _HEBREW = _words(
 )
 _NAMES = _words("will may")
 """Function words of English that with a capital may be something else."""
-_SIGNS_OF_ENGLISH = frozenset(form for word in _ENGLISH - _CZECH - _OTHERS for form in (word, word.capitalize()))
+SIGNS_OF_ENGLISH = frozenset(form for word in _ENGLISH - _CZECH - _OTHERS for form in (word, word.capitalize()))
+"""Function words that mean nothing in another language, as they are written."""
 _SIGNS_OF_OTHERS = (_CZECH | _OTHERS) - _ENGLISH - _words("ten pro ale take die den per non")
-_SIGNS = _SIGNS_OF_ENGLISH | _SIGNS_OF_OTHERS
+_SIGNS = SIGNS_OF_ENGLISH | _SIGNS_OF_OTHERS
 
 _PREFIXED = frozenset("הבלמשכו")
 _WITHOUT_DECOMPOSITION = str.maketrans(
@@ -90,10 +91,6 @@ _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _DECIMAL_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’]\d{3})+|\d+)[.,](\d{1,2})")
 _LETTERS_AND_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})")
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{8,64}")
-
-_LETTER = re.compile(r"[^\W\d_]")
-_OTHER_SCRIPT = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
-"""a letter that is not Latin"""
 
 _FILLER = re.compile(
     r"\b(how)\s+(?:much|many|long|often|far)\b|\b(what|which)\s+(?:kind|sort|type)s?(?=\s+of\b)"
@@ -163,11 +160,9 @@ def query_tokens(text: str) -> str:
     return tokens
 
 
-def is_english(text: str) -> bool:
-    """Whether a text is English, or nothing in it speaks against it."""
-    if not text.isascii() and 2 * len(_OTHER_SCRIPT.findall(text)) > len(_LETTER.findall(text)):
-        return False
-    return sum([_balance(line.split()) for line in text.split("\n")]) <= 0
+def foreign_signs(text: str) -> int:
+    """How many more signs of other languages than function words of English a text holds, line by line."""
+    return sum([_balance(line.split()) for line in text.split("\n")])
 
 
 class SparseEncoder:
@@ -245,8 +240,7 @@ def _forms(text: str, tokens: str) -> list[str]:
     """Those tokens of a question that are one form of a word, and have beginnings beside them."""
     if "~" not in tokens:
         return []
-    foreign = sum([_balance(line.split()) for line in text.split("\n")]) > 0
-    form = _FORM_OF_ANY if foreign else _FORM_OF_HEBREW
+    form = _FORM_OF_ANY if foreign_signs(text) > 0 else _FORM_OF_HEBREW
     return [word for word in tokens.split() if form.fullmatch(word)]
 
 

@@ -262,16 +262,17 @@ class Archive:
 
     def _meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a question, or why it has none."""
-        model = embedders.model(self.settings)
-        if model is None:
-            return None, ""
-        if self._asked_with is None:
-            return None, f"the generation holds no vectors of {model.name}: not made yet, or nothing is in its language"
-        model = embedders.model(self._asked_with) or model
-        text = to_type(redacted)
-        if not knows(model, text, None):
-            return None, f"{model.name} does not know the language of the question"
         try:
+            model = embedders.model(self.settings)
+            if model is None:
+                return None, ""
+            if self._asked_with is None:
+                why = "not made yet, or nothing is in its language"
+                return None, f"the generation holds no vectors of {model.name}: {why}"
+            model = embedders.model(self._asked_with) or model
+            text = to_type(redacted)
+            if not knows(model, text, None):
+                return None, f"{model.name} does not know the language of the question"
             return self._embedder.query(text), ""
         except EmbeddingError as error:
             return None, str(error)

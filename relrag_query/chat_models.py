@@ -5,6 +5,7 @@ A text comes in pieces, as it is written. Keys come from the environment only; n
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -51,24 +52,52 @@ def _openai(settings: Settings) -> Writer:
     import openai
 
     url, name = settings.answer_url, settings.answer_model or "gpt-4.1-mini"
-    host = remote.host_of(url, "answer_url") if url else "api.openai.com"
     secret = "none" if url and not remote.has_key("OPENAI_API_KEY") else remote.key("openai", "OPENAI_API_KEY")
     base = url or "https://api.openai.com/v1"
     client = openai.OpenAI(api_key=secret, base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
+    pieces = functools.partial(_openai_pieces, client, name, settings)
+    return _told(
+        Writer(name, _host(url, "api.openai.com"), pieces), settings, openai.APIStatusError, openai.OpenAIError
+    )
+
+
+def _cohere(settings: Settings) -> Writer:
+    import cohere
+    import httpx
+    from cohere.core.api_error import ApiError
+
+    url, name = settings.answer_url, settings.answer_model or "command-a-03-2025"
+    client = cohere.ClientV2(
+        api_key=remote.key("cohere", "COHERE_API_KEY", "CO_API_KEY"),
+        base_url=url or "https://api.cohere.com",
+        timeout=TIMEOUT_SECONDS,
+        max_retries=RETRIES,
+        log_warning_experimental_features=False,
+    )
+    pieces = functools.partial(_cohere_pieces, client, name, settings)
+    return _told(Writer(name, _host(url, "api.cohere.com"), pieces), settings, ApiError, httpx.HTTPError)
+
+
+def _host(url: str, usual: str) -> str:
+    return remote.host_of(url, "answer_url") if url else usual
+
+
+def _told(asked: Writer, settings: Settings, refused: type[Exception], unreached: type[Exception]) -> Writer:
+    """The same within its time, and what its SDK raises as an AnswerError that shows no text."""
 
     def write(instructions: str, request: str) -> Iterator[str]:
         try:
-            yield from _within(settings, _openai_pieces(client, name, settings, instructions, request))
+            yield from _within(settings, asked.write(instructions, request))
             return
-        except openai.APIStatusError as error:
-            said = f"answered {error.status_code}"
-        except openai.OpenAIError as error:
+        except refused as error:
+            said = f"answered {getattr(error, 'status_code', None)}"
+        except unreached as error:
             said = f"could not be reached ({type(error).__name__})"
         except (ValueError, TypeError, AttributeError, LookupError) as error:
             said = f"gave no answer that can be read ({type(error).__name__})"
-        raise AnswerError(f"{host} {said}")
+        raise AnswerError(f"{asked.host} {said}")
 
-    return Writer(name, host, write)
+    return Writer(asked.model, asked.host, write)
 
 
 def _openai_pieces(
@@ -93,36 +122,6 @@ def _openai_pieces(
                 yield choice.delta.content or ""
     if not ended:
         raise AnswerError("the answer broke off")
-
-
-def _cohere(settings: Settings) -> Writer:
-    import cohere
-    import httpx
-    from cohere.core.api_error import ApiError
-
-    url, name = settings.answer_url, settings.answer_model or "command-a-03-2025"
-    host = remote.host_of(url, "answer_url") if url else "api.cohere.com"
-    client = cohere.ClientV2(
-        api_key=remote.key("cohere", "COHERE_API_KEY", "CO_API_KEY"),
-        base_url=url or "https://api.cohere.com",
-        timeout=TIMEOUT_SECONDS,
-        max_retries=RETRIES,
-        log_warning_experimental_features=False,
-    )
-
-    def write(instructions: str, request: str) -> Iterator[str]:
-        try:
-            yield from _within(settings, _cohere_pieces(client, name, settings, instructions, request))
-            return
-        except ApiError as error:
-            said = f"answered {error.status_code}"
-        except httpx.HTTPError as error:
-            said = f"could not be reached ({type(error).__name__})"
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
-            said = f"gave no answer that can be read ({type(error).__name__})"
-        raise AnswerError(f"{host} {said}")
-
-    return Writer(name, host, write)
 
 
 def _cohere_pieces(

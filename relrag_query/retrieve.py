@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 import duckdb
 
 from relrag_pipelines.embedders import Vectors
+from relrag_pipelines.english import is_english
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.vectors import VectorStore, Where
-from relrag_pipelines.tokens import is_english
 from relrag_query import passages
 from relrag_query.coverage import Frequencies, Term, coverage, evidence, passage_tokens, tokens
 from relrag_query.fusion import Found, find

@@ -3,12 +3,16 @@
 import shutil
 from datetime import datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import dagster as dg
 import pytest
 
+from relrag_pipelines import plan as plans
 from relrag_pipelines import run
-from relrag_pipelines.definitions import build_defs, follow_up
+from relrag_pipelines.definitions import PUBLISHING, build_defs, follow_up
+from relrag_pipelines.embedders import EmbeddingError
+from relrag_pipelines.export import export
 from relrag_pipelines.stores import generations, lake
 from relrag_query.commands import sync as commands
 from tests import archive
@@ -149,6 +153,45 @@ def test_the_follow_up_sensor_asks_for_stale_months_and_then_for_a_generation(co
     shutil.rmtree(workspace.home / "published")
     (wanted,) = follow_up(archive.workspace(config))
     assert isinstance(wanted, dg.RunRequest) and wanted.job_name == "publish"
+
+
+def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a sync does: it is searched by words, until the vectors are there."""
+    config = archive.many_notes(tmp_path, 1)
+    config.write_text(config.read_text().replace(archive.WORDS_ONLY, ""))
+    workspace = archive.workspace(config)
+    export(workspace, workspace.settings.source("notes"))
+    broken = Mock(side_effect=EmbeddingError("out of order"))
+    with monkeypatch.context() as patch:
+        patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", broken)
+        assert tick(config) == ["months"]
+        assert not broken.called
+        assert tick(config) == ["publish"]
+        assert generations.published(workspace.home)["embedder"] == ""
+        assert tick(config) == ["months"]
+        assert broken.called
+    assert generations.current_number(workspace.home) == 1
+    assert [tick(config), tick(config)] == [["months"], ["publish"]]
+    assert generations.published(workspace.home)["embedder"] == "all-MiniLM-L6-v2:8199be6f"
+    assert tick(config) == []
+    assert plans.current(workspace).empty
+
+
+def tick(config: Path) -> list[str]:
+    """Does what the follow-up sensor asks for, and returns its jobs."""
+    workspace = archive.workspace(config)
+    asked = [one for one in follow_up(workspace) if isinstance(one, dg.RunRequest)]
+    for one in asked:
+        selection = list(one.asset_selection or [dg.AssetKey(name) for name in PUBLISHING])
+        dg.materialize(
+            build_defs(workspace).assets or [],  # type: ignore[arg-type]
+            selection=selection,
+            tags=dict(one.tags),
+            raise_on_error=False,
+        )
+    return [str(one.job_name) for one in asked]
 
 
 def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:

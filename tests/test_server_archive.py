@@ -115,6 +115,21 @@ def test_a_collection_goes_only_after_its_readers(config: Path, server: QdrantCl
     assert len(collections(server)) == 1
 
 
+def test_another_model_fills_a_new_collection_while_the_old_one_serves(config: Path, server: QdrantClient) -> None:
+    (before,) = collections(server)
+    config.write_text(config.read_text().replace(archive.WORDS_ONLY, ""))
+    with Archive.open(config) as reading:
+        archive.sync(config)
+        assert len(collections(server)) == 2
+        assert reading.search("greenhouse pane 35", limit=1).hits[0].chunk.asset_id == "jsonl:notes:n5"
+    home = archive.home(config.parent)
+    after = generations.published(home)["collection"]
+    assert after != before
+    assert generations.published(home)["embedder"] == "all-MiniLM-L6-v2:8199be6f"
+    (point,) = server.scroll(after, limit=1, with_vectors=True)[0]
+    assert sorted(len(one) for one in point.vector.values() if isinstance(one, list)) == [384]  # type: ignore[union-attr]
+
+
 def test_a_missing_or_short_collection_is_named_and_made_again(config: Path, server: QdrantClient) -> None:
     home, (name,) = archive.home(config.parent), collections(server)
     some = [point.id for point in server.scroll(name, limit=3)[0]]

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.embedders.model import Embedder, Model, Vectors
+from relrag_pipelines.english import is_english
 from relrag_pipelines.pii.pseudonyms import to_type
 from relrag_pipelines.records import Embedding, arrow_schema
 from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.failpoints import failpoint
-from relrag_pipelines.tokens import index_text, is_english
+from relrag_pipelines.tokens import index_text
 
 Hash = Callable[[bytes], str]
 """the archive's keyed hash of a text"""

@@ -1,6 +1,7 @@
 """`relrag doctor`: each fault is found, told with what to do, and nothing is changed or revealed."""
 
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,21 @@ def test_an_embedder_that_is_set_wrongly_is_told_and_the_rest_is_looked_at(confi
     config.write_text(CONFIG.replace('"none"', '"openai"\nembedding_url = "ftp://host"'))
     assert found(config, "embedder")[0][0] == "problem"
     assert found(config, "writer") == [("ok", "nobody is writing")]
+
+
+def test_an_embedder_without_its_package_is_told_and_the_rest_is_looked_at(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    config.write_text(CONFIG.replace('"none"', '"fastembed"\nembedding_model = "BAAI/bge-small-en-v1.5"'))
+    said = 'embedder "fastembed" needs the package fastembed; install relrag[fastembed]'
+    assert found(config, "embedder") == [("problem", said)]
+    assert found(config, "writer") == [("ok", "nobody is writing")]
+    assert doctor(config) == 2
+    monkeypatch.setattr(minilm, "_PACKAGE", "no_such_package")
+    config.write_text(CONFIG.replace('embedder = "none"\n', ""))
+    said = 'embedder "minilm" needs the package no-such-package; run `make setup`'
+    assert found(config, "embedder") == [("problem", said)]
 
 
 @pytest.mark.parametrize(("name", "variable"), [("openai", "OPENAI_API_KEY"), ("cohere", "COHERE_API_KEY")])

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -204,3 +205,17 @@ def test_who_is_writing_is_told(indexed: Path, capsys: pytest.CaptureFixture[str
     with lock.writing(indexed.parent / ".relrag", "relrag sync"):
         assert status(indexed) == 0
     assert "relrag sync (process " in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_an_embedder_without_its_package_is_told(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest is told too; what a sync would do cannot be known."""
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    text = indexed.read_text()
+    indexed.write_text(text.replace('"none"', '"fastembed"\nembedding_model = "BAAI/bge-small-en-v1.5"'))
+    assert status(indexed) == 0
+    said = capsys.readouterr().out
+    why = 'embedder "fastembed" needs the package fastembed; install relrag[fastembed]'
+    assert f"It is searched by words; the embedder cannot be used: {why}\n" in said
+    assert "Generation 1" in said

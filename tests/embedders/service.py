@@ -5,17 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 
 from relrag_pipelines.embedders.model import Vectors
+from tests import served
 
 DIMENSIONS = {"/v1/embeddings": 1536, "/v2/embed": 1024}
 
@@ -56,19 +55,18 @@ def vector(text: str, dimension: int) -> Vectors:
 def serving() -> Iterator[Service]:
     """A server on a port of this machine."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(served.Posted):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        def answer(self, body: dict[str, Any]) -> None:
             note = {"path": self.path, "key": self.headers.get("Authorization"), "at": time.monotonic()}
             service.asked.append(body | note)
             fault = service.faults.pop(0) if service.faults else Fault()
             time.sleep(fault.seconds)
-            answer = {"error": {"message": f"refused: {body.get('input', body.get('texts'))}"}}
+            said = {"error": {"message": f"refused: {body.get('input', body.get('texts'))}"}}
             if fault.status == 200:
-                answer = _answer(self.path, body, fault.dimension or DIMENSIONS[self.path])
-            content = json.dumps(answer).encode()
+                said = _answer(self.path, body, fault.dimension or DIMENSIONS[self.path])
+            content = json.dumps(said).encode()
             sent = content[: len(content) // 2] if fault.cut or fault.broken else content
             self.send_response(fault.status)
             self.send_header("Content-Type", "application/json")
@@ -82,18 +80,9 @@ def serving() -> Iterator[Service]:
                 self.close_connection = True
             self.close_connection |= fault.broken
 
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    service = Service(f"http://127.0.0.1:{server.server_port}")
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
+    service = Service("")
+    with served.serving(Handler) as service.url:
         yield service
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def _answer(path: str, body: dict[str, Any], dimension: int) -> dict[str, Any]:

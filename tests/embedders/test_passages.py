@@ -10,14 +10,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import Mock
 
+import dagster as dg
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines import embedders, publish
+from relrag_pipelines import embedders, publish, run
 from relrag_pipelines.embedders import EMBEDDERS, EmbeddingError, Model, Vectors, passages, remote
+from relrag_pipelines.embedders.outlook import Outlook
 from relrag_pipelines.embedders.passages import Tally
 from relrag_pipelines.records import Chunk, Embedding, arrow_schema, to_table
 from relrag_pipelines.repair import repair
@@ -211,6 +213,30 @@ def test_a_sync_pays_once_for_a_text(
         commands.sync(config)
 
 
+@pytest.mark.parametrize(
+    ("usd", "redacted", "said"),
+    [
+        (2.34, True, "for about $2.34: the redacted text of passages, and later of questions, is sent to api.x.com"),
+        (0.0004, True, "for less than $0.01: the redacted text of passages"),
+        (None, False, "with m: the text as it stands (pii_redaction_enabled is false) of passages"),
+    ],
+)
+def test_the_plan_says_what_it_costs_and_what_leaves_the_machine(usd: float | None, redacted: bool, said: str) -> None:
+    found = Outlook("m", 3, 1200, usd, "api.x.com", redacted)
+    assert found.words.startswith("embed about 1,200 tokens with m")
+    assert said in found.words
+
+
+def test_what_embedding_took_is_metadata(config: Path, service: Service) -> None:
+    assert commands.sync(config) == 0
+    with run.instance(archive.workspace(config).home) as shared:
+        event = shared.get_latest_materialization_event(dg.AssetKey(["papers", "embeddings"]))
+    assert event and event.asset_materialization
+    told = {name: value.value for name, value in event.asset_materialization.metadata.items()}
+    (lease,) = (text for text in sent(service) if "orangery" in text)
+    assert (told["texts"], told["tokens"], told["usd"]) == (1, len(lease.split()), 0.0)
+
+
 def test_the_vectors_of_what_is_deleted_go(config: Path, service: Service) -> None:
     assert commands.sync(config) == 0
     home = archive.workspace(config).home
@@ -267,6 +293,7 @@ def test_a_write_of_the_cache_that_was_killed_is_taken_back(tmp_path: Path) -> N
     script = """
 import os, sqlite3, sys
 from pathlib import Path
+import dagster as dg
 import numpy as np
 from relrag_pipelines.stores import vector_cache
 with vector_cache.open(Path(sys.argv[1])) as cache:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests import served
 
 
 @dataclass
@@ -30,9 +30,8 @@ class ChatService:
 def serving() -> Iterator[ChatService]:
     """A server on a port of this machine."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    class Handler(served.Posted):
+        def answer(self, body: dict[str, Any]) -> None:
             service.asked.append(body | {"path": self.path, "key": self.headers.get("Authorization")})
             self.send_response(service.status)
             refused = service.status != 200
@@ -51,18 +50,9 @@ def serving() -> Iterator[ChatService]:
             except OSError:  # who asked has gone
                 return
 
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    service = ChatService(f"http://127.0.0.1:{server.server_port}")
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
+    service = ChatService("")
+    with served.serving(Handler) as service.url:
         yield service
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def _openai(piece: str | None) -> bytes:

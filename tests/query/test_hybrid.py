@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +89,18 @@ def test_until_another_embedder_has_embedded_the_built_in_one_serves(
         results = archive.search("INV-1187")
     assert [hit.chunk.source_id for hit in results.hits] == ["code"]
     assert "the generation holds no vectors of text-embedding-3-small:1536" in results.trace[0]
+
+
+def test_without_the_embedders_package_the_archive_is_searched_by_words(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELRAG_EMBEDDER", "fastembed")
+    monkeypatch.setenv("RELRAG_EMBEDDING_MODEL", "BAAI/bge-small-en-v1.5")
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    with Archive.open(config) as archive:
+        results = archive.search("INV-1187")
+    assert [hit.chunk.source_id for hit in results.hits] == ["code"]
+    assert 'by words only: embedder "fastembed" needs the package fastembed; install' in results.trace[0]
 
 
 def test_the_plan_says_that_nothing_leaves_this_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -40,8 +42,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-def shown(archive: Archive, question: str) -> list[str]:
-    return [source.hit.chunk.asset_id for source in archive.ask(question).sources]
+def shown(archive: Archive, question: str, **only: Any) -> list[str]:
+    return [source.hit.chunk.asset_id for source in archive.ask(question, **only).sources]
 
 
 @pytest.mark.requirement("S3-23")
@@ -56,6 +58,26 @@ def test_the_commit_that_the_answer_names_is_a_source(archive: Archive) -> None:
 @pytest.mark.requirement("S3-24")
 def test_the_file_that_the_answer_names_is_a_source(archive: Archive) -> None:
     assert shown(archive, "Co jsme rozhodli ohledně architektury?") == ["gmail:2", "meeting:1"]
+
+
+@pytest.mark.parametrize(
+    ("only", "ids"),
+    [
+        ({"sources": ["mail"]}, ["gmail:1"]),
+        ({"kinds": ["gmail"]}, ["gmail:1"]),
+        ({"since": "2025-01-10", "sources": ["mail", "commits"]}, ["gmail:1", f"git:{HASH}"]),
+    ],
+)
+def test_what_a_filter_leaves_out_is_not_added_because_it_is_named(
+    archive: Archive, only: dict[str, Any], ids: list[str]
+) -> None:
+    assert shown(archive, "Kdo změnil autorizaci a kdy?", **only) == ids
+
+
+def test_a_time_leaves_out_what_is_named_and_was_said_before(archive: Archive) -> None:
+    """The mail is of the afternoon of the 8th, the minutes of its midnight."""
+    question = "Co jsme rozhodli ohledně architektury?"
+    assert shown(archive, question, since=datetime(2025, 1, 8, 1, tzinfo=UTC)) == ["gmail:2"]
 
 
 def test_a_record_that_was_found_but_says_too_little_is_shown_where_the_answer_names_it(archive: Archive) -> None:

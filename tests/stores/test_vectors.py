@@ -187,23 +187,6 @@ def test_payload_indexes(folder: Path) -> None:
     }
 
 
-def test_no_text_is_stored(folder: Path) -> None:
-    """The payload holds ids and numbers only, and no empty fields; texts stand in the catalog."""
-    shard = EdgeShard.load(str(folder))
-    (point,) = shard.retrieve([name(1)], with_payload=True, with_vector=False)
-    shard.close()
-    assert point.payload == {
-        "asset_id": "gmail:1",
-        "thread_id": "mail:t",
-        "chunk_group_id": "gmail:1",
-        "source": "mail",
-        "kind": "gmail",
-        "person_ids": [7, 42],
-        "mentioned_person_ids": [9],
-        "ts": 200,
-    }
-
-
 def hashes(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
