@@ -34,7 +34,7 @@ Parts = Mapping[str, Files]
 NAME, BASE = "catalog.duckdb", "base.duckdb"
 """the file's name within a generation, and that of the one it lies on top of"""
 
-_MEMORY, _MEMORY_A_RECORD = 700_000_000, 700
+_MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _BATCH = 2_048
 """passages that are indexed at a time"""
@@ -105,9 +105,7 @@ def build(
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
         with duckdb.connect(str(path), config={"temp_directory": str(spill)}) as connection:
-            connection.begin()  # what is committed at once goes into the file at once, and not into a journal first
             _prepare(connection, path, parts, at, previous, replaced)
-            connection.commit()
             _prepare_links(connection, said, link_max_records)
             embedded = parts.get("embeddings", ())
             if replaced is None:
@@ -217,7 +215,7 @@ def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[OwnerLi
 def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
     """All the other tables, and the file as it stays."""
     # without Python's lock, and in one go, so that it need not wait for it in between
-    connection.execute(";".join(["BEGIN", *_rest(on_top), "COMMIT"]))
+    connection.execute(";".join(_rest(on_top)))
     if not on_top:
         _count_terms(connection)
     for other in ("base", "previous", "previous_base"):
