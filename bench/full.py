@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench import report, scale, synced
+from bench import floors, report, scale, synced
 from bench.clock import RELRAG, ROOT, environment
 from bench.figures import HEADER, Figure, aligned, to_json
 
@@ -36,6 +36,7 @@ def measure(size: float, *, double: bool = True) -> tuple[list[Figure], dict[str
         first = watched(config)
         counts = json.loads((home / "published" / "1" / "MANIFEST.json").read_text())["counts"]
         _, stages = synced.events(home)
+        least = floors.measure(home)
         message, files = _new_message(config), _new_file(config)
         figures = [
             Figure(f"first sync of {counts['records']:,} records", first["seconds"]),
@@ -52,7 +53,7 @@ def measure(size: float, *, double: bool = True) -> tuple[list[Figure], dict[str
         figures.append(
             Figure("twice the archive", twice["seconds"], other=first["seconds"], against="once", at_most=2.2)
         )
-    return figures, {"stages": stages, "counts": counts}
+    return figures, {"stages": stages, "floors": least, "counts": counts}
 
 
 def watched(config: Path) -> dict[str, float]:

@@ -63,17 +63,26 @@ def machine() -> dict[str, Any]:
 
 def write_full(figures: Sequence[Figure], details: Mapping[str, Any]) -> None:
     """Writes the figures at a million messages into the page."""
-    stages, seconds = details["stages"], figures[0].ours
+    stages, floors, seconds = details["stages"], details["floors"], figures[0].ours
     rest = seconds - sum(stages.values())
-    rows = [[name, f"{taken:.1f}", f"{taken / seconds:.0%}"] for name, taken in stages.items()]
-    rows.append(["Dagster, checks, start-up", f"{rest:.1f}", f"{rest / seconds:.0%}"])
+    rows = [
+        [name, f"{taken:.1f}", f"{taken / seconds:.0%}", f"{floors[name]:.1f}" if name in floors else ""]
+        for name, taken in stages.items()
+    ]
+    rows.append(["Dagster, checks, start-up", f"{rest:.1f}", f"{rest / seconds:.0%}", ""])
     lines = [
         "",
         f"Measured on {now().date().isoformat()}.",
         "",
         *_table([*HEADER[:-1], "verdict"], [f.cells() for f in figures]),
     ]
-    lines += ["", "Where the time of the first sync goes:", "", *_table(["stage", "seconds", "share"], rows), ""]
+    lines += [
+        "",
+        "Where the time of the first sync goes:",
+        "",
+        *_table(["stage", "seconds", "share", "floor"], rows),
+        "",
+    ]
     before, after = PAGE.read_text().split(_BEGIN_FULL)
     PAGE.write_text(before + _BEGIN_FULL + "\n".join(lines) + "\n" + _END_FULL + after.split(_END_FULL)[1])
 

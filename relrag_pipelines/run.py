@@ -30,6 +30,8 @@ from relrag_pipelines.workspace import Workspace
 
 _EMBEDDED_AT_ONCE = 1_000
 """records; the built-in model embeds 40 to 90 passages a second"""
+_EVENTS = "history/event_log.db"
+"""under DAGSTER_HOME"""
 _PROCESS = "relrag/process"
 _POSTGRES_URL = "DAGSTER_POSTGRES_URL"
 _UNFINISHED = [dg.DagsterRunStatus(status) for status in runs.UNFINISHED]
@@ -58,6 +60,7 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _sync_less)
     sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
+        _drop_empty(folder / _EVENTS)
         with dg.DagsterInstance.from_config(str(folder)) as opened, ExitStack() as held:
             # Dagster opens its databases anew for every event, and the last one to close writes all out: with
             # another open, and without a sync for every commit, a sync's events cost a seventh
@@ -68,6 +71,24 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     finally:
         sqlalchemy.event.remove(sqlalchemy.Engine, "commit", _before_commit)
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _sync_less)
+
+
+def _drop_empty(path: Path) -> None:
+    """Removes a database of events that holds none: a process may have been killed while it made it.
+
+    Dagster takes any file for a whole database, and fails for lack of a table.
+    """
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            made = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'event_logs'").fetchone()
+            held = made and connection.execute("SELECT 1 FROM event_logs LIMIT 1").fetchone()
+    except sqlite3.Error:  # damaged or in use; `relrag doctor` says what to do about it
+        return
+    if not held:
+        for left in path.parent.glob(f"{path.name}*"):
+            left.unlink(missing_ok=True)
 
 
 def _reach_postgres() -> None:

@@ -1,6 +1,8 @@
 """What Dagster loads: the graph, what is declared on it, its checks, and what schedule and sensors ask for."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from unittest.mock import Mock
@@ -203,3 +205,19 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
 def test_no_dagster_instance_sends_telemetry() -> None:
     for path in (ROOT / "dagster.yaml", ROOT / "relrag_pipelines" / "dagster.yaml"):
         assert "telemetry:\n  enabled: false" in path.read_text()
+
+
+def test_a_database_that_a_process_was_killed_over_while_it_made_it_is_made_anew(tmp_path: Path) -> None:
+    """One table of many was there; what holds events stays."""
+    with run.instance(tmp_path):
+        pass
+    path = tmp_path / "dagster" / run._EVENTS
+    for part in path.parent.glob(f"{path.name}*"):
+        part.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE event_logs (id INTEGER)")
+    with run.instance(tmp_path) as shared:
+        assert list(shared.all_asset_keys()) == []
+        shared.report_runless_asset_event(dg.AssetMaterialization("a"))
+    with run.instance(tmp_path) as shared:
+        assert list(shared.all_asset_keys()) == [dg.AssetKey("a")]

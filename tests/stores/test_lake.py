@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge, arrow_schema, to_table
-from relrag_pipelines.stores import lake, seal
+from relrag_pipelines.stores import expected, failpoints, lake, seal
 from relrag_pipelines.stores.lake import LakeError, Stamp
 from tests import archive
 
@@ -119,3 +119,41 @@ def test_what_a_killed_writer_left_is_swept_but_for_private_months(tmp_path: Pat
     (kept.parent / "MANIFEST.json").write_text(seal.sealed(manifest))
     lake.sweep(tmp_path)
     assert sorted(path for path in tmp_path.rglob("*.parquet*") if path.is_file()) == sorted([kept, private])
+
+
+@pytest.mark.parametrize("nth", range(1, 4))
+def test_a_source_whose_removal_was_cut_short_is_known_until_its_last_file_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    """Cut short before the nth of its three files; the hash of none is expected any more, and the next time all go."""
+    names = [f"private/{sort}/chat.parquet" for sort in ("failures", "threads", "units")]
+    for name in names:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text(name)
+        expected.note(tmp_path, name, seal.file_hash(path))
+    visits = 0
+
+    def cut_short(name: str, path: Path) -> None:
+        nonlocal visits
+        visits += path.suffix == ".parquet"
+        if visits == nth:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(failpoints, "watch", cut_short)
+    with pytest.raises(KeyboardInterrupt):
+        lake.remove(tmp_path, "chat")
+    assert expected.damage(tmp_path) == []
+    assert lake.sources(tmp_path) == {"chat"}
+    monkeypatch.undo()
+    lake.remove(tmp_path, "chat")
+    assert [name for name in names if (tmp_path / name).exists()] == []
+
+
+def test_what_a_killed_writer_left_beside_a_file_is_swept(tmp_path: Path) -> None:
+    left = [tmp_path / name for name in ("private/units/.x.7.tmp", "lake/.m.7.tmp", "dagster/.dagster.yaml.7.tmp")]
+    for path in left:
+        path.parent.mkdir(parents=True)
+        path.touch()
+    lake.sweep(tmp_path)
+    assert not any(path.exists() for path in left)
