@@ -74,9 +74,11 @@ def _build_whole(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
     place, points = generations.begin(workspace.home), []
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
-        target = _collection(workspace)
-        beside, others = workspace.aside() if target is None else (None, workspace)
-        points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], target, beside))
+        if target := _collection(workspace):
+            points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"], target))
+            return
+        with workspace.aside() as (beside, others):
+            points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], beside=beside))
 
     parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
     counts = catalog.build(

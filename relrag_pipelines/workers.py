@@ -16,6 +16,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from queue import SimpleQueue
 from threading import Thread
@@ -33,7 +34,7 @@ _PR_SET_PDEATHSIG = 1
 class Pool(NamedTuple):
     """Processes that wait for work."""
 
-    executors: tuple[Executor, ...]
+    executors: list[Executor]
     """of one process each, so that a job can be given to the one that holds what it needs"""
 
 
@@ -48,7 +49,7 @@ def start(processes: int | None = None) -> Pool | None:
     if count < 1:
         return None
     # spawned, not forked: DuckDB, Arrow and Dagster have threads, which a fork would leave without their locks
-    executors = tuple(ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin) for _ in range(count))
+    executors: list[Executor] = [ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin) for _ in range(count)]
     for executor in executors:
         executor.submit(_import)
     return Pool(executors)
@@ -60,12 +61,20 @@ def stop(pool: Pool | None) -> None:
         executor.shutdown(cancel_futures=True)
 
 
-def aside(pool: Pool | None) -> tuple[Executor | None, Pool | None]:
-    """One process of a pool, for a job that keeps its state there, and the others."""
-    if pool is None:
-        return None, None
-    first, *others = pool.executors
-    return first, Pool(tuple(others)) if others else None
+@contextmanager
+def aside(pool: Pool | None) -> Iterator[tuple[Executor | None, Pool | None]]:
+    """One process of a pool, for a job that keeps its state there, and the others.
+
+    It ends afterwards, since no library gives all of its memory back; the pool is smaller by one from then on.
+    """
+    if pool is None or not pool.executors:
+        yield None, None
+        return
+    one = pool.executors.pop(0)
+    try:
+        yield one, pool
+    finally:
+        one.shutdown(cancel_futures=True)
 
 
 def each(pool: Pool | None, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -76,7 +85,7 @@ def each(pool: Pool | None, function: Callable[[Item], Result], items: Iterable[
     """
     items = iter(items)
     first = list(itertools.islice(items, 2))
-    if pool is None or len(first) < 2:
+    if pool is None or not pool.executors or len(first) < 2:
         yield from map(function, itertools.chain(first, items))
         return
     # the first is made here, so that nothing waits until another process has begun

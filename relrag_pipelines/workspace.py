@@ -7,6 +7,7 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,10 +51,11 @@ class Workspace:
         """The function's result for every item, in order, with all processes there are."""
         return workers.each(self.pool, function, items)
 
-    def aside(self) -> tuple[Executor | None, Workspace]:
-        """A further process for a job that keeps its state there, if there is one, and this without it."""
-        one, others = workers.aside(self.pool)
-        return one, replace(self, pool=others)
+    @contextmanager
+    def aside(self) -> Iterator[tuple[Executor | None, Workspace]]:
+        """A further process for a job that keeps its state there, if there is one, and this without it; see workers."""
+        with workers.aside(self.pool) as (one, others):
+            yield one, replace(self, pool=others)
 
     @functools.cached_property
     def keys(self) -> Keys:

@@ -36,12 +36,16 @@ def test_results_come_in_order_and_every_process_takes_part(pool: Pool) -> None:
     assert len({process for _, process in found}) == 3
 
 
-def test_one_process_is_set_aside(pool: Pool) -> None:
-    one, others = workers.aside(pool)
-    assert one is pool.executors[0]
-    assert others == Pool(pool.executors[1:])
-    assert workers.aside(others) == (pool.executors[1], None)
-    assert workers.aside(None) == (None, None)
+def test_one_process_is_set_aside_and_ends_afterwards() -> None:
+    pool = workers.start(1)
+    assert pool
+    with workers.aside(pool) as (one, others):
+        assert one and others == Pool([])
+        process = one.submit(os.getpid).result()
+        assert {where for _, where in workers.each(others, square, range(1, 4))} == {os.getpid()}
+    assert not _alive(process)
+    with workers.aside(pool) as (one, others):
+        assert (one, others) == (None, None)
 
 
 def test_without_a_pool_they_are_made_here() -> None:

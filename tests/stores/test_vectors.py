@@ -273,16 +273,11 @@ def indexed(folder: Path) -> set[str]:
 
 def test_another_process_builds_the_same(tmp_path: Path, folder: Path) -> None:
     """In many batches, more than may wait at once."""
-    pool = workers.start(1)
-    assert pool
-    beside, others = workers.aside(pool)
-    assert beside and others is None
-    try:
-        assert vectors.build(tmp_path / "v", itertools.chain(*(batches([row]) for row in rows())), beside=beside) == 5
+    one_by_one = itertools.chain(*(batches([row]) for row in rows()))
+    with workers.aside(workers.start(1)) as (beside, _):
+        assert vectors.build(tmp_path / "v", one_by_one, beside=beside) == 5
         with pytest.raises(KeyError):  # a fault there is one here
             vectors.build(tmp_path / "w", (batch.drop_columns(["source"]) for batch in batches(rows())), beside=beside)
-    finally:
-        workers.stop(pool)
     with closing(vectors.open(tmp_path / "v")) as made, closing(vectors.open(folder)) as here:
         for question in ("INV-1187 invoice", "faktury za vodu", "january"):
             assert made.search(question, 5) == here.search(question, 5) != []

@@ -9,7 +9,8 @@ from __future__ import annotations
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -106,7 +107,8 @@ def build(
         for one in waiting:
             one.cancel()
         wait(waiting)
-        submit(_abandon, path)
+        with suppress(BrokenExecutor):
+            wait([submit(_abandon, path)])
         raise
 
 
