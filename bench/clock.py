@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -42,3 +43,15 @@ def environment(config: Path | None = None) -> Mapping[str, str]:
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
     return kept | ({"RELRAG_CONFIG": str(config)} if config else {})
+
+
+def most_memory() -> int:
+    """The most bytes that this process has had in memory.
+
+    Not ru_maxrss where Linux tells it otherwise: that counts the process that started this one too.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) * 1024
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

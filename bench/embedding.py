@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -56,7 +55,7 @@ def turns(count: int) -> dict[str, float]:
     chunks = pa.Table.from_batches(batches(rows))
     ids = [encoding.ids for encoding in minilm.tokenizer().encode_batch(passages.embedding_texts(chunks))]
     _relrag(loaded, chunks)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # before the other side has its own threads
+    memory = clock.most_memory() / 1e6  # before the other side has its own threads
     seconds = clock.medians(3, relrag=lambda: _relrag(loaded, chunks), bare=lambda: _bare(loaded, ids))
     return {name: count / taken for name, taken in seconds.items()} | {"memory": memory}
 

@@ -6,11 +6,10 @@ The floor gives the ids numbers and joins them in one pass: no names for threads
 from __future__ import annotations
 
 import random
-import resource
 import time
 from collections.abc import Iterator
 
-from bench.clock import medians
+from bench.clock import medians, most_memory
 from relrag_pipelines.sources.mail.threads import Mail, thread
 
 MAILS = 1_000_000
@@ -67,7 +66,7 @@ def measure() -> dict[str, float]:
         "seconds": took["ours"],
         "floor_seconds": took["floor"],
         "ratio": took["ours"] / took["floor"],
-        "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_gib": most_memory() / 2**30,
     }
 
 
