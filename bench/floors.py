@@ -92,7 +92,7 @@ def _points(home: Path, place: Path) -> None:
     config = EdgeConfig(sparse_vectors={"text": EdgeSparseVectorParams(modifier=Modifier.Idf)}, wal_enabled=False)
     shard, bm25 = EdgeShard.create(str(place / "vectors"), config), Bm25(Bm25Config())
     for file in _files(home, "chunks"):
-        for batch in pq.ParquetFile(file).iter_batches(_BATCH, ["chunk_id", "asset_id", "text"]):
+        for batch in pq.ParquetFile(file).iter_batches(_BATCH, columns=["chunk_id", "asset_id", "text"]):
             rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
             points = [Point(chunk, {"text": bm25.embed_document(text)}, {"id": asset}) for chunk, asset, text in rows]
             shard.update(UpdateOperation.upsert_points(points))
