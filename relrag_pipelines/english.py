@@ -12,29 +12,29 @@ import re
 from relrag_pipelines.tokens import SIGNS_OF_ENGLISH, foreign_signs
 
 _BEGINNING = """
-    chi cosa quando quanto quanti quanta quante quale quali perche
-    wat waar wie wanneer hoe hoeveel waarom welke
+    cosa quando quanto quanti quanta quante quale quali perche
+    wat waar wie wanneer hoeveel waarom welke
     kiedy gdzie kto dlaczego ile jaki jaka jakie czyj
     hur vad vem vilken vilket varfor hvad hvor hvem hvorfor hvordan
     wer wann warum welche welcher welches
     donde cuando quien cuanto cuantos cual quem onde quanto quantos qual
     quand combien pourquoi quel quelle quels quelles
-    abbiamo sono questo questa ik mijn jestem moj moja jag jeg estoy este esta eu je nous vous
+    abbiamo sono questo questa ik mijn jestem moj moja jeg estoy este esta eu je nous vous
 """
 _JOINING = """
-    di del della dei delle degli nel nella nelle nei alla agli dal dalla dalle sul sulla gli siamo siete hanno
-    anche uno questi queste quello quella mio mia tuo suo nostro nostra essere stato fatto
-    het een zijn niet jij hij wij zij jullie mij jou ons onze jouw voor naar bij uit aan door maar ook nog geen
+    di del della dei delle degli nel nella nelle nei alla agli dalla dalle sul sulla gli siamo siete hanno
+    anche questi queste quello quella mio mia tuo suo nostro nostra essere stato fatto
+    het een zijn niet jij hij wij zij jullie mij jou ons onze jouw voor naar bij uit aan maar ook nog geen
     deze worden wordt werd hebben heeft heb kunnen moet zullen gaat gaan
-    ona oni moje twoj jego jej tego tej tych jestes byl bylo bedzie beda mam masz maja moze mozna trzeba
+    ona oni moje twoj jego jej tego tej tych jestes byl bylo bedzie beda masz maja moze mozna trzeba
     juz jeszcze tylko albo lub oraz przez przed przy nad bez bardzo
-    och att det ett hon inte ditt mitt sitt vara har eller ska skulle blir blev hade finns ocksa bara efter mellan
+    och att det ett inte ditt mitt sitt vara har eller skulle blir blev hade finns ocksa bara efter mellan
     alla nagon nagot mycket kommer og ikke hun skal kan bliver ogsa
-    hat habe haben hatte sind wird werden wurde kann muss auch noch nur schon aber oder wenn dass weil nach bei aus zum
+    habe haben hatte sind wird werden wurde kann muss auch noch nur schon aber oder wenn dass weil nach bei aus zum
     zur mein meine dein uns unser einen einem einer kein keine
-    esto eso muy pero soy eres somos estan fue tiene tengo tambien nao uma das nas isso ele ela meu
+    esto eso muy pero soy eres somos estan fue tiene tengo tambien nao uma das isso ele ela meu
     minha seu sua muito ainda
-    tu elle ils elles ce cette ces mes ses notre votre leur aux avec sans mais donc pas suis avons avez ont
+    tu elle ils elles ce cette ces mes ses notre votre leur avec mais donc pas suis avons avez ont
     etait
 """
 _MORE = frozenset([*_BEGINNING.split(), *_BEGINNING.title().split(), *_JOINING.split()]) - SIGNS_OF_ENGLISH

@@ -74,20 +74,26 @@ def _around_digits(line: str) -> str:
     if len(line) <= 3 * _REACH:
         return line
     parts: list[str] = []
-    begin, last = -1, 0
+    begin, last, covered = -1, 0, 0
     for digits in _DIGITS.finditer(line):
         if begin >= 0 and digits.start() - last > 3 * _REACH:
-            parts.append(_to_space(line, begin, last + _REACH))
+            covered = _space(line, last + _REACH)
+            parts.append(line[begin:covered])
             begin = -1
+        if digits.start() < covered:  # no space stood between, so the part reaches further
+            continue
         if begin < 0:
-            begin = line.rfind(" ", 0, max(0, digits.start() - _REACH)) + 1
+            begin = max(covered, line.rfind(" ", covered, max(covered, digits.start() - _REACH)) + 1)
         last = digits.end()
-    return "\n".join([*parts, _to_space(line, begin, last + _REACH)])
+    if begin >= 0:
+        parts.append(line[begin : _space(line, last + _REACH)])
+    return "\n".join(parts)
 
 
-def _to_space(line: str, begin: int, end: int) -> str:
-    space = line.find(" ", end)
-    return line[begin:] if space < 0 else line[begin:space]
+def _space(line: str, start: int) -> int:
+    """Where the next space is; the end of the line where there is none."""
+    space = line.find(" ", start)
+    return len(line) if space < 0 else space
 
 
 def _is_number(number: str, pattern: re.Pattern[str]) -> bool:

@@ -173,7 +173,9 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
 
 def check(place: Path) -> dict[str, int]:
     """What a generation holds, counted when its parts were written; GenerationError where they do not fit together."""
-    counts: dict[str, int] = _read_about(place)["holds"]
+    counts: dict[str, int] | None = _read_about(place).get("holds")
+    if counts is None:
+        raise GenerationError("what was built is of an older version, or damaged; run `relrag sync`")
     wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
     if counts["points"] != counts["chunks"]:
         wrong["points"] = counts["points"]

@@ -60,7 +60,7 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _sync_less)
     sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
-        _drop_empty(folder / _EVENTS)
+        _drop_unfinished(folder / _EVENTS)
         with dg.DagsterInstance.from_config(str(folder)) as opened, ExitStack() as held:
             # Dagster opens its databases anew for every event, and the last one to close writes all out: with
             # another open, and without a sync for every commit, a sync's events cost a seventh
@@ -73,20 +73,19 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
         sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _sync_less)
 
 
-def _drop_empty(path: Path) -> None:
-    """Removes a database of events that holds none: a process may have been killed while it made it.
+def _drop_unfinished(path: Path) -> None:
+    """Removes a database of events that a process was killed over while it made it.
 
-    Dagster takes any file for a whole database, and fails for lack of a table.
+    Dagster takes any file for a whole database, and fails for lack of a table. The one of versions is made last.
     """
     if not path.exists():
         return
     try:
         with closing(sqlite3.connect(path)) as connection:
-            made = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'event_logs'").fetchone()
-            held = made and connection.execute("SELECT 1 FROM event_logs LIMIT 1").fetchone()
+            made = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
     except sqlite3.Error:  # damaged or in use; `relrag doctor` says what to do about it
         return
-    if not held:
+    if not made:
         for left in path.parent.glob(f"{path.name}*"):
             left.unlink(missing_ok=True)
 

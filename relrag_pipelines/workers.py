@@ -136,6 +136,7 @@ def _begin() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that asked; these end with it
     Thread(target=_end_with_parent, daemon=True).start()
     if sys.platform == "linux":
         # also while a library keeps Python's lock, which the thread needs: what goes on writing vectors when the

@@ -41,6 +41,8 @@ FOREIGN = {
     "others": ["מה קורה עם המשאבה", "Где ключи от подвала?", "Čerpadlo ve sklepě zase nefunguje."],
 }
 ENGLISH = [
+    "front door code",
+    "Subject: hat",
     "Where is the key of the garage?",
     "I cannot come to the party",
     "INV-1187",

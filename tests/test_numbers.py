@@ -60,3 +60,10 @@ def test_a_number_far_from_all_others_is_found_as_if_it_stood_alone(text: str) -
 def test_what_stands_far_away_changes_nothing(text: str, far: str) -> None:
     said = f"{far} {text.strip()} {far}"
     assert numbers.find(said) == numbers.find(f"{far[-50:]} {text.strip()} {far[:50]}")
+
+
+@pytest.mark.parametrize(
+    "line", ["a" * 400 + "1", "漢" * 350 + "12", "a\xa0bc" * 90 + "7", ("a" * 400 + "1") * 3 + " b "]
+)
+def test_a_long_line_is_looked_at_once_even_without_spaces(line: str) -> None:
+    assert len(numbers._around_digits(line * 300)) <= len(line) * 300 + 300

@@ -10,6 +10,7 @@ from relrag_pipelines import embedders, publish, space
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.assets.sealed import sealed
+from relrag_pipelines.forgetting import purge
 from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import catalog, generations, lake
 from relrag_pipelines.stores.lock import writing
@@ -29,6 +30,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     @sealed
     def built() -> dict[str, int]:
         with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
+            purge.resume(workspace)
             lake.sweep(workspace.home)
             space.require_for_vectors(workspace.settings)
             return publish.build(workspace)
