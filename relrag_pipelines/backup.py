@@ -18,7 +18,7 @@ from typing import Any
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.stores import expected, generations, inventory, lock, retired, seal
+from relrag_pipelines.stores import atomic, expected, generations, inventory, lock, retired, seal
 from relrag_pipelines.stores.atomic import make_private, replacing, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.holes import copy_file
 from relrag_pipelines.stores.seal import file_hash
@@ -38,7 +38,7 @@ def wanted(settings: Settings, *, everything: bool = False) -> list[str]:
     elsewhere = on_server(settings)
     retaining = [source.name for source in settings.sources if source.retain]
     found = []
-    for name in inventory.files(settings.home_path):
+    for name in atomic.files(settings.home_path):
         part = inventory.part(name)
         if part is None or part.origin == "passing" or name.endswith(("-wal", "-shm", "-journal")):
             continue
@@ -186,7 +186,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _files(place: Path) -> list[str]:
-    return [name for name in inventory.files(place) if name != _MANIFEST]
+    return [name for name in atomic.files(place) if name != _MANIFEST]
 
 
 def _as_written(path: Path, entry: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from relrag_pipelines.stores import evaluations, expected, generations, inventory, lake, raw, retired, seal
+from relrag_pipelines.stores import atomic, evaluations, expected, generations, inventory, lake, raw, retired, seal
 from relrag_pipelines.stores.vectors import StoreError
 
 _UNASKED = "cannot be checked now: "
@@ -135,7 +135,7 @@ def _text(path: Path) -> str:
 
 
 def _strays(home: Path) -> Iterator[tuple[str, str]]:
-    for name in inventory.files(home):
+    for name in atomic.files(home):
         part = inventory.part(name)
         if part is None or (home / name).is_symlink() or not (home / name).is_file():
             yield name, "does not belong here"

@@ -11,7 +11,7 @@ import pytest
 
 from relrag_pipelines import backup as backups
 from relrag_pipelines.backup import BackupError
-from relrag_pipelines.stores import inventory, lock
+from relrag_pipelines.stores import atomic, lock
 from relrag_pipelines.stores.holes import copy_with_holes
 from relrag_pipelines.verify import findings
 from relrag_query.archive import Archive
@@ -53,7 +53,7 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
     assert "What cannot be made again of test is in" in said
     assert "With the private records of papers: their files may be gone" in said
     assert f"warning: {place / 'test.keys'} holds the keys" in said
-    assert sorted(inventory.files(place)) == [
+    assert sorted(atomic.files(place)) == [
         "MANIFEST.json",
         "home/private/failures/papers.parquet",
         "home/private/records/papers/2024-01.parquet",
@@ -90,7 +90,7 @@ def test_everything_goes_round_with_its_holes(config: Path, tmp_path: Path) -> N
         assert opened.search("orangery").hits[0].chunk.source == "papers"
     apparent = sum(len(data) for _, data in contents.values())
     for copy in (place, other):
-        assert sum((copy / name).stat().st_blocks * 512 for name in inventory.files(copy)) < apparent / 5
+        assert sum((copy / name).stat().st_blocks * 512 for name in atomic.files(copy)) < apparent / 5
 
 
 def test_keys_that_are_kept_apart(config: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.repair import repair
-from relrag_pipelines.stores import expected, generations, inventory, lake, units
+from relrag_pipelines.stores import atomic, expected, generations, inventory, lake, units
 from relrag_pipelines.stores.holes import copy_with_holes
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.verify import findings
@@ -54,7 +54,7 @@ def checkable(home: Path) -> list[str]:
     """Files with a byte to change, but for Dagster's own and the lock."""
     return [
         name
-        for name in inventory.files(home)
+        for name in atomic.files(home)
         if (home / name).stat().st_size and name != "lock" and not name.startswith("dagster/")
     ]
 
@@ -268,6 +268,6 @@ def test_a_home_that_is_not_there_yet(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_every_file_of_a_home_is_declared_once(config: Path) -> None:
     home = home_of(config)
-    for name in inventory.files(home):
+    for name in atomic.files(home):
         matching = [part for part in inventory.PARTS if re.fullmatch(part.pattern, name)]
         assert len(matching) == 1, name

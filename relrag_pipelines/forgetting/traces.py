@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines.stores import retired, vectors
+from relrag_pipelines.stores import atomic, retired, vectors
 from relrag_pipelines.stores.holes import pieces
 
 LEAST_BYTES = 6
@@ -86,18 +86,22 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
     `values` are looked for in bytes and in what is read from them; `words` only in the latter.
     """
     seen, packed, spoken = Searched(), Needles(values), Needles(words, plain=True)
-    for path in sorted(home.rglob("*")):
+    for name in atomic.files(home):
+        path = home / name
         if path.is_symlink() or not path.is_file():
             continue
         seen.files += 1
-        held = {value for piece in pieces(path, packed.longest - 1) for value in packed.found(piece)}
+        try:
+            held = {value for piece in pieces(path, packed.longest - 1) for value in packed.found(piece)}
+        except FileNotFoundError:  # such as the journal of a database that somebody had open
+            continue
         try:
             for text in texts(path):
                 held |= packed.found(text) | spoken.whole(text)
         except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
-            seen.unread.append(f"{path.relative_to(home).as_posix()} ({type(error).__name__})")
+            seen.unread.append(f"{name} ({type(error).__name__})")
         if held:
-            seen.holding[path.relative_to(home).as_posix()] = len(held)
+            seen.holding[name] = len(held)
     return seen
 
 

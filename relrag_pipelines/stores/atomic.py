@@ -10,6 +10,20 @@ from pathlib import Path
 
 from relrag_pipelines.stores.failpoints import failpoint
 
+_HALF = ".atomicwrite"
+"""how the folders begin in which Qdrant writes a file before it renames it into place; readers do when they open"""
+
+
+def files(folder: Path) -> Iterator[str]:
+    """Every file below a folder by its path within it, in order; links and devices too.
+
+    Readers may open what lies there meanwhile: the file that they are writing is left out.
+    """
+    for place, folders, names in os.walk(folder):  # passes over folders that vanish, which Path.rglob does not
+        folders[:] = sorted(name for name in folders if not name.startswith(_HALF))
+        linked = [name for name in folders if Path(place, name).is_symlink()]
+        yield from (Path(place, name).relative_to(folder).as_posix() for name in sorted(names + linked))
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:

@@ -16,11 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
-from relrag_pipelines.stores import retired, seal, vectors
+from relrag_pipelines.stores import atomic, retired, seal, vectors
 from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.holes import PART, hash_of_parts
@@ -32,10 +32,6 @@ _REWRITTEN = "edge_config.json"
 """a file that opening a generation may write again, with the same values"""
 OLDEST = max(table.since for table in TABLES.values() if "catalog" in table.place)
 """the oldest schema version whose catalog has the shape of today"""
-
-
-_WRITTEN_BY_READERS = ".atomicwrite"
-"""how the folders begin in which Qdrant writes a file anew when it opens a store, before it renames it into place"""
 
 
 class NothingPublished(Exception):
@@ -287,27 +283,23 @@ def _entry(file: Path, like: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _files(path: Path) -> list[str]:
-    # os.walk passes over folders that vanish while it looks
-    found = sorted(Path(folder, name).relative_to(path) for folder, _, names in os.walk(path) for name in names)
-    return [
-        file.as_posix()
-        for file in found
-        if file.as_posix() not in {_LOCK, "MANIFEST.json"}
-        and file.name != _REWRITTEN
-        and not file.parent.name.startswith(_WRITTEN_BY_READERS)
-    ]
+    return [name for name in atomic.files(path) if name not in {_LOCK, "MANIFEST.json"} and not _is_rewritten(name)]
 
 
 def _values(path: Path) -> dict[str, str]:
     """Hashes of what the files say that readers write again; empty for one that cannot be read."""
     found = {}
-    for file in sorted(path.rglob(_REWRITTEN)):
+    for name in filter(_is_rewritten, atomic.files(path)):
         try:
-            said = json.dumps(json.loads(file.read_bytes()), sort_keys=True)
+            said = json.dumps(json.loads((path / name).read_bytes()), sort_keys=True)
         except ValueError:
             said = ""
-        found[file.relative_to(path).as_posix()] = said and hashlib.sha256(said.encode()).hexdigest()
+        found[name] = said and hashlib.sha256(said.encode()).hexdigest()
     return found
+
+
+def _is_rewritten(name: str) -> bool:
+    return PurePosixPath(name).name == _REWRITTEN
 
 
 def _manifest(path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from relrag_pipelines.stores import atomic
 from relrag_pipelines.stores.failpoints import failpoint
 
 PART = 2**20
@@ -17,13 +18,9 @@ _EMPTY = hashlib.sha256(bytes(PART)).digest()
 
 def copy_with_holes(source: Path, target: Path) -> None:
     """Copies a folder; what was never written in a file takes no space in its copy."""
-    for path in sorted(source.rglob("*")):
-        copy = target / path.relative_to(source)
-        if path.is_dir():
-            copy.mkdir(parents=True, exist_ok=True)
-        else:
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy_file(path, copy)
+    for name in atomic.files(source):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        copy_file(source / name, target / name)
 
 
 def pieces(path: Path, overlap: int) -> Iterator[bytes]:

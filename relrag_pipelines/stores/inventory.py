@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from relrag_pipelines.stores import lake
@@ -69,11 +66,3 @@ def is_of(name: str, source: str) -> bool:
     return bool(
         re.fullmatch(rf"private/(records/{source}/.+|(units|failures|threads)/{source}\.parquet|raw/{source}/.+)", name)
     )
-
-
-def files(home: Path) -> Iterator[str]:
-    """Every file of a home, by its path within it, in order; links and devices too, which do not belong there."""
-    for folder, folders, names in os.walk(home):
-        folders.sort()
-        linked = [name for name in folders if Path(folder, name).is_symlink()]
-        yield from (Path(folder, name).relative_to(home).as_posix() for name in sorted(names + linked))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.stores import generations, inventory, lock
+from relrag_pipelines.stores import atomic, generations, lock
 from relrag_pipelines.verify import Finding, findings
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import number
@@ -24,7 +24,7 @@ def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0)
         _print(found)
         if found and repair:
             found = _repaired(workspace, config, found)
-        files = sum(1 for _ in inventory.files(home))
+        files = sum(1 for _ in atomic.files(home))
     if not found:
         print(f"Everything is as it was written: {number(files, 'file')}.")
         _say_what_is_not_covered(home)
@@ -59,7 +59,7 @@ def _say_what_is_not_covered(home: Path) -> None:
     """Dagster's files are written by Dagster, which keeps no hash of them; nor does a server, of vectors."""
     if any(generations.on_server(home, number) for number in generations.numbers(home)):
         print("Of the vectors on a server the number of points was checked, not every value.")
-    files = [name for name in inventory.files(home) if name.startswith("dagster/")]
+    files = [name for name in atomic.files(home) if name.startswith("dagster/")]
     databases = [name for name in files if name.endswith(".db")]
     if databases:
         print(

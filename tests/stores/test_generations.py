@@ -1,6 +1,8 @@
 """Publishing: built beside, sealed, current replaced by rename, kept while read."""
 
 import hashlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from relrag_pipelines.stores import generations, seal
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_pipelines.stores.holes import copy_with_holes
 from tests import archive
 
 AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
@@ -64,6 +67,29 @@ def test_what_a_reader_writes_while_it_opens_a_store_is_no_difference(tmp_path: 
     (place / "vectors" / ".atomicwriteX1").mkdir()
     (place / "vectors" / ".atomicwriteX1" / "tmpfile.tmp").touch()
     assert generations.verify(tmp_path, 1) == []
+
+
+def test_folders_that_readers_make_and_remove_are_no_difference(tmp_path: Path) -> None:
+    place = publish(tmp_path, "one").path
+    stop = threading.Event()
+
+    def opening() -> None:
+        while not stop.is_set():
+            folders = [place / "vectors" / f".atomicwriteX{number}" for number in range(50)]
+            for folder in folders:
+                folder.mkdir()
+            for folder in folders:
+                folder.rmdir()
+
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(opening)
+        try:
+            for number in range(200):
+                assert generations.verify(tmp_path, 1) == []
+                copy_with_holes(place, tmp_path / f"copy {number}")
+        finally:
+            stop.set()
+        ended.result()
 
 
 def test_a_reader_keeps_its_generation_while_newer_ones_are_published(tmp_path: Path) -> None:
