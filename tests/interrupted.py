@@ -15,10 +15,13 @@ import shutil
 import signal
 import sqlite3
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal
 
@@ -103,17 +106,36 @@ class Ended:
 def run(folder: Path, *words: str, at: Place | float | None = None, how: How = "kill") -> Ended:
     """Runs `relrag WORDS` on the archive in that folder: cut short at a place, killed after seconds, or to its end."""
     place = at if isinstance(at, Place) else None
-    process = processes.Process(target=_command, args=(folder, words, place, how))
-    process.start()
+    process = begin(_command, folder, words, place, how)
     if isinstance(at, float):
-        process.join(at)
+        wait([process.sentinel], at)
         process.kill()
-    process.join()
+    end(process)
     reached = [line.split("\t") for line in _text(folder / "reached").splitlines()]
     said = _text(folder / "said")
     code = process.exitcode
     assert code is not None
     return Ended(code, said, [(name, os.path.relpath(path, folder)) for name, path in reached])
+
+
+def begin(target: Callable[..., None], *arguments: Any) -> BaseProcess:
+    """Starts a process that `end` waits for; from any thread."""
+    process = processes.Process(target=target, args=arguments)
+    with _ends:
+        process.start()
+    return process
+
+
+def end(process: BaseProcess) -> None:
+    """Waits for the end of a process."""
+    wait([process.sentinel])
+    with _ends:
+        process.join()
+
+
+_ends = threading.Lock()
+"""Held while the ends of processes are read. Starting one looks after all that were started: of two threads that read
+the same end, the second finds nothing, and multiprocessing says 255."""
 
 
 def _text(path: Path) -> str:

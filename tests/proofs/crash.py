@@ -135,15 +135,14 @@ def answer(folder: Path) -> Answer | None:
 def reading(folder: Path) -> Iterator[list[Answer | str | None]]:
     """A process that asks again and again; on leaving the list holds its distinct answers in order, and errors."""
     here, there = interrupted.processes.Pipe()
-    process = interrupted.processes.Process(target=_read, args=(folder, there))
-    process.start()
+    process = interrupted.begin(_read, folder, there)
     seen: list[Answer | str | None] = []
     try:
         yield seen
     finally:
         here.send("stop")
         seen += here.recv()
-        process.join()
+        interrupted.end(process)
 
 
 def _read(folder: Path, told: Connection) -> None:
