@@ -155,9 +155,10 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
             if files:
                 yield from _attachments(chat, message, files, hash_id)
             if "\n" in body:
-                if foreign := _foreign(body):
+                breaks = body.count("\n")
+                if breaks >= _FOREIGN_LINES and (foreign := _foreign(body)):
                     yield Failure(chat.place(line), "mixed_forms", foreign)
-                line += body.count("\n")
+                line += breaks
 
 
 def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
