@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from bench.retrieval import batches
 from relrag_pipelines import workers
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.holes import copy_with_holes
-from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, UNHASHED, VectorStore, Where
+from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, UNHASHED, VectorStore, Where, edge
 
 
 def name(number: int) -> str:
@@ -297,6 +298,27 @@ def test_extend(tmp_path: Path) -> None:
     with closing(vectors.open(tmp_path / "less")) as less:
         assert found(less, "INV-1187") == [1]
     assert hashes(tmp_path / "old") == before
+
+
+def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine writes its configuration whenever it opens a store."""
+    place = tmp_path / "store"
+    vectors.build(place, batches(rows()))
+    before, load = hashes(place), EdgeShard.load
+
+    def full(folder: str) -> EdgeShard:
+        if Path(folder).parent == tmp_path:
+            raise Exception(
+                "Service runtime error: Failed to save structure on disk with error: "
+                f"No space left on device (os error {errno.ENOSPC})"
+            )
+        return load(folder)
+
+    monkeypatch.setattr(edge, "EdgeShard", SimpleNamespace(load=full))
+    with closing(vectors.open(place)) as opened:
+        assert found(opened, "corrected") == [1]
+    assert len(list(vectors.payloads(place))) == len(ROWS)
+    assert hashes(place) == before
 
 
 def test_copies_keep_their_holes(tmp_path: Path) -> None:

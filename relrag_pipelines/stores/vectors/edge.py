@@ -6,12 +6,15 @@ write-ahead log, which would let in one process only).
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -66,6 +69,11 @@ from relrag_pipelines.tokens import SparseEncoder
 
 UNHASHED = ("edge_config.json",)
 """Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
+
+_SEGMENTS = "segments"
+"""the folder of a store in which all lies but its configuration"""
+_IN_MEMORY = "/dev/shm"  # noqa: S108  only a configuration without any text goes there
+"""a file system in memory, which Linux has"""
 
 _PARAMS: dict[str, Any] = {
     **dict.fromkeys(KEYWORDS, KeywordIndexParams(memory=Memory.Cold)),
@@ -137,12 +145,12 @@ def open(path: Path) -> VectorStore:
     """The store in that folder, for reading."""
     if not (path / UNHASHED[0]).is_file():
         raise FileNotFoundError(f"{path} holds no vectors; `relrag sync` builds them")
-    return _EdgeStore(EdgeShard.load(str(path)))
+    return _EdgeStore(_load(path))
 
 
 def payloads(path: Path) -> Iterator[dict[str, Any]]:
     """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
-    shard = EdgeShard.load(str(path))
+    shard = _load(path)
     try:
         following = None
         while True:
@@ -152,6 +160,23 @@ def payloads(path: Path) -> Iterator[dict[str, Any]]:
                 return
     finally:
         shard.close()
+
+
+def _load(path: Path) -> EdgeShard:
+    """The store in that folder, for reading; also where the disk is full.
+
+    The engine writes its configuration anew whenever it opens a store, so then it is shown a folder in memory, or among
+    the temporary ones, with a configuration of its own and a link to the rest.
+    """
+    try:
+        return EdgeShard.load(str(path))
+    except Exception as error:  # the engine raises nothing else
+        if f"os error {errno.ENOSPC}" not in str(error):
+            raise
+    with TemporaryDirectory(prefix="relrag-", dir=_IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None) as folder:
+        shutil.copy(path / UNHASHED[0], folder)
+        Path(folder, _SEGMENTS).symlink_to(path.resolve() / _SEGMENTS)
+        return EdgeShard.load(folder)
 
 
 class _EdgeStore:
