@@ -23,7 +23,7 @@ from relrag_pipelines.forgetting import purge, rules
 from relrag_pipelines.forgetting.rules import Matcher, Rows
 from relrag_pipelines.records import Failure, UnitMonth, UnitState
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import KINDS, Coverage, Unit
+from relrag_pipelines.sources import KINDS, UNREADABLE, Coverage, Unit
 from relrag_pipelines.stores import lake, raw, threads, units
 from relrag_pipelines.stores.lake import Stamp
 from relrag_pipelines.stores.seal import file_hash, file_hashes
@@ -121,6 +121,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
             hidden = hidden | {path}
         report.failures += contents.failures
         report.bytes_read += found.units[path].size - grown.get(path, 0)
+    failing = {one.unit for one in report.failures if one.fault == UNREADABLE and one.whole_unit}
+    hashes |= dict.fromkeys(failing, "")  # a disk or a network may give it the next time, so it counts as never read
     for path, unit in found.units.items():
         if path not in change.interrupted:
             months = change.states[path].months
@@ -177,7 +179,7 @@ def _content_hashes(
 ) -> tuple[dict[str, str], dict[str, int]]:
     """Hash of every unit's bytes or its fingerprint, only changed ones are opened; where those go on that only grew.
 
-    An unreadable one has the empty hash. One that was not read to its end before is read from its beginning.
+    One that cannot be opened has the empty hash. One that was not read to its end before is read from its beginning.
     """
     kind, reader = KINDS[source.kind], workspace.reader_hash(source)
     failed = {one.unit for one in units.load_failures(workspace.home, source.name) if one.whole_unit}

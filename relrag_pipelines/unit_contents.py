@@ -25,7 +25,7 @@ from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.links.references import note_messages
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, Coverage, Unit
+from relrag_pipelines.sources import KINDS, UNREADABLE, Coverage, Unit
 from relrag_pipelines.stores import raw, threads
 from relrag_pipelines.stores.spill import Tables, spill_folder
 from relrag_pipelines.workspace import Workspace
@@ -163,7 +163,7 @@ def items(workspace: Workspace, source: Source, unit: Unit, contents: Contents) 
             raise
         contents.complete = False
         why = f"the file could not be read ({type(error).__name__}); check that it is there and that you may read it"
-        contents.failures.append(_failure(source, unit, "unreadable", why, whole=True))
+        contents.failures.append(_failure(source, unit, UNREADABLE, why, whole=True))
     except Exception as error:  # noqa: BLE001  one bad unit must not stop a run; its text must not reach a traceback
         contents.complete = False
         why = f"the reader of {source.kind} failed with {type(error).__name__}; please report it with the file's format"

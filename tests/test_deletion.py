@@ -1,15 +1,17 @@
 """What is deleted when the sources change, and what is not: coverage, retained sources, the guard."""
 
+import errno
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from relrag_pipelines.export import Exported, ManyDeletions, export
 from relrag_pipelines.forgetting import purge
-from relrag_pipelines.records import Failure
-from relrag_pipelines.sources import Coverage, Reading, Unit, jsonl
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import KINDS, Coverage, Reading, Unit, jsonl
 from relrag_pipelines.stores import units
 from tests import archive
 
@@ -58,6 +60,30 @@ def test_an_export_that_begins_later_deletes_nothing_before(config: Path) -> Non
     read(config, "chat")
     assert texts(config, "chat") == []
     assert units.load(archive.workspace(config).home, "chat") == {}
+
+
+@pytest.mark.parametrize("source", ["chat", "papers", "notes"])
+def test_a_file_that_the_disk_did_not_give_is_read_with_the_next_sync(
+    config: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    """What was read of it before stays; nothing of it has changed, so only the failure tells that it is to be read."""
+    read(config, source)
+    every, kind = texts(config, source), type(KINDS["jsonl"])
+
+    def failing(unit: Unit, reading: Reading) -> Iterator[Record]:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), unit.path)
+        yield
+
+    with monkeypatch.context() as patched:
+        patched.setattr(kind, "read", property(lambda self: failing))
+        (failure,) = read(config, source, full=True).failures
+    assert (failure.fault, failure.whole_unit) == ("unreadable", True)
+    assert texts(config, source) == every
+    done = read(config, source)
+    assert (done.units_read, done.failures) == (1, [])
+    assert units.load_failures(archive.workspace(config).home, source) == []
+    assert texts(config, source) == every
+    assert read(config, source).units_read == 0
 
 
 def test_a_message_deleted_between_others_is_deleted(config: Path) -> None:

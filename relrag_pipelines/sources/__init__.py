@@ -23,6 +23,9 @@ from relrag_pipelines.records import Failure, Record
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 """fault words of what is left out on purpose: counted, but no reason to say that something went wrong"""
 
+UNREADABLE = "unreadable"
+"""fault word of a whole unit that the system did not give, so that it is tried again with every sync"""
+
 
 @dataclass(frozen=True)
 class Unit:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Reading, Unit, zips
+from relrag_pipelines.sources import UNREADABLE, Reading, Unit, zips
 from relrag_pipelines.sources.whatsapp import title as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
 from relrag_pipelines.sources.whatsapp.header import find_form
@@ -41,7 +41,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
         yield Failure("", "charset", "the file changed while it was read; read it again", whole_unit=True)
     except OSError as error:
         found = error.strerror or type(error).__name__
-        yield Failure("", "unreadable", f"the file cannot be read ({found}); check that it is there", whole_unit=True)
+        yield Failure("", UNREADABLE, f"the file cannot be read ({found}); check that it is there", whole_unit=True)
 
 
 def recognise(file: Path) -> bool:
