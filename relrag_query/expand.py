@@ -21,6 +21,8 @@ _THREAD_MEMBERS = 8
 """so many of a thread, the newest"""
 _REFERENCES = 8
 """so many that are related, the surest"""
+_RELATED = 200
+"""of so many, where the question's limits allow only some"""
 _SEEDS = 5
 _NEAR_BEST = 0.75
 """so many of the best hits are followed; behind them the neighbourhood is that of noise"""
@@ -128,14 +130,18 @@ def _references(seeds: list[Hit], context: Context) -> list[Hit]:
     why: dict[str, str] = {}
     for _, ref, told in sorted(found):
         why.setdefault(ref, told)
-    windows = {ref: _window(ref, context) for ref in list(why)[:_REFERENCES]}
-    firsts = {one.asset_id: one for one in _first(passages.of_assets(context.connection, list(windows.values())))}
-    hits = [
-        Hit(firsts[place], 0.0, REFERENCE, ASSET_NEIGHBORHOOD, related=why[ref], members=[ref] if place != ref else [])
-        for ref, place in windows.items()
-        if place in firsts and context.where.allows(firsts[place].source, firsts[place].kind, firsts[place].ts)
-    ]
-    return read_extra(read_messages(hits, context), context)
+    refs, hits = list(why)[:_RELATED], dict[str, Hit]()
+    while refs and len(hits) < _REFERENCES:
+        some, refs = refs[:_REFERENCES], refs[_REFERENCES:]
+        windows = {ref: _window(ref, context) for ref in some}
+        firsts = {one.asset_id: one for one in _first(passages.of_assets(context.connection, list(windows.values())))}
+        for ref, place in windows.items():
+            if place in hits:
+                hits[place].members.append(ref)
+            elif place in firsts and context.where.allows(firsts[place].source, firsts[place].kind, firsts[place].ts):
+                shown = [ref] if place != ref else []
+                hits[place] = Hit(firsts[place], 0.0, REFERENCE, ASSET_NEIGHBORHOOD, related=why[ref], members=shown)
+    return read_extra(read_messages(list(hits.values())[:_REFERENCES], context), context)
 
 
 def _records(hit: Hit) -> list[str]:
