@@ -72,7 +72,7 @@ def answer(
     the share below which nothing is an answer; then there are no sentences. `said_in` are types of records: where some
     of these answer, the others are not quoted.
     """
-    people = _people(terms) if QueryIntent.PERSON_HISTORY in intents else []
+    people = _people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, passage_credit(hit, terms) * (1.0 if _concerns(hit, people) else _OF_OTHERS)) for hit in hits]
     for hit, credit in judged:
         if hit.role is None:
@@ -89,16 +89,25 @@ def answer(
     return Evidence(chosen, best, bar)
 
 
-def _people(terms: Sequence[Term]) -> list[Term]:
-    """The words of a question that are written like names."""
-    return [term for term in terms if term.said.istitle() and not term.light]
+def _people(terms: Sequence[Term], hits: Sequence[Hit]) -> list[Term]:
+    """The words of a question that name somebody: written like names, and that of those who wrote, received, took part.
+
+    Where only one of the two holds it is that one; cities are written like names too.
+    """
+    named = tokens("\n".join(one for hit in hits for one in _everyone(hit)))
+    alike = [term for term in terms if term.said.istitle() and not term.light]
+    known = [term for term in terms if term.found(named) and not term.light]
+    return [term for term in alike if term in known] or alike or known
 
 
 def _concerns(hit: Hit, people: Sequence[Term]) -> bool:
     """Whether one of these wrote a passage, received it, took part or is named in it; True where nobody is meant."""
-    chunk = hit.chunk
-    held = passage_tokens(chunk) | tokens("\n".join([*chunk.to, *chunk.participants]))
+    held = passage_tokens(hit.chunk) | tokens("\n".join(_everyone(hit)))
     return not people or any(term.found(held) for term in people)
+
+
+def _everyone(hit: Hit) -> list[str]:
+    return [hit.chunk.from_ or "", *hit.chunk.to, *hit.chunk.participants]
 
 
 def passage_credit(hit: Hit, terms: Sequence[Term]) -> float:

@@ -327,6 +327,8 @@ def test_personal_data_in_a_question_is_looked_for_as_it_stands_in_the_index(tmp
         ("What did Petr write about the blueprint of the roof?", ["gmail:2"]),  # to him
         ("What did Noa write about the kettle?", ["gmail:1"]),
         ("What did Noah write about the blueprint of the cabin roof?", ["gmail:2"]),  # there by another name
+        ("What did Dana write about the offices in Prague?", ["gmail:4"]),  # Prague is nobody
+        ("What did Ota write about the offices in Prague?", ["gmail:3"]),
     ],
 )
 def test_what_somebody_said_is_not_told_of_others(tmp_path: Path, question: str, wanted: list[str]) -> None:
@@ -334,6 +336,8 @@ def test_what_somebody_said_is_not_told_of_others(tmp_path: Path, question: str,
     records = [
         record("gmail:1", "The kettle is broken.", from_="Noa Ben-Ami", rag_source_type="email"),
         record("gmail:2", said, from_="Eva", to=["Petr <petr@x.example>"], rag_source_type="email"),
+        record("gmail:3", "The offices in Prague are closed.", from_="Ota", rag_source_type="email"),
+        record("gmail:4", "The offices will get chairs.", from_="Dana", rag_source_type="email"),
     ]
     with Archive.open(publish(tmp_path, records)) as archive:
         assert shown(archive.ask(question)) == wanted
