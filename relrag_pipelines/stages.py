@@ -225,6 +225,8 @@ def _keep_failures(
         lake.write(workspace.home, "failures", source.name, [month], [(rows, stamp if failures else None)])
 
 
+_MONTHS_CHECKED = 4
+"""of a source, those that were written last"""
 _IDS = frozenset(
     {
         "asset_id",
@@ -242,16 +244,20 @@ _IDS = frozenset(
 
 
 def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[str, int]:
-    """Strings of the newest redacted records that hold what the policy forbids: how many, by month that holds any.
+    """Strings of redacted records that hold what the policy forbids: how many, by month that holds any.
 
-    Looks at `most` records at most.
+    Looks at `most` records at most, spread over each month, of those months that were written last.
     """
     found: Counter[str] = Counter()
     if not workspace.settings.pii_redaction_enabled:
         return found
-    looked = 0
-    for month in sorted(lake.manifest(workspace.home, "records", source.name), reverse=True):
-        rows = lake.read(workspace.home, "records", source.name, month).slice(0, most - looked)
+    home, left = workspace.home, most
+    months = lake.manifest(home, "records", source.name)
+    written = {month: lake.month_path(home, "records", source.name, month).stat().st_mtime_ns for month in months}
+    for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
+        rows = lake.read(home, "records", source.name, month)
+        few = min(left, most // _MONTHS_CHECKED)
+        rows = rows.take(pa.array(range(0, rows.num_rows, -(-rows.num_rows // few) or 1), pa.int64()))
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
             row["extra"] = redact.without_refs(row["extra"])
@@ -259,8 +265,8 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[s
             found[month] += sum(
                 bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts
             )
-        looked += rows.num_rows
-        if looked >= most:
+        left -= rows.num_rows
+        if left <= 0:
             break
     return +found
 

@@ -8,10 +8,12 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from relrag_pipelines import plan as plans
-from relrag_pipelines import run
+from relrag_pipelines import run, stages
 from relrag_pipelines.definitions import PUBLISHING, build_defs, follow_up
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.export import export
@@ -91,6 +93,21 @@ def test_runs_are_seen_by_the_ui_and_hold_no_text(config: Path) -> None:
             assert text not in content, path
 
 
+def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_month(tmp_path: Path) -> None:
+    workspace = archive.sync(archive.many_notes(tmp_path, 2000))
+    source = workspace.settings.source("notes")
+    rows = lake.read(workspace.home, "records", "notes", "2023-03")
+    assert rows.num_rows == 85
+    assert stages.unredacted(workspace, source, 160) == {}
+    leaking = rows.to_pylist()
+    for row in leaking[-40:]:
+        row["text"] = "call 052-123-4567"
+    pq.write_table(
+        pa.Table.from_pylist(leaking, rows.schema), lake.month_path(workspace.home, "records", "notes", "2023-03")
+    )
+    assert stages.unredacted(workspace, source, 160) == {"2023-03": 14}  # 0, 3, ... 84 are looked at
+
+
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
     commands.sync(config)
     workspace = archive.workspace(config)
@@ -108,9 +125,6 @@ def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
     raw = lake.read(workspace.home, "records", "chat", "2024-01").to_pylist()
     raw[0]["text"] = "call 052-123-4567"
     path = lake.month_path(workspace.home, "records", "chat", "2024-01")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     pq.write_table(pa.Table.from_pylist(raw, pq.read_schema(path)), path)
     assert not passed(["chat", "edges"], "manifest_true")
     assert not passed(["chat", "redacted"], "no_unredacted_value")
