@@ -115,7 +115,7 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
         asset=dg.AssetKey([source.name, "redacted"]),
         name="no_unredacted_value",
         blocking=True,
-        description="No string of the redacted records written last holds personal data that the channel's policy forbids.",
+        description="No string of what was redacted last holds personal data that the channel's policy forbids.",
     )
     @sealed
     def _check() -> dg.AssetCheckResult:
