@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 from qdrant_edge import EdgeShard, ScrollRequest
 
-from relrag_pipelines import keys
+from relrag_pipelines import keys, plan
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.stores import catalog, failpoints, generations, holes, lock
 from relrag_query import cli
@@ -37,6 +37,9 @@ How = Literal["kill", "tear", "full", "fault"]
 one write fails"""
 
 CLOCK = "2025-01-20T12:00:00+00:00"
+
+HELPED = "helped"
+"""a file in an archive's folder which has every sync of it take other processes to help, however little there is"""
 
 processes = multiprocessing.get_context("forkserver")
 """starts processes of their own, quickly"""
@@ -143,6 +146,8 @@ def _text(path: Path) -> str:
 
 
 def _command(folder: Path, words: tuple[str, ...], at: Place | None, how: How) -> None:
+    if (folder / HELPED).exists():
+        plan.Plan.large = property(lambda self: not self.empty)  # type: ignore[assignment]
     with (folder / "said").open("wb") as said:
         for stream in (1, 2):
             os.dup2(said.fileno(), stream)

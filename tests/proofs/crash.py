@@ -1,8 +1,9 @@
 """Shows that a sync may be killed anywhere (`make crash`; minutes).
 
-Real `relrag sync` processes are killed at 200 seeded places, and at 20 moments, of four syncs: the first, one with
-something new, one that changes and deletes, one of which a source is taken away. After each the next sync has to leave
-exactly what an undisturbed one leaves, and a reader that asks all the while has to be given the old archive or the new.
+Real `relrag sync` processes are killed at 200 seeded places, and at 20 moments, of five syncs: the first, one with
+something new, one that changes and deletes, one of which a source is taken away, and a first one that other processes
+help. After each the next sync has to leave exactly what an undisturbed one leaves, and a reader that asks all the while
+has to be given the old archive or the new.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Scenario:
 
 
 def scenarios(folder: Path) -> list[Scenario]:
-    """A first sync, one with something new, one that changes and deletes, and one of which a source is taken away."""
+    """The syncs that are cut short, each with the archive before it."""
     found: list[Scenario] = []
 
     def after(name: str) -> Path:
@@ -80,6 +81,12 @@ def scenarios(folder: Path) -> list[Scenario]:
     config = without / "relrag.toml"
     config.write_text(config.read_text().split('[[sources]]\nname = "papers"')[0])
     found.append(scenario(without, "sync", "--accept-deletions"))
+
+    helped = folder / "helped"
+    helped.mkdir()
+    archive.many_notes(helped)
+    (helped / interrupted.HELPED).touch()
+    found.append(scenario(helped, "sync"))
     return found
 
 
