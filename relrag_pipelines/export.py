@@ -12,9 +12,11 @@ from __future__ import annotations
 import functools
 import math
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -69,12 +71,23 @@ class _Change:
     """new private records"""
     threaded: list[pa.Table] = field(default_factory=list)
     """what the threads of the new records follow from"""
-    coverage: dict[str, list[Coverage]] = field(default_factory=dict)
-    """replaced unit -> what it speaks of; one that is not here speaks of all that it held"""
+    coverage: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    """replaced unit -> from when to when it speaks of a thread; one that is not here speaks of all that it held"""
     held: dict[str, pa.ChunkedArray] = field(default_factory=dict)
     """unit with coverage -> asset_ids of what it holds now: none of them is kept as it was"""
     interrupted: set[str] = field(default_factory=set)
     """units that a kill left half replaced and that could not be read now"""
+
+    @functools.cached_property
+    def leaving_units(self) -> pa.Array:
+        """The replaced units, once all are known."""
+        return pa.array(sorted(self.replaced), pa.string())
+
+    @functools.cached_property
+    def held_now(self) -> pa.Array:
+        """Unit and asset_id, with a zero byte between, of all that is held by units with coverage."""
+        pairs = [pc.binary_join_element_wise(unit, ids, "\0").combine_chunks() for unit, ids in self.held.items()]
+        return pa.concat_arrays([pa.array([], pa.string()), *pairs])
 
 
 def export(workspace: Workspace, source: Source, *, full: bool = False, accept_deletions: bool = False) -> Exported:
@@ -104,7 +117,7 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     change.tables.folder = spill_folder(home, source.name)
     change.tables.clear()  # a kill may have left some there
     report = Exported(units_read=len(stale), units_gone=len(found.gone))
-    raw.drop(home, source.name, workspace.keys, [path for path in (*stale, *found.gone) if path not in grown])
+    raw.drop(home, source.name, workspace.keys, [path for path in stale if path not in grown])
     leading = [path for path in stale if copies.get(path, [path])[0] == path]
     read_one = functools.partial(unit_contents.read, workspace, source, matcher)
     opened = [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading]
@@ -113,6 +126,10 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         contents = next(read) if copies.get(path, [path])[0] == path else Contents()
+        if path in grown and _repeats(home, source.name, known[path], contents):
+            del grown[path]
+            raw.drop(home, source.name, workspace.keys, [path])
+            contents = read_one((found.units[path], [path]))
         if path in grown:
             _extend(change, known[path], contents)
         else:
@@ -127,8 +144,11 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
         if path not in change.interrupted:
             months = change.states[path].months
             change.states[path] = UnitState(path, unit.size, unit.mtime_ns, hashes[path], readers[path], months)
+    # what a kill left half rewritten: no unit need be marked for it, where only threads of its mails have moved
+    change.touched |= lake.unlisted(home, source.name)
     if not accept_deletions:
         _refuse_many_deletions(workspace, source, change)
+    raw.drop(home, source.name, workspace.keys, found.gone)
     index = threads.Index(home, source.name, change.replaced, change.threaded) if kind.threads else None
     if index:
         change.touched |= index.moved
@@ -239,8 +259,17 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: Con
     change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
     if contents.coverage:
-        change.coverage[path], change.held[path] = contents.coverage, contents.tables.ids()
+        change.coverage[path], change.held[path] = _spans(contents.coverage), contents.tables.ids()
     _add(change, path, contents, later)
+
+
+def _repeats(home: Path, source: str, before: UnitState, contents: Contents) -> bool:
+    """Whether a unit grew by an id that it holds already: then only reading it whole tells what it means now."""
+    new = contents.tables.ids()
+    return any(
+        pc.any(pc.is_in(new, lake.private_ids(home, source, month.month, before.path))).as_py()
+        for month in before.months
+    )
 
 
 def _extend(change: _Change, before: UnitState, contents: Contents) -> None:
@@ -311,26 +340,46 @@ def _commit(
 
 def _leaving(earlier: pa.Table, change: _Change) -> Rows:
     """Which records go: those of replaced units, but for what lies outside of what these speak of now."""
-    leaving: Rows = pc.is_in(earlier["unit"], pa.array(sorted(change.replaced), pa.string())).to_numpy()
+    leaving: Rows = pc.is_in(earlier["unit"], change.leaving_units).to_numpy()
     if not change.coverage or not leaving.any():
         return leaving
-    spans = earlier.group_by(["unit", "thread_id"]).aggregate([("ts", "min"), ("ts", "max")])
-    for unit, thread, first, last in zip(*(spans[name].to_pylist() for name in spans.schema.names), strict=True):
-        since, until = _span(change.coverage.get(unit, []), thread)
-        if first is not None and (first < since or last >= until):
-            of_thread = pc.equal(earlier["thread_id"], thread) if thread else pc.is_null(earlier["thread_id"])
-            ts = pc.fill_null(earlier["ts"], first if first >= since else last).to_numpy()
-            outside = pc.and_(pc.equal(earlier["unit"], unit), of_thread).to_numpy() & ((ts < since) | (ts >= until))
-            leaving[outside & ~pc.is_in(earlier["asset_id"], change.held[unit]).to_numpy()] = False
+    # a path holds no zero byte
+    together = pc.binary_join_element_wise(earlier["unit"], pc.fill_null(earlier["thread_id"], ""), "\0")
+    groups = together.combine_chunks().dictionary_encode()
+    group = groups.indices.to_numpy()
+    times = pa.table({"group": groups.indices, "ts": earlier["ts"]}).group_by("group")
+    spans = times.aggregate([("ts", "min"), ("ts", "max")]).sort_by("group")
+    spoken = np.array([_span(change.coverage.get(unit, {}), thread) for unit, _, thread in _parts(groups)])
+    since, until = spoken[:, 0], spoken[:, 1]
+    first, last = (spans[f"ts_{end}"].to_numpy().astype(float) for end in ("min", "max"))  # NaN where none has a time
+    ts = earlier["ts"].to_numpy().astype(float)
+    ts = np.where(np.isnan(ts), np.where(first >= since, first, last)[group], ts)
+    outside = leaving & ((ts < since[group]) | (ts >= until[group]))
+    if outside.any():
+        held = pc.binary_join_element_wise(earlier["unit"], earlier["asset_id"], "\0")
+        outside &= ~pc.is_in(held, change.held_now).to_numpy()
+    leaving[outside] = False
     return leaving
 
 
-def _span(coverage: list[Coverage], thread: str | None) -> tuple[float, float]:
+def _parts(groups: pa.DictionaryArray) -> Iterator[tuple[str, str, str]]:
+    return (together.partition("\0") for together in groups.dictionary.to_pylist())
+
+
+def _span(coverage: Mapping[str, tuple[float, float]], thread: str) -> tuple[float, float]:
     """From when to when a unit speaks of a thread; of one that it does not name it speaks as a whole."""
-    named = [one for one in coverage if one.thread_id == thread] or [one for one in coverage if one.thread_id is None]
-    since = min((-math.inf if one.since is None else one.since for one in named), default=-math.inf)
-    until = max((math.inf if one.until is None else one.until for one in named), default=math.inf)
-    return since, until
+    return coverage.get(thread) or coverage.get("") or (-math.inf, math.inf)
+
+
+def _spans(coverage: Iterable[Coverage]) -> dict[str, tuple[float, float]]:
+    """From when to when a unit speaks of each thread, and of all others under an empty name."""
+    found: dict[str, tuple[float, float]] = {}
+    for one in coverage:
+        since, until = found.get(one.thread_id or "", (math.inf, -math.inf))
+        since = min(since, -math.inf if one.since is None else one.since)
+        until = max(until, math.inf if one.until is None else one.until)
+        found[one.thread_id or ""] = since, until
+    return found
 
 
 def _keep_months(change: _Change, stored: dict[str, UnitState], month: str, kept: pa.Table) -> None:

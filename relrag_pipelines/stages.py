@@ -252,7 +252,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[s
     if not workspace.settings.pii_redaction_enabled:
         return found
     home, left = workspace.home, most
-    months = lake.manifest(home, "records", source.name)
+    months = [month for month, entry in lake.manifest(home, "records", source.name).items() if entry.rows]
     written = {month: lake.month_path(home, "records", source.name, month).stat().st_mtime_ns for month in months}
     for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
         rows = lake.read(home, "records", source.name, month)

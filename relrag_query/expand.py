@@ -124,7 +124,7 @@ def _references(seeds: list[Hit], context: Context) -> list[Hit]:
     found = [
         (-one.confidence, one.asset_ref, f"{ref}: {one.provenance} ({one.confidence:g})")
         for ref in said
-        for one in graph.get_asset_neighbors(context.connection, ref, ["references"])
+        for one in graph.get_asset_neighbors(context.connection, ref, ["references"], limit=_RELATED)
         if one.asset_ref not in said
     ]
     why: dict[str, str] = {}

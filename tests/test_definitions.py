@@ -17,6 +17,7 @@ from relrag_pipelines import run, stages
 from relrag_pipelines.definitions import PUBLISHING, build_defs, follow_up
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.export import export
+from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stores import generations, lake
 from relrag_query.commands import sync as commands
 from tests import archive
@@ -99,6 +100,9 @@ def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_mont
     rows = lake.read(workspace.home, "records", "notes", "2023-03")
     assert rows.num_rows == 85
     assert stages.unredacted(workspace, source, 160) == {}
+    empty = arrow_schema(Record).empty_table()  # all that it held had to be left out
+    lake.write(workspace.home, "records", "notes", ["2023-04"], [(empty, lake.Stamp("", 0, ""))])
+    assert stages.unredacted(workspace, source) == {}
     leaking = rows.to_pylist()
     for row in leaking[-40:]:
         row["text"] = "call 052-123-4567"

@@ -16,7 +16,7 @@ from relrag_pipelines.forgetting import purge, rules
 from relrag_pipelines.repair import repair
 from relrag_pipelines.sources.mail import containers
 from relrag_pipelines.stages import STAGES, run
-from relrag_pipelines.stores import lake, raw, spill, units
+from relrag_pipelines.stores import failpoints, lake, raw, spill, units
 from relrag_pipelines.verify import findings
 from relrag_pipelines.workspace import Workspace
 from tests.sources.mail.outlook_files import compound, message
@@ -117,6 +117,47 @@ def test_gmails_own_thread_comes_first(archive: Archive) -> None:
     (archive.mails / "c.eml").write_bytes(mail("c", 3, answers="b"))
     archive.export()
     assert len({row["thread_id"] for row in archive.rows()}) == 1
+
+
+def test_a_mail_that_comes_later_with_the_id_of_another_is_one_of_its_own(archive: Archive) -> None:
+    """As it is where both are read at once."""
+    box, again = archive.mails / "in.mbox", mail("one", 1).replace(b"\n\none", b"\n\nanother")
+    box.write_bytes(boxed(mail("one", 1), mail("two", 2)))
+    archive.export()
+    box.write_bytes(boxed(mail("one", 1), mail("two", 2), again, mail("three", 3)))
+    archive.export()
+    grown = archive.rows()
+    assert {row["text"].strip() for row in grown} == {"one", "two", "another", "three"}
+    assert len({row["asset_id"] for row in grown}) == 4
+    archive.export(full=True)
+    assert archive.rows() == grown
+
+
+def test_a_month_of_which_only_threads_moved_is_made_good_after_a_kill(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mail that moved them goes before the next export, so that nothing but the lake tells of the month."""
+    (archive.mails / "a.eml").write_bytes(mail("a", 1))
+    (archive.mails / "b.eml").write_bytes(mail("b", 2, answers="between"))
+    archive.export()
+    before = archive.rows()
+    (archive.mails / "between.eml").write_bytes(mail("between", 3, answers="a"))
+
+    class KilledError(BaseException):
+        pass
+
+    def watch(name: str, path: Path) -> None:
+        if (name, path.name) == ("file.rename", "2025-03.parquet"):
+            raise KilledError
+
+    with monkeypatch.context() as cut, pytest.raises(KilledError):
+        cut.setattr(failpoints, "watch", watch)
+        archive.export()
+    assert [row["text"] for row in archive.rows()] == ["a"]  # February waits to be listed again
+    (archive.mails / "between.eml").unlink()
+    archive.export()
+    assert archive.rows() == before
+    assert archive.export() == {}
 
 
 def test_a_mailbox_that_grew_is_read_from_where_it_ended(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """What private/ keeps about records beside the records themselves: indexes, journals, files made from one record.
 
 Whatever names a forgotten record goes by one rule each, so that a store need not be known here: a row of a table by
-its `asset_id`, a line of a journal by any value in it, a file by its name, the record's source_id.
+its `asset_id`, a line of a journal by any value in it, a file of one record by its name: <what>/<source>/<source_id>.*
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from relrag_pipelines.stores.seal import file_hash
 _OWN = frozenset({"records", "units", "failures", "vectors.db"})
 """what purge.py itself looks after, and the vectors, which go by their texts once the lake has followed"""
 
+_OF_A_RECORD = 3
+"""parts of the path within private/ of a file that was made from one record"""
+
 
 def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str], matcher: Matcher) -> None:
     """Removes what is kept about these records, and what the owner said of people who are forgotten.
@@ -32,7 +35,7 @@ def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str]
     for path in sorted(private.rglob("*")):
         if not path.is_file() or path.relative_to(private).parts[0] in _OWN:
             continue
-        if path.stem in source_ids:
+        if len(path.relative_to(private).parts) == _OF_A_RECORD and path.stem in source_ids:
             path.unlink()
         elif path.suffix == ".parquet":
             _remove_rows(home, path, asset_ids)

@@ -188,8 +188,7 @@ def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Mat
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
     # a kill between two months leaves some without an entry: they get it back
-    there = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
-    if months := sorted(touched.keys() | (there - lake.manifest(home, "private_records", source).keys())):
+    if months := sorted(touched.keys() | lake.unlisted(home, source)):
         lake.write(home, "private_records", source, months, map(make, months))
 
 

@@ -9,6 +9,7 @@ Format: APPNOTE.TXT 6.3.10 of PKWARE.
 from __future__ import annotations
 
 import copy
+import errno
 import io
 import re
 import stat
@@ -59,6 +60,7 @@ class Archive:
         try:
             stream = self._zip.open(unbounded)
         except BROKEN as error:
+            _not_of_disk(error)
             raise _damaged(name, type(error).__name__) from None
         return io.BufferedReader(_Counted(stream, self, name), 2**16)
 
@@ -81,6 +83,7 @@ class _Counted(io.RawIOBase):
         try:
             data = self._stream.read(len(buffer))
         except BROKEN as error:
+            _not_of_disk(error)
             raise _damaged(self._name, type(error).__name__) from None
         buffer[: len(data)] = data
         self._position += len(data)
@@ -92,6 +95,13 @@ class _Counted(io.RawIOBase):
     def close(self) -> None:
         self._stream.close()
         super().close()
+
+
+def _not_of_disk(error: Exception) -> None:
+    """Raises a fault of the disk or network again: the archive may be sound, and read the next time."""
+    # a damaged directory leads to places that do not exist
+    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        raise error
 
 
 @contextmanager
@@ -106,6 +116,7 @@ def opened(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive]:
     try:
         archive = zipfile.ZipFile(file)
     except BROKEN as error:
+        _not_of_disk(error)
         raise _no_zip(file, error) from None
     with archive:
         declared = sum(info.file_size for info in archive.infolist())

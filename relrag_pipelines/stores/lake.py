@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema, conform
@@ -26,6 +27,8 @@ _DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.plac
 """tables with months under lake/"""
 MONTHLY = ("private_records", *_DERIVED)
 """tables with a manifest of months"""
+
+_UNREADABLE = "cannot be read; `relrag verify --repair` makes it again"
 
 
 class LakeError(Exception):
@@ -117,7 +120,7 @@ def read(home: Path, table: str, source: str, month: str, *, damaged: bool = Fal
             return pq.read_table(path, schema=schema, partitioning=None)
         except (pa.ArrowException, OSError):
             where = f"{table} of {source}, {month}"
-            raise LakeError(f"{where}, cannot be read; `relrag verify --repair` makes it again") from None
+            raise LakeError(f"{where}, {_UNREADABLE}") from None
     entry = manifest(home, table, source).get(month)
     if entry and entry.rows and not damaged:
         raise LakeError(f"{table} of {source}, {month}, is missing; `relrag sync --full` makes it again")
@@ -197,6 +200,24 @@ def adopt(home: Path, source: str, months: Sequence[str]) -> list[str]:
         found[month] = Entry("", 0, "", file_hash(path), rows, path.stat().st_size)
     _write_manifest(home, "private_records", source, {**entries, **found})
     return sorted(found)
+
+
+def private_ids(home: Path, source: str, month: str, unit: str) -> pa.ChunkedArray:
+    """asset_ids of what a month holds of a unit; LakeError where it cannot be read."""
+    path = month_path(home, "private_records", source, month)
+    try:
+        held = pq.read_table(path, columns=["asset_id", "unit"], partitioning=None)
+    except FileNotFoundError:
+        return pa.chunked_array([], pa.string())
+    except (pa.ArrowException, OSError):
+        raise LakeError(f"private_records of {source}, {month}, {_UNREADABLE}") from None
+    return held["asset_id"].filter(pc.equal(held["unit"], unit))
+
+
+def unlisted(home: Path, source: str) -> set[str]:
+    """Private months that are there and in no manifest: a kill left them so."""
+    there = {path.stem for path in folder(home, "private_records", source).glob("*.parquet")}
+    return there - manifest(home, "private_records", source).keys()
 
 
 def drop_outside(home: Path, source: str, first: str) -> None:

@@ -165,6 +165,20 @@ def test_what_the_owner_said_of_somebody_leaves_every_generation(
     assert plans.current(archive.workspace(config)).empty
 
 
+def test_what_the_owner_said_does_not_go_for_its_files_name(unpublished: Path) -> None:
+    archive.write_notes(unpublished.parent, *({"id": name, "text": f"The {name}"} for name in ("links", "approvals")))
+    read(unpublished)
+    links.link_assets("jsonl:notes:n1", "jsonl:notes:n2", "references", config=unpublished)
+    home = archive.workspace(unpublished).home
+    (home / "private" / "approvals.jsonl").write_text('{"asset_id": "call_recording:1", "approved": true}\n')
+    forget(Wanted(refs=["jsonl:notes:links", "jsonl:notes:approvals"]), unpublished, yes=True)
+    assert [name for name in ("links.jsonl", "approvals.jsonl") if (home / "private" / name).exists()] == [
+        "links.jsonl",
+        "approvals.jsonl",
+    ]
+    assert not {"jsonl:notes:links", "jsonl:notes:approvals"} & ids(unpublished)
+
+
 def test_what_is_older_stays_out_of_later_exports_too(unpublished: Path) -> None:
     config = unpublished
     forget(Wanted(before="2024-02"), config, yes=True)

@@ -73,13 +73,13 @@ def test_limits_of_the_question_hold_for_them_too(archive: Archive) -> None:
 
 
 def test_what_the_limits_leave_out_takes_no_place_of_what_they_allow(tmp_path: Path) -> None:
-    orders = [f"INV-770{number:02}" for number in range(11)]
+    orders = [f"INV-770{number:02}" for number in range(61)]
     early = [
         record(f"document:{number}", "Oven works", "2025-01-02T08:00:00Z", file_name=f"{number}.pdf", numbers=[number])
-        for number in orders[:10]
+        for number in orders[:60]
     ]
     mail = record(MAIL, f"All is paid: {orders}", "2025-01-14T08:00:00Z", from_="Dana", numbers=orders)
-    chat = record("whatsapp:0", orders[10], "2025-01-12T08:00:00Z", thread_id="c", numbers=orders[10:])
+    chat = record("whatsapp:0", orders[60], "2025-01-12T08:00:00Z", thread_id="c", numbers=orders[60:])
     chunks = [*(one for each in (*early, mail) for one in passages(each)), window([chat])]
     with Archive.open(publish(tmp_path, [*early, mail, chat], chunks)) as archive:
         (added,) = expand_asset_neighborhood(*found(archive, MAIL, "paid", since="2025-01-11"))[1:]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -738,6 +740,20 @@ def test_bad_zips_are_failures(tmp_path: Path) -> None:
         pack(tmp_path / "slip.zip", {"../evil.txt": b"", "_chat.txt": "13/02/24, 10:00 - a: m"})
     )
     assert (said(records), [failure.fault for failure in failures]) == ([("a", "m")], ["unsafe_path"])
+
+
+def test_a_zip_that_the_disk_does_not_give_is_not_taken_for_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be read now is tried again with every sync; what is damaged stays so."""
+    good = pack(tmp_path / "good.zip", {"_chat.txt": "\n".join(lines_of_a_chat(300))})
+
+    def failing(self: zipfile.ZipExtFile, size: int = -1) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", failing)
+    records, (failure,) = read_file(good)
+    assert (records, failure.fault, failure.whole_unit) == ([], "unreadable", True)
 
 
 def test_failures_hold_no_text_of_the_chat(chat: Any) -> None:
