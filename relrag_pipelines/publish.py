@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines import plan as plans
+from relrag_pipelines import stages
 from relrag_pipelines.embedders import passages
 from relrag_pipelines.forgetting import rules
 from relrag_pipelines.pii import RedactionError
@@ -47,6 +48,10 @@ def build(workspace: Workspace) -> dict[str, int]:
     built anew. The first generation need not wait for dense vectors: it is searched by words until they are there.
     Raises GenerationError where a month of the lake is not up to date.
     """
+    for source in workspace.settings.sources:
+        # a kill came between the two, or somebody materialised what follows and not the check
+        if lake.unchecked(workspace.home, source.name) and (found := stages.check_redaction(workspace, source)):
+            raise GenerationError(f"{source.name}: {stages.told(found)}")
     surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
     first_ever = generations.current_number(workspace.home) is None
     stale = [one for one in plans.stale_months(surveys) if not (first_ever and one.stage == "embeddings")]

@@ -181,6 +181,8 @@ def run(
 ) -> tuple[lake.Manifest, Mapping[str, float]]:
     """Makes the given months of a stage again and returns their manifest entries, and what it took in all."""
     home, what = workspace.home, f"{source.name}: {stage.name}"
+    if stage.table == "records" and workspace.settings.pii_redaction_enabled:
+        lake.note_unchecked(home, source.name)
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
     counts: dict[str, float] = {}
     there = [month for month in months if all(month in known for known in upstream)]
@@ -241,6 +243,26 @@ _IDS = frozenset(
     }
 )
 """columns that no policy touches; the export made them safe"""
+
+
+def check_redaction(workspace: Workspace, source: Source) -> dict[str, int]:
+    """What `unredacted` finds; the months that it names are dropped.
+
+    Nothing can follow from them then, and whoever goes on has to redact them again.
+    """
+    found = unredacted(workspace, source)
+    lake.drop(workspace.home, "records", source.name, sorted(found))
+    lake.note_checked(workspace.home, source.name)
+    return found
+
+
+def told(unredacted: Mapping[str, int]) -> str:
+    """What to say of months that still hold personal data."""
+    months = ", ".join(sorted(unredacted))
+    return (
+        f"{sum(unredacted.values())} of what was redacted still held personal data, in {months}; "
+        "nothing of that is published, and the next sync redacts it again; if it stays so, please report it"
+    )
 
 
 def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[str, int]:

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -303,6 +304,24 @@ def test_a_copy_under_another_suffix_takes_nothing_away(config: Path) -> None:
     (config.parent / "papers" / "a.pdf").write_text(archive.LEASE)
     assert sync(config) == 1
     assert len(archive.chunks(config, "papers")) == 1
+
+
+def test_a_redaction_whose_check_was_cut_short_is_checked_before_it_is_published(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = archive.workspace(config).home
+    with monkeypatch.context() as broken:
+        broken.setattr("relrag_pipelines.redact.redact_records", lambda rows, *_: (rows.select(RECORD), []))
+        with broken.context() as cut:
+            cut.setattr("relrag_pipelines.stages.unredacted", Mock(side_effect=KeyboardInterrupt))
+            assert sync(config) == 2
+        capsys.readouterr()
+        assert sync(config) == 2
+        assert "chat: 1 of what was redacted still held personal data, in 2024-01; " in capsys.readouterr().out
+    assert generations.current_number(home) is None
+    assert sync(config) == 0
+    assert generations.current_number(home) == 1
+    assert not list(home.rglob("UNCHECKED"))
 
 
 def test_what_was_not_redacted_is_made_again_before_anything_of_it_is_published(

@@ -119,18 +119,12 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
     )
     @sealed
     def _check() -> dg.AssetCheckResult:
-        found = stages.unredacted(workspace, source)
-        if not found:
-            return dg.AssetCheckResult(passed=True, metadata={"values": 0})
-        # without them nothing can follow from them: whoever goes on has to redact these months again, and is checked
-        with writing(workspace.home, f"redacted of {source.name}", _WAIT_SECONDS):
-            lake.drop(workspace.home, "records", source.name, sorted(found))
-        values = sum(found.values())
-        said = (
-            f"{values} of what was redacted still held personal data, in {', '.join(sorted(found))}; nothing of that "
-            "is published, and the next sync redacts it again; if it stays so, please report it"
+        with writing(workspace.home, f"check of {source.name}", _WAIT_SECONDS):
+            found = stages.check_redaction(workspace, source)
+        metadata = {"values": sum(found.values())}
+        return dg.AssetCheckResult(
+            passed=not found, metadata=metadata, description=stages.told(found) if found else None
         )
-        return dg.AssetCheckResult(passed=False, metadata={"values": values}, description=said)
 
     return _check
 
