@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_args, get_origin
 import orjson
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised when a stored table changes shape, and with it that table's `since`.
 
 Of an older home the tables that have changed since are made again: those of the lake from private/, the private ones
@@ -231,6 +231,7 @@ class Shared:
     """A record or chat window that several months or sources of the lake hold, of which one is published."""
 
     asset_id: Annotated[str, "the record or chat window"]
+    lake_month: Annotated[str, "<source>/<YYYY-MM> of the lake that holds it"]
 
 
 @dataclass(slots=True)
@@ -334,7 +335,7 @@ TABLES = {
             {"idx_aae_src": "src_asset_ref", "idx_aae_dst": "dst_asset_ref", "idx_aae_type": "relation_type"},
         ),
         Table("pending_edges", Edge, ("src_asset_ref", "dst_asset_ref", "relation_type"), "catalog", since=2),
-        Table("shared", Shared, ("asset_id",), "catalog", since=2),
+        Table("shared", Shared, ("asset_id", "lake_month"), "catalog", since=3),
         Table("shared_handles", SharedHandle, ("asset_id", "handle"), "catalog", since=2),
         Table("replaced", Replaced, ("lake_month",), "catalog", since=2),
         Table("terms", Term, ("term",), "catalog"),

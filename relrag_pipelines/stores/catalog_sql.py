@@ -36,16 +36,17 @@ INSERT INTO lost
 """Two windows may begin and end alike, and one source have a message between that the other lacks."""
 
 SHARED = """
-INSERT INTO shared SELECT DISTINCT ref FROM lost WHERE ref NOT LIKE 'chunk:%' ORDER BY ref
+INSERT INTO shared
+    WITH held AS (SELECT asset_id, lake_month FROM lake_records
+        UNION SELECT asset_id, lake_month FROM lake_chunks WHERE len(members) > 0)
+    FROM held SEMI JOIN lost ON lost.ref = held.asset_id ORDER BY ALL
 """
 
 TANGLED = """
 SELECT (SELECT count(*) FROM kept_records SEMI JOIN lake_records USING (asset_id))
     + (SELECT count(*) FROM kept_chunks SEMI JOIN (SELECT asset_id FROM lake_chunks WHERE len(members) > 0)
         USING (asset_id))
-    + (SELECT count(*) FROM base.shared SEMI JOIN
-        (SELECT asset_id FROM base.records WHERE lake_month IN (FROM replaced)
-        UNION ALL SELECT asset_id FROM base.chunks WHERE lake_month IN (FROM replaced)) USING (asset_id))
+    + (SELECT count(*) FROM base.shared WHERE lake_month IN (FROM replaced))
     + (SELECT count(*) FROM kept_chunks SEMI JOIN lake_records ON lake_records.asset_id = kept_chunks.parent_asset_id
         WHERE section = 'quoted')
     + (SELECT count(*) FROM kept_chunks AS kept SEMI JOIN lake_chunks AS found

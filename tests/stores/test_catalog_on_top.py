@@ -121,14 +121,18 @@ def test_a_claim_of_the_base_becomes_a_fact_when_its_end_arrives(tmp_path: Path)
     assert read(top)["pending_edges"] == []
 
 
-@pytest.mark.parametrize("shared_in", ["kept", "base"])
+@pytest.mark.parametrize("shared_in", ["kept", "base", "base, where it lost"])
 def test_what_shares_records_with_what_is_kept_cannot_lie_on_top(tmp_path: Path, shared_in: str) -> None:
     both = {"records": [record("gmail:m", source="a")]}
     before = {("a", "2024-01"): both, ("b", "2024-01"): {"records": [record("gmail:x", source="b")]}}
-    if shared_in == "base":
+    if shared_in != "kept":
         before["b", "2024-01"] = {"records": [record("gmail:m", source="b")]}
     base = build(tmp_path / "base", before)
-    changed = {("b", "2024-01"): both} if shared_in == "kept" else {("a", "2024-01"): {"records": [record("gmail:n")]}}
+    changed = {
+        "kept": {("b", "2024-01"): both},
+        "base": {("a", "2024-01"): {"records": [record("gmail:n")]}},
+        "base, where it lost": {("b", "2024-01"): {"records": [record("gmail:n")]}},
+    }[shared_in]
     with pytest.raises(catalog.TangledError):
         on_top(tmp_path / "top", base, changed, previous=base)
     assert not (tmp_path / "top" / catalog.NAME).exists()
