@@ -86,6 +86,48 @@ def test_a_file_that_the_disk_did_not_give_is_read_with_the_next_sync(
     assert read(config, source).units_read == 0
 
 
+NOTES = [{"id": f"n{number}", "text": f"note {number}", "timestamp": "2024-02-01"} for number in range(4)]
+CUT = {
+    "jsonl": ("n.jsonl", "".join(json.dumps(note) + "\n" for note in NOTES), "not_json"),
+    "contacts": (
+        "n.vcf",
+        "".join(f"BEGIN:VCARD\nVERSION:3.0\nUID:{n}\nFN:Eva {n}\nEND:VCARD\n" for n in range(4)),
+        "no_end",
+    ),
+    "gmail": (
+        "n.mbox",
+        "".join(
+            f"From a@b Mon Jan  1 00:00:00 2024\nMessage-ID: <{n}@x.example>\nDate: 1 Jan 2024 10:00:00 +0000\n"
+            f"Subject: hello\n\nmail {n}\n\n"
+            for n in range(4)
+        ),
+        "cut_off",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_a_file_that_is_cut_off_deletes_nothing_until_it_is_whole(config: Path, kind: str) -> None:
+    name, whole, fault = CUT[kind]
+    more = f'\n[[sources]]\nname = "more"\nkind = "{kind}"\npath = "more"\n'
+    config.write_text(config.read_text() + more)
+    (config.parent / "more").mkdir()
+    file = config.parent / "more" / name
+    file.write_text(whole)
+    read(config, "more")
+    every = sorted(texts(config, "more"))
+    assert len(every) == 4
+    within, begins = {"jsonl": ('"note ', "{"), "contacts": ("FN:Eva ", "BEGIN"), "gmail": ("<", "From ")}[kind]
+    for number in range(4):
+        file.write_text(whole[: whole.index(f"{within}{number}")])
+        faults = {(one.fault, one.whole_unit) for one in read(config, "more").failures}
+        assert (fault, True) in faults
+        assert sorted(texts(config, "more")) == every
+    file.write_text(whole[: whole.rindex(begins, 0, whole.index(f"{within}2"))])
+    assert read(config, "more").failures == []
+    assert len(texts(config, "more")) == 2
+
+
 def test_a_message_deleted_between_others_is_deleted(config: Path) -> None:
     read(config, "chat")
     (config.parent / CHAT).write_text("".join([LINES[0], *LINES[2:]]))

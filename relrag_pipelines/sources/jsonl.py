@@ -62,6 +62,10 @@ class _BadLineError(Exception):
         self.fault = fault
 
 
+_CUT_OFF = ("not_json", "charset")
+"""faults of a last line that may be the first half of one"""
+
+
 def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
     """The records of a file in the order of its lines, each behind the failures of its fields."""
     seen: set[str] = set()
@@ -80,7 +84,11 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
                 if record.source_id in seen:
                     raise _BadLineError("duplicate_id", "an earlier line has the same id and counts; give each its own")
             except _BadLineError as error:
-                yield Failure(f"line {number}", error.fault, str(error))
+                cut_off = error.fault in _CUT_OFF and line is not None and not line.endswith(b"\n")
+                why = (
+                    f"{error}; the file may be cut off there, so nothing that is gone is deleted" if cut_off else error
+                )
+                yield Failure(f"line {number}", error.fault, str(why), whole_unit=cut_off)
                 continue
             seen.add(record.source_id)
             for fault, message in faults:

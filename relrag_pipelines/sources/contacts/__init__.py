@@ -71,7 +71,8 @@ def _native(found: Person, reading: Reading) -> str:
 def _faults(card: Card, found: Person) -> Iterator[Failure]:
     place = f"line {card.line}"
     if not card.ended:
-        yield Failure(place, "no_end", "the card has no END:VCARD, the file may be cut off; what was read is kept")
+        why = "the card has no END:VCARD, the file may be cut off; what was read is kept, and nothing is deleted"
+        yield Failure(place, "no_end", why, whole_unit=card.cut_off)
     if card.bad_lines:
         why = f"{card.bad_lines} lines of the card are no properties (NAME:value); the others were read"
         yield Failure(place, "bad_line", why)

@@ -70,6 +70,8 @@ class Card:
     guessed: int = 0
     """values that are neither in the charset that they name nor in UTF-8"""
     ended: bool = True
+    cut_off: bool = False
+    """the file ends within it"""
 
 
 def unescaped(text: str) -> str:
@@ -102,7 +104,7 @@ def cards(file: BinaryIO) -> Iterator[Card]:
         elif card and not agents and name:
             _add(card, line)
     if card:
-        card.ended = False
+        card.ended, card.cut_off = False, True
         yield card
 
 

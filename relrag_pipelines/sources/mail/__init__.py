@@ -30,6 +30,9 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
             yield from read_mail(letter, reading, seen)
         else:
             yield _no_mail(mail, letter.at)
+    if containers.is_cut_off(unit.file):
+        why = "the mailbox ends within a line: it may be cut off, so nothing that is gone from it is deleted"
+        yield Failure("", "cut_off", f"{why}; export it again", whole_unit=True)
 
 
 def recognise(file: Path) -> bool:

@@ -63,6 +63,13 @@ def continues(file: Path, offset: int) -> bool:
     return before in (b"", b"\n") and _begins_mail(head, 0)
 
 
+def is_cut_off(file: Path) -> bool:
+    """Whether a mailbox ends within a line, as where copying it was interrupted."""
+    with file.open("rb") as stream:
+        stream.seek(max(0, file.stat().st_size - 1))
+        return stream.read() not in (b"", b"\n") and is_mailbox(file)
+
+
 def mails(file: Path, start: int = 0) -> Iterator[Mail]:
     """The mails of a file, in order; of a mailbox those from that offset on."""
     with file.open("rb") as stream:
