@@ -85,10 +85,8 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
                     raise _BadLineError("duplicate_id", "an earlier line has the same id and counts; give each its own")
             except _BadLineError as error:
                 cut_off = error.fault in _CUT_OFF and line is not None and not line.endswith(b"\n")
-                why = (
-                    f"{error}; the file may be cut off there, so nothing that is gone is deleted" if cut_off else error
-                )
-                yield Failure(f"line {number}", error.fault, str(why), whole_unit=cut_off)
+                why = "; the file may be cut off there, so nothing that is gone is deleted" if cut_off else ""
+                yield Failure(f"line {number}", error.fault, f"{error}{why}", whole_unit=cut_off)
                 continue
             seen.add(record.source_id)
             for fault, message in faults:
