@@ -190,6 +190,10 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
         elif len(chosen) < MOST_SENTENCES:
             chosen.append(candidate)
     for candidate in spare:
+        same = next((one for one in chosen if one.unit.text == candidate.unit.text), None)
+        if same:
+            same.also.append(candidate.unit)
+            continue
         beside = [one for one in chosen if one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id]
         repeats = any(candidate.unit.text in one.unit.quote or one.unit.text in candidate.unit.quote for one in beside)
         if len(chosen) < MOST_SENTENCES and len(beside) < _OF_ONE_RECORD and not repeats:

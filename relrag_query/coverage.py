@@ -56,7 +56,19 @@ _KIND = {
     "documentation": "document file מסמך קובץ dokument soubor",
 }
 """what a record is, in the words that a question may use for it"""
+_PRICE = "+price"
+"""token of a text that names an amount of money, and of a question for one"""
+_ASKS_PRICE = """
+    cost costs price prices priced stojí stoji stál stála stálo stály cena ceny ceně cenu
+    עולה עולים עלה עלתה עלו מחיר המחיר
+"""
+_AMOUNT = re.compile(
+    r"[€$£₪]\s?\d|\d\s?(?:[€$£₪]|,-|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS|euros?|dollars?|pounds?|shekels?|korun\w{0,2})\b"
+    r"|ש[\"״']?ח|שקל)",
+    re.IGNORECASE,
+)
 _PSEUDONYM = re.compile(r"<[A-Z_]+:k\d+:[0-9a-f]+>")
+_AROUND = ",;:.?!()\"'"
 _CODE = re.compile(r"[\d_@]")
 _PREFIX = re.compile(r"^\W*[א-ת]{1,2}-?(?=[\da-zA-Z])")
 """Hebrew letters before a number or a foreign word"""
@@ -136,7 +148,7 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _Found]:
         timed = start >= 0 and place.start() < start + len(phrase) and start < place.end()
         tells = bool(sure) and not light and not timed
         if sure:
-            found = _Found(piece.strip(",;:.?!()\"'"), sure, light, open_end and tells, timed)
+            found = _Found(piece.strip(_AROUND), sure, light, open_end and tells, timed)
             words.setdefault(frozenset(sure), found)
         open_end = tells and piece[-1] not in ",;:.?!"
     return words
@@ -145,6 +157,8 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _Found]:
 def _sures(piece: str) -> dict[str, float]:
     """What a passage may hold of a word of the question -> how sure that is. Of a code, the whole is what counts."""
     found = {token: _sure(token) for token in query_tokens(piece).split()}
+    if found and piece.strip(_AROUND).casefold() in _ASKS_PRICE.split():
+        return found | {_PRICE: 1.0}  # a price list does not say that it is one
     plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
     if not plain or len(found) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):
         return found
@@ -192,7 +206,7 @@ def tokens(text: str) -> frozenset[str]:
         for start in range(max(0, place - _LONGEST_CODE + 1), place + 1)
         for end in range(max(start + 2, place + 1), start + _LONGEST_CODE + 1)
     }
-    return frozenset(joined.union(found))
+    return frozenset(joined.union(found, [_PRICE] if _AMOUNT.search(text) else ()))
 
 
 def passage_tokens(chunk: Chunk) -> frozenset[str]:

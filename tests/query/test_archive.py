@@ -402,3 +402,20 @@ def test_the_line_with_the_very_code_stands_first_and_one_without_it_is_no_answe
         assert shown(archive.ask("docword38")) == ["jsonl:38"]
         assert not archive.ask("docword15").found
         assert archive.ask("docword15").missing == ["docword15"]
+
+
+def test_what_two_records_say_alike_is_quoted_once_with_both(tmp_path: Path) -> None:
+    """Also what is quoted second of each."""
+    said = (
+        "The oven was delivered by Rohde in March and paid at once by all of us.\n\n"
+        "Whoever opens the oven while it is hot pays for the glaze of all pieces."
+    )
+    records = [
+        record("gmail:1", said, "2025-01-14T08:00:00Z", from_="Eva", rag_source_type="email"),
+        record("document:1", said, "2025-01-15T08:00:00Z", file_name="terms.md", rag_source_type="documentation"),
+    ]
+    with Archive.open(publish(tmp_path, records)) as archive:
+        answer = archive.ask("Who pays for the glaze, and who delivered the oven?")
+    quoted = [quote.text for quote in answer.quotes]
+    assert len(quoted) == len(set(quoted)) > 0
+    assert all(len(quote.sources) == 2 for quote in answer.quotes)

@@ -173,3 +173,20 @@ def test_a_question_of_nothing_but_a_time_is_about_its_words(question: str) -> N
 )
 def test_what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for(question: str) -> None:
     assert [term.said for term in terms(question, {"": 100})] == ["giraffe"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("What does a giraffe cost?", "Giraffe, adult: 3,640 EUR", 1.0),
+        ("What is the price of the giraffe?", "The giraffe came to €12", 1.0),
+        ("Kolik stál giraffe?", "giraffe za 9 400 Kč", 1.0),
+        ("Kolik stojí giraffe?", "giraffe 150,-", 1.0),
+        ("כמה עולה giraffe", "giraffe 3,400 שקל", 1.0),
+        ("מה המחיר של giraffe?", 'giraffe 300 ש"ח', 1.0),
+        ("What does a giraffe cost?", "The giraffe is 4 m tall", 0.5),  # no amount of money
+        ("Who fed the giraffe?", "giraffe, 3,640 EUR", 0.5),  # asks for something else
+    ],
+)
+def test_a_price_is_found_where_an_amount_of_money_stands(question: str, text: str, share: float) -> None:
+    assert round(coverage(terms(question, {"": 100}), tokens(text)), 1) == share
