@@ -235,6 +235,12 @@ class Archive:
             self.settings.source(name)
         if unknown := sorted(set(kinds) - KINDS.keys()):
             raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+        if limit < 1:
+            raise ArchiveError(f"a limit of {limit} leaves nothing; name 1 or more")
+        ts_from, ts_to = self._seconds(since, end=False), self._seconds(until, end=True)
+        if ts_from is not None and ts_to is not None and ts_from >= ts_to:
+            raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
+        question = question.encode(errors="replace").decode()  # bytes of the command line that are no UTF-8
         when = time_range(question, settings_module.now(), self._zone)
         topic = when.without(question) if when and when.relative else question
         redacted = self._redacted(topic)
@@ -248,8 +254,8 @@ class Archive:
             where=vectors.Where(
                 sources=tuple(sources),
                 kinds=tuple(kinds),
-                ts_from=self._seconds(since, end=False),
-                ts_to=self._seconds(until, end=True),
+                ts_from=ts_from,
+                ts_to=ts_to,
             ),
             limit=limit,
             settings=self.settings,

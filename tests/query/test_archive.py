@@ -343,6 +343,18 @@ def test_what_somebody_said_is_not_told_of_others(tmp_path: Path, question: str,
         assert shown(archive.ask(question)) == wanted
 
 
+def test_what_leaves_nothing_to_look_at_is_refused(archive: Archive) -> None:
+    with pytest.raises(ArchiveError, match=r"^nothing lies from 2026 to 2025; name the earlier one first$"):
+        archive.ask("the pump", since="2026", until="2025")
+    with pytest.raises(ArchiveError, match=r"^a limit of -1 leaves nothing; name 1 or more$"):
+        archive.search("the pump", limit=-1)
+    assert archive.search("čerpadlo", since="2025", until="2025").hits
+
+
+def test_a_question_may_hold_bytes_that_are_no_text(archive: Archive) -> None:
+    assert archive.search("sanitární čerpadlo \udcff").hits
+
+
 def test_nothing_published_says_what_to_run(tmp_path: Path) -> None:
     (tmp_path / "relrag.toml").write_text("")
     with pytest.raises(ArchiveError, match="nothing is published yet; run `relrag sync`"):
