@@ -131,10 +131,15 @@ def survey(workspace: Workspace, source: Source) -> Survey:
         source.name,
         scan,
         problem,
-        {table: lake.manifest(workspace.home, table, source.name) for table in tables},
+        {table: _partitioned(workspace, lake.manifest(workspace.home, table, source.name)) for table in tables},
         {stage.name: stamp_hash(stage.settings(workspace, source)) for stage in STAGES},
         any(state.reader == units.UNFINISHED for state in known.values()),
     )
+
+
+def _partitioned(workspace: Workspace, months: lake.Manifest) -> lake.Manifest:
+    """The months that have a partition: what a retained file held before `first_month` waits until that is earlier."""
+    return {month: entry for month, entry in months.items() if month >= workspace.settings.first_month}
 
 
 def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], published: str | None, wanted: str) -> Plan:

@@ -86,6 +86,22 @@ def test_a_file_that_the_disk_did_not_give_is_read_with_the_next_sync(
     assert read(config, source).units_read == 0
 
 
+def test_what_is_retained_from_before_the_first_month_waits_until_that_is_earlier(config: Path) -> None:
+    notes = config.parent / "more"
+    notes.mkdir()
+    write(notes / "old.jsonl", note("old", "2024-01-10"))
+    write(notes / "new.jsonl", note("new", "2024-06-10"))
+    said = config.read_text() + '[[sources]]\nname = "more"\nkind = "jsonl"\npath = "more"\nretain = true\n'
+    config.write_text(said)
+    archive.sync(config)
+    (notes / "old.jsonl").unlink()
+    for first, held in (("2024-06", {"new"}), ("2023-01", {"new", "old"})):
+        config.write_text(f'first_month = "{first}"\n{said}')
+        archive.sync(config)
+        assert {chunk.text for chunk in archive.chunks(config, "more")} == held
+        assert "old" in texts(config, "more")
+
+
 NOTES = [{"id": f"n{number}", "text": f"note {number}", "timestamp": "2024-02-01"} for number in range(4)]
 CUT = {
     "jsonl": ("n.jsonl", "".join(json.dumps(note) + "\n" for note in NOTES), "not_json"),
