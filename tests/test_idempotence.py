@@ -162,7 +162,8 @@ SAMPLES: dict[str, dict[str, bytes]] = {
 }
 """kind -> several units: path -> bytes. They overlap as real exports do, where the order could make a difference."""
 
-UNREADABLE = {"WhatsApp Chat with Nobody.txt", "broken.pdf", "broken.vtt", "cut.gitlog"}
+UNREADABLE = {"WhatsApp Chat with Nobody.txt", "broken.pdf", "broken.vtt", "cut.gitlog", "c/d.vcf"}
+"""not at all, or not to their end"""
 
 
 @pytest.fixture(autouse=True)

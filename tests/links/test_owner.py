@@ -140,7 +140,7 @@ def test_an_id_that_could_hold_an_address_is_kept_as_it_stands_in_the_archive(co
     links.link_assets("gmail:dana@example.org", N1, "references", config=config)
     links.link_assets(hashed, N1, "references", config=config)
     links.delete_asset_edge("gmail:h1234567890123456", N1, "references", config=config)
-    assert [one.src_asset_ref for one in said(config)] == ["gmail:h1234567890123456", hashed]
+    assert {one.src_asset_ref for one in said(config)} == {"gmail:h1234567890123456", hashed}  # keys are random
     assert len(words(config)) == 2
     assert "dana" not in (archive.home(config.parent) / "private" / "links.jsonl").read_text()
 
