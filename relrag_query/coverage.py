@@ -62,10 +62,14 @@ _ASKS_PRICE = """
     cost costs price prices priced stojí stoji stál stála stálo stály cena ceny ceně cenu
     עולה עולים עלה עלתה עלו מחיר המחיר
 """
+_MONEY = (
+    *("€", "$", "£", "₪", ",-", "Kč", "kč", "CZK", "EUR", "USD", "GBP", "ILS", "NIS", "uro", "ollar", "ound", "hekel"),
+    *("orun", "שקל", 'ש"ח', "ש״ח", "ש'ח", "ש׳ח", "שח"),
+)
+"""one of these stands in every text that `_AMOUNT` finds an amount in; looking for them takes a tenth of its time"""
 _AMOUNT = re.compile(
-    r"[€$£₪]\s?\d|\d\s?(?:[€$£₪]|,-|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS|euros?|dollars?|pounds?|shekels?|korun\w{0,2})\b"
-    r"|ש[\"״']?ח|שקל)",
-    re.IGNORECASE,
+    r"[€$£₪]\s?\d|\d\s?(?:[€$£₪]|,-|(?:[Kk]č|CZK|EUR|USD|GBP|ILS|NIS"
+    r"|[Ee]uros?|[Dd]ollars?|[Pp]ounds?|[Ss]hekels?|[Kk]orun\w{0,2})\b|ש[\"״'׳]?ח|שקל)"
 )
 _PSEUDONYM = re.compile(r"<[A-Z_]+:k\d+:[0-9a-f]+>")
 _AROUND = ",;:.?!()\"'"
@@ -206,7 +210,11 @@ def tokens(text: str) -> frozenset[str]:
         for start in range(max(0, place - _LONGEST_CODE + 1), place + 1)
         for end in range(max(start + 2, place + 1), start + _LONGEST_CODE + 1)
     }
-    return frozenset(joined.union(found, [_PRICE] if _AMOUNT.search(text) else ()))
+    return frozenset(joined.union(found, [_PRICE] if _names_money(text) else ()))
+
+
+def _names_money(text: str) -> bool:
+    return any(mark in text for mark in _MONEY) and _AMOUNT.search(text) is not None
 
 
 def passage_tokens(chunk: Chunk) -> frozenset[str]:
