@@ -181,24 +181,28 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
     chosen: list[Sentence] = []
     spare: list[Sentence] = []
     for candidate in candidates:
-        same = next((one for one in chosen if _alike(one.unit, candidate.unit)), None)
-        if same:
-            if not any(_one_place(candidate.unit, other) for other in (same.unit, *same.also)):
-                same.also.append(candidate.unit)
-        elif any(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen):
+        if _said_again(candidate, chosen):
+            continue
+        if any(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen):
             spare.append(candidate)
         elif len(chosen) < MOST_SENTENCES:
             chosen.append(candidate)
     for candidate in spare:
-        same = next((one for one in chosen if one.unit.text == candidate.unit.text), None)
-        if same:
-            same.also.append(candidate.unit)
+        if _said_again(candidate, chosen):
             continue
         beside = [one for one in chosen if one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id]
         repeats = any(candidate.unit.text in one.unit.quote or one.unit.text in candidate.unit.quote for one in beside)
         if len(chosen) < MOST_SENTENCES and len(beside) < _OF_ONE_RECORD and not repeats:
             chosen.append(candidate)
     return sorted(chosen, key=candidates.index)
+
+
+def _said_again(candidate: Sentence, chosen: Sequence[Sentence]) -> bool:
+    """Whether one of the chosen says the same; then the candidate is a further source of it, unless it is no other."""
+    same = next((one for one in chosen if _alike(one.unit, candidate.unit)), None)
+    if same and not any(_one_place(candidate.unit, other) for other in (same.unit, *same.also)):
+        same.also.append(candidate.unit)
+    return same is not None
 
 
 def _one_place(one: Unit, other: Unit) -> bool:

@@ -58,10 +58,11 @@ _KIND = {
 """what a record is, in the words that a question may use for it"""
 _PRICE = "+price"
 """token of a text that names an amount of money, and of a question for one"""
-_ASKS_PRICE = """
+_PRICE_WORDS = """
     cost costs price prices priced stojí stoji stál stála stálo stály cena ceny ceně cenu
     עולה עולים עלה עלתה עלו מחיר המחיר
 """
+_ASKS_PRICE = frozenset(_PRICE_WORDS.split())
 _MONEY = (
     *("€", "$", "£", "₪", ",-", "Kč", "kč", "CZK", "EUR", "USD", "GBP", "ILS", "NIS", " euro", " Euro", " dollar"),
     *(" pound", " shekel", " korun", "שקל", 'ש"ח', "ש״ח", "ש'ח", "ש׳ח", "שח"),
@@ -161,7 +162,7 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _Found]:
 def _sures(piece: str) -> dict[str, float]:
     """What a passage may hold of a word of the question -> how sure that is. Of a code, the whole is what counts."""
     found = {token: _sure(token) for token in query_tokens(piece).split()}
-    if found and piece.strip(_AROUND).casefold() in _ASKS_PRICE.split():
+    if found and piece.strip(_AROUND).casefold() in _ASKS_PRICE:
         return found | {_PRICE: 1.0}  # a price list does not say that it is one
     plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
     if not plain or len(found) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):

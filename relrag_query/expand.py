@@ -130,7 +130,8 @@ def _references(seeds: list[Hit], context: Context) -> list[Hit]:
     why: dict[str, str] = {}
     for _, ref, told in sorted(found):
         why.setdefault(ref, told)
-    refs, hits = list(why)[:_RELATED], dict[str, Hit]()
+    refs = list(why)[:_RELATED]
+    hits: dict[str, Hit] = {}
     while refs and len(hits) < _REFERENCES:
         some, refs = refs[:_REFERENCES], refs[_REFERENCES:]
         windows = {ref: _window(ref, context) for ref in some}

@@ -60,7 +60,7 @@ class Archive:
         try:
             stream = self._zip.open(unbounded)
         except BROKEN as error:
-            _not_of_disk(error)
+            raise_if_of_disk(error)
             raise _damaged(name, type(error).__name__) from None
         return io.BufferedReader(_Counted(stream, self, name), 2**16)
 
@@ -83,7 +83,7 @@ class _Counted(io.RawIOBase):
         try:
             data = self._stream.read(len(buffer))
         except BROKEN as error:
-            _not_of_disk(error)
+            raise_if_of_disk(error)
             raise _damaged(self._name, type(error).__name__) from None
         buffer[: len(data)] = data
         self._position += len(data)
@@ -97,7 +97,7 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
-def _not_of_disk(error: Exception) -> None:
+def raise_if_of_disk(error: Exception) -> None:
     """Raises a fault of the disk or network again: the archive may be sound, and read the next time."""
     # a damaged directory leads to places that do not exist
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
@@ -116,7 +116,7 @@ def opened(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive]:
     try:
         archive = zipfile.ZipFile(file)
     except BROKEN as error:
-        _not_of_disk(error)
+        raise_if_of_disk(error)
         raise _no_zip(file, error) from None
     with archive:
         declared = sum(info.file_size for info in archive.infolist())

@@ -184,6 +184,8 @@ def test_what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for(question:
         ("Kolik stojí giraffe?", "giraffe 150,-", 1.0),
         ("כמה עולה giraffe", "giraffe 3,400 שקל", 1.0),
         ("מה המחיר של giraffe?", 'giraffe 300 ש"ח', 1.0),
+        ("What does a giraffe cost?", "giraffe, 12 dollars", 1.0),
+        ("What does a giraffe cost?", "We found 3 giraffe", 0.5),
         ("What does a giraffe cost?", "The giraffe is 4 m tall", 0.5),  # no amount of money
         ("Who fed the giraffe?", "giraffe, 3,640 EUR", 0.5),  # asks for something else
     ],

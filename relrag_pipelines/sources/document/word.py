@@ -52,13 +52,15 @@ def extract(data: bytes | Path, max_ratio: int, max_bytes: int) -> Extracted:
         archive = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
     except zips.Refused as refused:
         raise DocumentError(refused.failure.fault, refused.failure.message) from None
-    except zips.BROKEN:
+    except zips.BROKEN as error:
+        zips.raise_if_of_disk(error)
         raise _no_zip(data) from None
     with archive:
         _refuse_bombs(archive, size, max_ratio, max_bytes)
         try:
             return _read(_Parts(archive))
         except (*zips.BROKEN, etree.XMLSyntaxError) as error:
+            zips.raise_if_of_disk(error)
             why = f"the document is broken inside ({type(error).__name__}); open it in Word and save it again"
             raise DocumentError("damaged", why) from None
 

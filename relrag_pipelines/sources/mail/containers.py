@@ -65,9 +65,11 @@ def continues(file: Path, offset: int) -> bool:
 
 def is_cut_off(file: Path) -> bool:
     """Whether a mailbox ends within a line, as where copying it was interrupted."""
+    if not is_mailbox(file):
+        return False
     with file.open("rb") as stream:
         stream.seek(max(0, file.stat().st_size - 1))
-        return stream.read() not in (b"", b"\n") and is_mailbox(file)
+        return stream.read(1) not in (b"", b"\n")
 
 
 def mails(file: Path, start: int = 0) -> Iterator[Mail]:

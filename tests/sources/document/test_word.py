@@ -1,6 +1,8 @@
 """DOCX: what stands in a document, in its order, and files that are none."""
 
+import errno
 import io
+import os
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -245,3 +247,17 @@ def test_a_document_that_expands_beyond_the_bytes_allowed_is_refused() -> None:
     found = extract(body("<w:p/>"), "a.docx", max_bytes=10_000)
     assert faults(found) == [("", "too_large")]
     assert "archive_max_bytes is 10000" in found.failures[0].message
+
+
+def test_a_document_that_the_disk_does_not_give_is_not_taken_for_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lease.docx"
+    file.write_bytes(body("<w:p><w:r><w:t>nine hundred</w:t></w:r></w:p>"))
+
+    def failing(self: zipfile.ZipExtFile, size: int = -1) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", failing)
+    with pytest.raises(OSError, match="Input/output error"):
+        extract(file, file.name)
