@@ -26,11 +26,13 @@ class Entity:
 
 
 _DIGIT = r"\p{Nd}"
+_AT = "@＠﹫(\\[{%&"
+"""what else may stand for an @: `(at)`, `%40`, `&#64;`"""
 
 ENTITIES = {
     entity.name: entity
     for entity in (
-        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", "@"),
+        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT),
         Entity("IBAN_CODE", checksums.find_ibans, checksums.normalise_iban, "iban", _DIGIT),
         Entity("CREDIT_CARD", checksums.find_cards, checksums.normalise_card, "card", _DIGIT),
         Entity("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
