@@ -3,6 +3,9 @@
 Ids are not redacted: the export made them safe whatever the policy, so that they mean one record under all of them.
 They are looked at once more, and one that still shows personal data is replaced by its keyed hash. A record that
 cannot be redacted is left out and reported.
+
+A record may know that a number is a phone: its sender is one, a card or a call names it as one. Then it is one in all
+of that record, however it looks. And what goes from the text goes from the record's numbers, where no word is near.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +21,9 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
+import regex
 
-from relrag_pipelines.pii import Change, PIIRedactor, RedactionError, apply, pseudonyms
+from relrag_pipelines.pii import Change, PIIRedactor, RedactionError, apply, pseudonyms, written
 from relrag_pipelines.records import Record, arrow_schema
 
 FAULT = "redaction"
@@ -35,6 +39,17 @@ _QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
 _TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
 COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
 """the hash of a commit; nine digits in a row in it are no ID"""
+_PHONE_KEYS = frozenset(
+    {"phone", "phones", "phone_number", "phone_numbers", "tel", "telephone", "mobile", "cell", "fax", "msisdn"}
+)
+_PHONE_KEY = f'(?i)"(?:{"|".join(sorted(_PHONE_KEYS))})":'
+_NAMING = ("from", "to", "participants", "people")
+"""columns that name people: what is but a number there is a phone, and so is one of nine digits beside a name"""
+_DIGITS = "\\+?[(\\p{Nd}](?:[\\s().\\-_/\u2010-\u2015]{0,3}\\p{Nd})"
+_NUMBER = f"^\\s*{_DIGITS}{{6,14}}\\s*$|(?:^|[^\\w@.+]){_DIGITS}{{8,14}}(?:$|[^\\w@.])"
+_numbers = regex.compile(_NUMBER).findall
+_LEAST_PART = 6
+"""letters and digits of a number from which on it tells of another that holds it"""
 _LONG_NUMBER = 10**6
 """from here on a number in JSON can be a phone or a card"""
 
@@ -70,23 +85,112 @@ def redact_records(
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
-        redacted, bad = _redacted(rows, redactor, channel)
-        parts.append(redacted.filter(pa.array(~bad)))
-        failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
+        for some, phones in _by_phones(rows, redactor, channel):
+            redacted, bad = _redacted(some, redactor, channel, phones)
+            parts.append(redacted.filter(pa.array(~bad)))
+            failed += [(asset_id, FAULT) for asset_id in some["asset_id"].filter(pa.array(bad)).to_pylist()]
     return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
 
 
-def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.Table, Bad]:
-    hint = f"{redactor.hint(channel)}|{pseudonyms.PATTERN}" if redactor.hint(channel) else ""
+def _by_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> Iterator[tuple[pa.Table, tuple[str, ...]]]:
+    """The rows, apart by the phones that they know of and that would not be found wherever they hold them."""
+    known: dict[tuple[str, ...], list[int]] = {}
+    if redactor.looks_for_phones(channel):
+        for place in np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist():
+            if phones := _unfound(rows.slice(place, 1).to_pylist()[0], redactor, channel):
+                known.setdefault(phones, []).append(place)
+    apart = np.ones(rows.num_rows, dtype=bool)
+    for phones, places in known.items():
+        apart[places] = False
+        yield rows.take(pa.array(places)).combine_chunks(), phones
+    yield (rows.filter(pa.array(apart)).combine_chunks() if known else rows), ()
+
+
+def _naming_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> Bad:
+    """Which rows name a phone under a key of `extra`, or a person by a number that would not be found."""
+    found: Bad = pc.match_substring_regex(rows["extra"], _PHONE_KEY).to_numpy().copy()
+    for name in _NAMING:
+        column = rows[name].combine_chunks()
+        owners = np.arange(rows.num_rows)
+        if pa.types.is_list(column.type):
+            owners = np.repeat(owners, pc.fill_null(pc.list_value_length(column), 0).to_numpy())
+            column = column.flatten()
+        if pa.types.is_struct(column.type):
+            column = column.field("name")
+        words = column.dictionary_encode()
+        numbers = pc.indices_nonzero(pc.match_substring_regex(words.dictionary, _NUMBER)).to_pylist()
+        unfound = [place for place in numbers if _shows_one(words.dictionary[place].as_py(), redactor, channel)]
+        found[owners[_among(words.indices, unfound)]] = True
+    return found
+
+
+def _shows_one(name: str, redactor: PIIRedactor, channel: str) -> bool:
+    try:
+        return bool(_numbers(redactor.redact(name, channel)))
+    except RedactionError:
+        return False  # its rows will be reported
+
+
+def _unfound(row: dict[str, Any], redactor: PIIRedactor, channel: str) -> tuple[str, ...]:
+    """The phones that a record names and that one of its strings would still show."""
+    named = [row["from"] or "", *row["to"], *row["participants"], *(one["name"] for one in row["people"])]
+    try:
+        phones = dict.fromkeys([*(one for name in named for one in _numbers(name)), *_phones_in(_parsed(row["extra"]))])
+        strings = [*_strings([row[name] for name in row.keys() - _KEPT - _IDS - {"extra"}]), *shown(row["extra"])]
+        return tuple(
+            one
+            for one in phones
+            if any(written(one).search(redactor.redact(text, channel)) for text in filter(written(one).search, strings))
+        )
+    except RedactionError:
+        return ()
+
+
+def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
+    """What stands in JSON under the key of a phone."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _phones_in(one, key.lower() in _PHONE_KEYS)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _phones_in(one, is_phone)
+    elif is_phone and isinstance(value, str | int) and not isinstance(value, bool):
+        yield str(value)
+
+
+def shown(extra: str) -> Iterator[str]:
+    """Every string and large number in the JSON of `extra`, keys too, each by itself. Raises RedactionError."""
+    return _strings(_parsed(extra))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        yield from _strings(list(value.values()))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)
+    elif isinstance(value, int) and abs(value) >= _LONG_NUMBER:
+        yield str(value)
+
+
+def _redacted(
+    rows: pa.Table, redactor: PIIRedactor, channel: str, phones: tuple[str, ...] = ()
+) -> tuple[pa.Table, Bad]:
+    hint = f"{redactor.hint(channel)}|{pseudonyms.PATTERN}" if redactor.hint(channel) and not phones else ""
     passes: dict[str, list[list[Change]]] = {}
+    replaced: dict[str, dict[str, str]] = {}
 
     def redact(text: str) -> str:
-        return redactor.redact(pseudonyms.disarm(text), channel)
+        return redactor.redact(pseudonyms.disarm(text), channel, phones)
 
     def redact_text(text: str) -> str:
         armless = pseudonyms.disarm(text)
-        passes[text] = list(redactor.passes(armless, channel))
+        passes[text] = list(redactor.passes(armless, channel, phones))
         for changes in passes[text]:
+            replaced.setdefault(text, {}).update((_compact(armless[one.start : one.end]), one.new) for one in changes)
             armless = apply(armless, changes)
         return armless
 
@@ -110,6 +214,7 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
             column, wrong = _mapped(column, change, hint)
             bad |= wrong
         columns[field.name] = column
+    columns["numbers"] = _as_in_text(rows, columns["numbers"], replaced)
     for name in ("pages", "spoken"):
         columns[name] = _moved_offsets(rows, name, passes)
     return pa.table(columns, schema=rows.schema), bad
@@ -192,6 +297,31 @@ def _unused(key: str, taken: Iterable[str]) -> str:
     """The key, numbered where redaction made two alike."""
     numbered = (f"{key} ({count})" for count in itertools.count(2))
     return next(one for one in itertools.chain([key], numbered) if one not in taken)
+
+
+def _as_in_text(rows: pa.Table, numbers: pa.Array, replaced: dict[str, dict[str, str]]) -> pa.Array:
+    """The numbers, with what was replaced in the text replaced as it was there; words around decide only there."""
+    texts, listed = rows["text"].to_pylist(), numbers.to_pylist()
+    touched = [row for row, text in enumerate(texts) if listed[row] and text in replaced]
+    for row in touched:
+        gone = replaced[texts[row]]
+        listed[row] = [_replaced_as(one, gone) for one in listed[row]]
+    return pa.array(listed, numbers.type) if touched else numbers
+
+
+def _replaced_as(number: str, gone: dict[str, str]) -> str:
+    compact = _compact(number)
+    if compact in gone:
+        return gone[compact]
+    if len(compact) < _LEAST_PART:
+        return number
+    return next(
+        (new for one, new in gone.items() if compact in one or (len(one) >= _LEAST_PART and one in compact)), number
+    )
+
+
+def _compact(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).upper()
 
 
 def _moved_offsets(rows: pa.Table, name: str, passes: dict[str, list[list[Change]]]) -> pa.Array:

@@ -282,7 +282,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[s
         rows = rows.take(pa.array(range(0, rows.num_rows, -(-rows.num_rows // few) or 1), pa.int64()))
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
-            row["extra"] = redact.without_refs(row["extra"])
+            row["extra"] = list(redact.shown(redact.without_refs(row["extra"])))
             texts = _strings([value for name, value in row.items() if name not in _IDS])
             found[month] += sum(
                 bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts

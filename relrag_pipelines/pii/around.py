@@ -9,8 +9,8 @@ REACH = 32
 
 _PHONE_WORDS = (
     r"tel(?:ef[oó]n\w*|ephone|/fax)?|t[ée]l(?:éphone)?|phones?|ph|fon|mob(?:il\w*|ile)?|cell(?:ular)?|fax|gsm|handy"
-    r"|portable|m[óo]vil|celular|linka|pevná|rufnummer|(?:telefon|mobil|handy|fax)nummer|durchwahl|whats ?app|viber|msisdn"
-    r"|call (?:me|us|him|her)|(?:za|pro|ob)?vol(?:ej\w*|at|ám|al[aoi]?)|zatelefonuj\w*|brnkni|anrufen"
+    r"|portable|m[óo]vil|celular|linka|pevná|rufnummer|(?:telefon|mobil|handy|fax)nummer|durchwahl|whats ?app|viber"
+    r"|msisdn|call (?:me|us|him|her)|(?:za|pro|ob)?vol(?:ej\w*|at|ám|al[aoi]?)|zatelefonuj\w*|brnkni|anrufen"
     r"|ruf(?:e|en)? (?:mich )?an"
     r"|[הבלמשוכ]{0,2}(?:טל(?:פון)?|נייד|פלאפון|סלולרי|פקס|וואטסאפ|ווטסאפ)|[הלת]?תתקשר\w*|ל?התקשר\w*"
 )
@@ -36,7 +36,7 @@ _OTHER_WORDS = (
 _SAYS_OTHER = re.compile(
     rf"(?:(?<![^\W_])(?:{_OTHER_WORDS})(?!\w)\.?(?:[ \t\xa0-]{{0,2}}(?:č(?:íslo|\.)?|numbers?|num|no|nr|nummer|card|id"
     r"|code|kód|is|je|ist|מספר|smlouvy|objednávky|faktury|účtu|karty|průkazu)(?!\w)\.?){0,3}"
-    r"[ \t\xa0]?[:.#№/=-]{0,2}[ \t\xa0]{0,2}|[#№$€£₪=][ \t\xa0]?)$",
+    r"[ \t\xa0]?[:.#№/=-]{0,2}[ \t\xa0]{0,2}|#|[№$€£₪=][ \t\xa0]?)$",
     re.IGNORECASE,
 )
 _AMOUNT_FOLLOWS = re.compile(

@@ -22,11 +22,13 @@ _BLANK = "[ \u00a0\u2007\u2009\u202f\u205f]"
 _MOBILE = r"(?:60[1-8]|7(?:0[2-5]|[2379]\d))"
 _PLACE = r"(?:2\d\d|3[1257-9]\d|4[16-9]\d|5[13-9]\d|800)"
 _CZECH = rf"(?:{_MOBILE}|{_PLACE})\d{{6}}"
+_APART = "(?<!\\d[ \u00a0\u2007\u2009\u202f])"
+"""no group of digits in front, as amounts have"""
 _FORMS = re.compile(
-    rf"(?<![0-9A-Za-z])(?<!\d[.,/\-])(?<!\d{_BLANK})"
-    rf"(?:{_MOBILE}(?P<gap>{_GAP})\d{{3}}(?P=gap)(?!000)\d{{3}}|{_MOBILE}{_BLANK}\d\d{_BLANK}\d\d{_BLANK}\d\d"
-    rf"|{_MOBILE}(?!0{{6}})\d{{6}}|{_PLACE}(?P<blank>{_BLANK})\d{{3}}(?P=blank)(?!000)\d{{3}}"
-    rf"|09[014]\d(?P<slash>[ \u00a0/\-.]?)\d{{3}}[ \u00a0.\-]?\d{{3}})"
+    rf"(?<![0-9A-Za-z])(?<!\d[.,\-])"
+    rf"(?:{_APART}{_MOBILE}(?P<gap>{_GAP})\d{{3}}(?P=gap)(?!000)\d{{3}}|{_APART}{_MOBILE}(?:{_BLANK}\d\d){{3}}"
+    rf"|{_MOBILE}(?!0{{6}})\d{{6}}|{_APART}{_PLACE}(?P<blank>{_BLANK})\d{{3}}(?P=blank)(?!000)\d{{3}}"
+    rf"|09[014]\d[ \u00a0/\-.]?\d{{3}}[ \u00a0.\-]?\d{{3}})"
     rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d))(?![./\-]\d)"
 )
 _SOME = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")

@@ -18,6 +18,8 @@ _WORD = regex.compile("[0-9A-Za-z]")
 
 DEFAULT_CHANNEL = "default"
 PHONE = "PHONE_NUMBER"
+FEWEST_KNOWN = 3
+"""digits or letters of a number that is known to be a phone; with less it would stand for half of all numbers"""
 MAX_PASSES = 20
 
 
@@ -206,7 +208,7 @@ def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEnt
         return []
     masked = pseudonyms.mask(text)
     found = [PIIEntity(entity.name, *span) for entity in rule.entities for span in _found(entity, masked)]
-    found += [PIIEntity(PHONE, *match.span(), 1.0) for one in phones for match in _written(one).finditer(masked)]
+    found += [PIIEntity(PHONE, *match.span(), 1.0) for one in phones for match in written(one).finditer(masked)]
     outermost: list[PIIEntity] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score)):
         if not outermost or one.end > outermost[-1].end:
@@ -215,10 +217,14 @@ def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEnt
 
 
 @functools.lru_cache(maxsize=4096)
-def _written(number: str) -> re.Pattern[str]:
+def written(number: str) -> re.Pattern[str]:
     """A number known by its letters and digits, in whatever groups they stand; never within another number or word."""
-    inside = r"[\W_]{0,3}".join(re.escape(char) for char in number if char.isalnum())
-    return re.compile(rf"(?<![^\W_])[+(]{{0,2}}{inside}(?![^\W_])" if inside else "(?!)", re.IGNORECASE)
+    said = [re.escape(char) for char in number if char.isalnum()]
+    if len(said) < FEWEST_KNOWN:
+        return re.compile("(?!)")
+    gap = r"[\W_]{0,3}"
+    before, behind = (r"\d" if char.isdecimal() else r"[^\W_]" for char in (said[0], said[-1]))
+    return re.compile(rf"(?<!{before})[+(]{{0,2}}{gap.join(said)}(?!{behind})", re.IGNORECASE)
 
 
 def _found(entity: Entity, text: str) -> Sequence[tuple[int, int, float]]:
