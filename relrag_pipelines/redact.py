@@ -13,7 +13,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,9 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import regex
 
-from relrag_pipelines.pii import Change, PIIRedactor, RedactionError, apply, pseudonyms, written
+from relrag_pipelines import json_strings, known_phones
+from relrag_pipelines.pii import Change, PIIRedactor, RedactionError, apply, pseudonyms
 from relrag_pipelines.records import Record, arrow_schema
 
 FAULT = "redaction"
@@ -39,20 +39,8 @@ _QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
 _TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
 COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
 """the hash of a commit; nine digits in a row in it are no ID"""
-_PHONE_KEYS = frozenset(
-    {"phone", "phones", "phone_number", "phone_numbers", "tel", "telephone", "mobile", "cell", "fax", "msisdn"}
-)
-_PHONE_KEY = f'(?i)"(?:{"|".join(sorted(_PHONE_KEYS))})":'
-_NAMING = ("from", "to", "participants", "people")
-"""columns that name people: what is but a number there is a phone, and so is one of nine digits beside a name"""
-_DIGITS = "\\+?[(\\p{Nd}](?:[\\s().\\-_/\u2010-\u2015]{0,3}\\p{Nd})"
-_NUMBER = f"^\\s*{_DIGITS}{{6,14}}\\s*$|(?:^|[^\\w@.+]){_DIGITS}{{8,14}}(?:$|[^\\w@.])"
-_numbers = regex.compile(_NUMBER).findall
 _LEAST_PART = 6
 """letters and digits of a number from which on it tells of another that holds it"""
-_LONG_NUMBER = 10**6
-"""from here on a number in JSON can be a phone or a card"""
-
 Bad = npt.NDArray[np.bool_]
 """which rows could not be redacted"""
 
@@ -80,100 +68,17 @@ def redact_records(
     schema = arrow_schema(Record)
     records = records.select(schema.names).cast(schema)
     parts, failed = [schema.empty_table()], []
+    columns = [name for name in schema.names if name not in _KEPT | _IDS]
     if not redactor.enabled:
         return records.sort_by("asset_id"), []
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
-        for some, phones in _by_phones(rows, redactor, channel):
+        for some, phones in known_phones.by_phones(rows, redactor, channel, columns):
             redacted, bad = _redacted(some, redactor, channel, phones)
             parts.append(redacted.filter(pa.array(~bad)))
             failed += [(asset_id, FAULT) for asset_id in some["asset_id"].filter(pa.array(bad)).to_pylist()]
     return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
-
-
-def _by_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> Iterator[tuple[pa.Table, tuple[str, ...]]]:
-    """The rows, apart by the phones that they know of and that would not be found wherever they hold them."""
-    known: dict[tuple[str, ...], list[int]] = {}
-    if redactor.looks_for_phones(channel):
-        for place in np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist():
-            if phones := _unfound(rows.slice(place, 1).to_pylist()[0], redactor, channel):
-                known.setdefault(phones, []).append(place)
-    apart = np.ones(rows.num_rows, dtype=bool)
-    for phones, places in known.items():
-        apart[places] = False
-        yield rows.take(pa.array(places)).combine_chunks(), phones
-    yield (rows.filter(pa.array(apart)).combine_chunks() if known else rows), ()
-
-
-def _naming_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> Bad:
-    """Which rows name a phone under a key of `extra`, or a person by a number that would not be found."""
-    found: Bad = pc.match_substring_regex(rows["extra"], _PHONE_KEY).to_numpy().copy()
-    for name in _NAMING:
-        column = rows[name].combine_chunks()
-        owners = np.arange(rows.num_rows)
-        if pa.types.is_list(column.type):
-            owners = np.repeat(owners, pc.fill_null(pc.list_value_length(column), 0).to_numpy())
-            column = column.flatten()
-        if pa.types.is_struct(column.type):
-            column = column.field("name")
-        words = column.dictionary_encode()
-        numbers = pc.indices_nonzero(pc.match_substring_regex(words.dictionary, _NUMBER)).to_pylist()
-        unfound = [place for place in numbers if _shows_one(words.dictionary[place].as_py(), redactor, channel)]
-        found[owners[_among(words.indices, unfound)]] = True
-    return found
-
-
-def _shows_one(name: str, redactor: PIIRedactor, channel: str) -> bool:
-    try:
-        return bool(_numbers(redactor.redact(name, channel)))
-    except RedactionError:
-        return False  # its rows will be reported
-
-
-def _unfound(row: dict[str, Any], redactor: PIIRedactor, channel: str) -> tuple[str, ...]:
-    """The phones that a record names and that one of its strings would still show."""
-    named = [row["from"] or "", *row["to"], *row["participants"], *(one["name"] for one in row["people"])]
-    try:
-        phones = dict.fromkeys([*(one for name in named for one in _numbers(name)), *_phones_in(_parsed(row["extra"]))])
-        strings = [*_strings([row[name] for name in row.keys() - _KEPT - _IDS - {"extra"}]), *shown(row["extra"])]
-        return tuple(
-            one
-            for one in phones
-            if any(written(one).search(redactor.redact(text, channel)) for text in filter(written(one).search, strings))
-        )
-    except RedactionError:
-        return ()
-
-
-def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
-    """What stands in JSON under the key of a phone."""
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _phones_in(one, key.lower() in _PHONE_KEYS)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _phones_in(one, is_phone)
-    elif is_phone and isinstance(value, str | int) and not isinstance(value, bool):
-        yield str(value)
-
-
-def shown(extra: str) -> Iterator[str]:
-    """Every string and large number in the JSON of `extra`, keys too, each by itself. Raises RedactionError."""
-    return _strings(_parsed(extra))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        yield from _strings(list(value.values()))
-    elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
-    elif isinstance(value, int) and abs(value) >= _LONG_NUMBER:
-        yield str(value)
 
 
 def _redacted(
@@ -199,7 +104,7 @@ def _redacted(
         return "#".join(part if COMMIT.fullmatch(part) else redact(part) for part in text.split("#"))
 
     def redact_json(text: str) -> str:
-        return orjson.dumps(_redact_json(_parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
+        return orjson.dumps(_redact_json(json_strings.parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
 
     changes_of = {"text": redact_text, "extra": redact_json, "locations": redact_location}
     bad = np.zeros(rows.num_rows, dtype=bool)
@@ -268,14 +173,6 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, Bad]:
     return words.take(encoded.indices), _among(encoded.indices, bad)
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        fault = "extra is no JSON"
-    raise RedactionError(fault)  # outside the except block: the first error holds the text
-
-
 def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix("git:"))
@@ -287,7 +184,7 @@ def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
         for key, one in value.items():
             found[_unused(redact(key), found)] = _redact_json(one, redact)
         return found
-    if isinstance(value, int) and abs(value) >= _LONG_NUMBER:
+    if isinstance(value, int) and abs(value) >= json_strings.LONG_NUMBER:
         redacted = redact(str(value))
         return value if redacted == str(value) else redacted
     return value

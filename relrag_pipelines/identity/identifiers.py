@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import PIIRedactor, RedactionError, emails, phones
+from relrag_pipelines.pii import PIIRedactor, RedactionError, emails, lookalikes, phones
 from relrag_pipelines.pii.pseudonyms import disarm
 from relrag_pipelines.pii.spans import Span
 from relrag_pipelines.records import Identifier, arrow_schema, to_table
@@ -86,7 +86,7 @@ def parse(text: str, chat: bool = False) -> list[Named]:
     found = [Named("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
     rest = _without(text, addresses)
     numbers = [one for one in phones.find(rest) if _tells(rest[one.start : one.end])] or [
-        Span(*match.span(), 1.0) for match in _NUMBER.finditer(rest)
+        Span(*match.span(), 1.0) for match in _NUMBER.finditer(lookalikes.covered(rest))
     ]
     found += [Named("phone", rest[a:b], phones.normalise(rest[a:b])) for a, b, _ in numbers]
     name = " ".join(_without(rest, numbers).split()).strip(_AROUND_NAMES)
@@ -97,7 +97,8 @@ def parse(text: str, chat: bool = False) -> list[Named]:
 
 def _said(one: Named, redactor: PIIRedactor, policy: str) -> str:
     """The value as the policy allows; what names somebody by a number is a phone, however it looks."""
-    return redactor.redact(disarm(one.value), policy, [one.value] if one.kind == "phone" else ())
+    value = disarm(one.value)
+    return redactor.redact(value, policy, [value]) if one.kind == "phone" else redactor.redact(value, policy)
 
 
 def _account(account: re.Match[str]) -> list[Named]:

@@ -7,4 +7,7 @@ presidio.py registers them in Presidio's engine, and lends from it every kind th
 
 from relrag_pipelines.pii.redactor import Change, PIIEntity, PIIRedactor, PolicyError, RedactionError, apply, written
 
-__all__ = ["Change", "PIIEntity", "PIIRedactor", "PolicyError", "RedactionError", "apply", "written"]
+__all__ = ["VERSION", "Change", "PIIEntity", "PIIRedactor", "PolicyError", "RedactionError", "apply", "written"]
+
+VERSION = 2
+"""raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""

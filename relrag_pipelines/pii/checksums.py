@@ -1,4 +1,4 @@
-"""Card numbers, IBANs and Israeli identity numbers: digits that carry a checksum."""
+"""Card numbers, IBANs, Israeli identity numbers and Czech birth numbers: digits that carry a checksum."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import unicodedata
 from collections.abc import Iterator
 
 from stdnum import luhn, numdb
+from stdnum.cz import rc
 from stdnum.il import idnr
 from stdnum.iso7064 import mod_97_10
 
+from relrag_pipelines.pii import around
 from relrag_pipelines.pii.seen import WRAP, as_seen, plain
 from relrag_pipelines.pii.spans import Span, disjoint
 
@@ -36,6 +38,8 @@ _IBANS = numdb.get("iban")
 
 _ID = re.compile(r"(?<!\d)(?<!\d[.,])(?:\d{8}[-\u2010-\u2015\u05be]?\d|\d{7,8})(?![.,]?\d)")
 _SPACED_ID = re.compile(r"(?<!\d)(?<!\d[.,])\d(?:[-\u2010-\u2015\u05be/ .\u00a0]?\d){8}(?![.,]?\d)")
+_BIRTH = re.compile(r"\d{6}(?<![\d/.,\-]\d{6}) ?/? ?\d{3,4}(?![/.,\-]?\d)")
+_SAYS_BIRTH = re.compile(r"(?i:\b(?:rodn\w+ čís\w+|r\. ?č|rč|rc|birth (?:number|no)))\b[^\w\n]{0,4}$")
 _OTHER_NUMBER = re.compile(r"\d{5}")
 _SAYS_ID = re.compile(
     r"ת[\"'״׳.]{0,2} ?ז\b|תעודת[ -]זהות|מספר[ -]זהות|מס[.'׳]? ?זהות|(?i:teudat[ -]?zehut|\bidentity\b"
@@ -139,6 +143,22 @@ def find_israeli_ids(text: str) -> list[Span]:
     return disjoint(spans, text)
 
 
+@as_seen
+def find_birth_numbers(text: str) -> list[Span]:
+    """Czech and Slovak birth numbers: with a slash and a right checksum, or any where words announce one."""
+    spans = []
+    for match in _BIRTH.finditer(text):
+        announced = _SAYS_BIRTH.search(text, max(0, match.start() - 25), match.start())
+        if announced or ("/" in match[0] and len(match[0]) > 10 and rc.is_valid(match[0]) and not _bank(text, match)):
+            spans.append(Span(*match.span(), 0.95 if announced else 0.7))
+    return spans
+
+
+def _bank(text: str, match: re.Match[str]) -> bool:
+    """Whether the words in front make it an account, which has the code of its bank behind a slash."""
+    return around.says_other(text, match.start())
+
+
 def _id_score(text: str, start: int, end: int) -> float:
     before = _OTHER_NUMBER.split(text[max(0, start - 40) : start])[-1].rpartition("\n")[2]
     after = text[end : end + 40].partition("\n")[0]
@@ -169,6 +189,11 @@ def normalise_iban(number: str) -> str:
 def normalise_id(number: str) -> str:
     """Its nine digits, with the zeros in front that are often left out."""
     return _digits(number).zfill(9)
+
+
+def normalise_birth_number(number: str) -> str:
+    """Its nine or ten digits."""
+    return _digits(number)
 
 
 def _digits(number: str) -> str:

@@ -36,6 +36,7 @@ ENTITIES = {
         Entity("IBAN_CODE", checksums.find_ibans, checksums.normalise_iban, "iban", _DIGIT),
         Entity("CREDIT_CARD", checksums.find_cards, checksums.normalise_card, "card", _DIGIT),
         Entity("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
+        Entity("CZ_BIRTH_NUMBER", checksums.find_birth_numbers, checksums.normalise_birth_number, "cz_birth", _DIGIT),
         Entity("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
     )
 }
