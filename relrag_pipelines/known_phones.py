@@ -70,7 +70,7 @@ def _shows_one(name: str, redactor: PIIRedactor, channel: str) -> bool:
 
 
 def _numbers(name: str) -> list[str]:
-    return _NUMBERS.findall(lookalikes.covered(name))
+    return [match[0] for match in _NUMBERS.finditer(lookalikes.covered(name))]
 
 
 def _unfound(row: dict[str, Any], redactor: PIIRedactor, channel: str, columns: Collection[str]) -> tuple[str, ...]:

@@ -18,17 +18,21 @@ from relrag_pipelines.pii.spans import Span, disjoint
 
 _SEPARATOR = f"[- ./_\u00a0\u2002-\u200a\u202f{WRAP}\u3000\u2010-\u2015\u2212\u00b7]"
 
-_GROUPS = re.compile(rf"\d+(?:{_SEPARATOR}{{1,3}}\d+)*")
+_GROUPS = re.compile(rf"\d+(?:(?:{_SEPARATOR}|[ \u00a0][-\u2010-\u2015][ \u00a0]|\u00a0 | \u00a0|[-.]{WRAP})\d+)*")
 _GROUP = re.compile(r"\d+")
 _MILLISECONDS = re.compile(r"1\d{12}")
 """a time since 1970, until 2033"""
 _CARD_START = re.compile(r"1|2(?:[2-7]|131)|3|4|5[0-8]|6")
-_WRAPPED_GROUPS = ([4, 4, 4, 4], [4, 6, 5])
+_ODD_SEPARATOR = re.compile(f"[_/\u00b7{WRAP}]")
+_USUAL_GROUPS = ([4, 4, 4, 4], [4, 6, 5])
+"""only in these a card is written with a separator that cards do not have"""
 _SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
 _SAYS_CARD = re.compile(r"(?i:\b(?:cards?|cc|maestro|kart\w{1,3}|karet))\b|כרטיס")
 
 _IBAN_START = re.compile(rf"[0-9][0-9](?:(?<=[A-Za-z]{{2}}[0-9]{{2}})|(?<=[A-Za-z]{{2}}{_SEPARATOR}[0-9]{{2}}))")
 _IBAN_BODY = re.compile(rf"[A-Za-z]{{2}}(?:{_SEPARATOR}{{0,2}}[A-Za-z0-9]){{13,33}}")
+_IBAN_DIGITS = 8
+"""the fewest that any has; words may pass the checksum too"""
 _INSIDE = re.compile(r"[A-Z0-9]")
 _BLOCKS = r"([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,6})((?:[ -]?[A-Z0-9]{4})?)((?:[ -]?[A-Z0-9]{1,3})?)(?![A-Z0-9])"
 _IBAN_BLOCKS = (re.compile(_BLOCKS), re.compile(_BLOCKS, re.IGNORECASE))
@@ -79,12 +83,17 @@ def _cards_in(text: str, groups: list[tuple[int, int]]) -> Iterator[Span]:
                 (len(digits) >= 13 or (len(digits) == 12 and _is_short_card(text, start)))
                 and not _MILLISECONDS.fullmatch(text, start, end)
                 and luhn.is_valid(_digits(digits))
-                and (WRAP not in text[start:end] or [b - a for a, b in groups[first : last + 1]] in _WRAPPED_GROUPS)
+                and _is_grouped(text, groups[first : last + 1])
             ):
                 usual = len(digits) in (15, 16)
                 yield Span(start, end, 1.0 if usual else 0.9)
                 if usual:
                     break  # what follows is another number
+
+
+def _is_grouped(text: str, groups: list[tuple[int, int]]) -> bool:
+    odd = _ODD_SEPARATOR.search(text, groups[0][0], groups[-1][1])
+    return not odd or [end - start for start, end in groups] in _USUAL_GROUPS
 
 
 def _is_short_card(text: str, start: int) -> bool:
@@ -102,7 +111,7 @@ def find_ibans(text: str) -> list[Span]:
         length = _iban_length(text[start : start + 2].upper())
         for end, score in _iban_ends(text, start, length) if length else ():
             number = _compact(text[start:end])
-            if mod_97_10.is_valid(number[4:] + number[:4]):
+            if sum(map(str.isdigit, number)) >= _IBAN_DIGITS and mod_97_10.is_valid(number[4:] + number[:4]):
                 spans.append(Span(start, end, score))
     return disjoint(spans, text)
 

@@ -21,19 +21,18 @@ _BLANK = "[ \u00a0\u2007\u2009\u202f\u205f]"
 # https://ctu.gov.cz/cislovaci-plan-0, as the library has it
 _MOBILE = r"(?:60[1-8]|7(?:0[2-5]|[2379]\d))"
 _PLACE = r"(?:2\d\d|3[1257-9]\d|4[16-9]\d|5[13-9]\d|800)"
-_CZECH = rf"(?:{_MOBILE}|{_PLACE})\d{{6}}"
-_APART = "(?<!\\d[ \u00a0\u2007\u2009\u202f])"
-"""no group of digits in front, as amounts have"""
+_CZECH = re.compile(rf"(?:420)?(?:{_MOBILE}|{_PLACE})\d{{6}}")
 _FORMS = re.compile(
     rf"(?<![0-9A-Za-z])(?<!\d[.,\-])"
-    rf"(?:{_APART}{_MOBILE}(?P<gap>{_GAP})\d{{3}}(?P=gap)(?!000)\d{{3}}|{_APART}{_MOBILE}(?:{_BLANK}\d\d){{3}}"
-    rf"|{_MOBILE}(?!0{{6}})\d{{6}}|{_APART}{_PLACE}(?P<blank>{_BLANK})\d{{3}}(?P=blank)(?!000)\d{{3}}"
-    rf"|09[014]\d[ \u00a0/\-.]?\d{{3}}[ \u00a0.\-]?\d{{3}})"
-    rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d))(?![./\-]\d)"
+    rf"(?:(?:420{_GAP}?)?(?:{_MOBILE}(?P<gap>{_GAP})\d{{3}}(?P=gap)(?!000)\d{{3}}|{_MOBILE}{_GAP}?(?!0{{6}})\d{{6}}"
+    rf"|{_MOBILE}(?P<pairs>{_GAP})\d\d(?P=pairs)\d\d(?P=pairs)\d\d"
+    rf"|{_PLACE}(?P<blank>{_BLANK})\d{{3}}(?P=blank)(?!000)\d{{3}})"
+    rf"|(?:0|421{_GAP}?)9[014]\d(?:{_GAP}|/)?\d{{3}}{_GAP}?\d{{3}})"
+    rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d|{_GAP}\d{{3}}{_GAP}\d{{3}}))(?![./\-]\d)"
 )
 _SOME = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
 _ROUND = re.compile(r"0000$")
-_SLOVAK = re.compile(r"09[014]\d{7}")
+_SLOVAK = re.compile(r"(?:0|421)9[014]\d{7}")
 _IN_PAIRS = re.compile(r"\d\d(?:\D\d\d){4}")
 
 
@@ -41,7 +40,8 @@ def forms(text: str, start: int, end: int) -> Iterator[Span]:
     """Czech and Slovak numbers within the chain of digits that stands there."""
     for match in _FORMS.finditer(text, start, end):
         if not around.is_amount(text, match.end()) and (
-            around.says_phone(text, match.start()) or not around.says_other(text, match.start())
+            around.says_phone(text, match.start())
+            or not (around.says_other(text, match.start()) or around.in_address(text, match.start()))
         ):
             yield Span(*match.span(), FORM)
 
@@ -59,8 +59,10 @@ def announced(text: str, start: int, end: int) -> Iterator[Span]:
 
 def normalise(number: str, digits: str) -> str | None:
     """E.164 of a number that is Czech or Slovak as it is written; None for others."""
-    if re.fullmatch(_CZECH, digits) and number[0] != "+":
-        return f"+420{digits}"
+    if number[0] == "+":
+        return None
+    if _CZECH.fullmatch(digits):
+        return f"+420{digits.removeprefix('420')}"
     if _SLOVAK.fullmatch(digits) and not _IN_PAIRS.fullmatch(number):
-        return f"+421{digits[1:]}"
+        return f"+421{digits[-9:]}"
     return None
