@@ -35,8 +35,8 @@ _OTHER_WORDS = (
     r"|ref(?:erence)?|rma|orders?|objedn\w*|bestell\w*|auftrag\w*|invoices?|inv|faktur\w*|rechnung\w*|receipt|quote|p\.?o"
     r"|zakázk\w*|zak|booking|parcel|zásilk\w*|tracking|tickets?|case|spis\w*|reklamac\w*|doklad\w*|smlouv\w*|contract"
     r"|vertrag\w*|policy|pojistk\w*|vs|ks|ss|variabiln\w*|symbol\w*|ič|ičo|dič|vat|zákaznick\w+|č(?:íslo|\.) zákazníka"
-    r"|accounts?|acct|účet|účt\w*|č\.? ?ú|konto\w*|kart[ay]|passport|pas|op|občansk\w+|průkaz\w*|rodné|r\.? ?č|licen[cs]e"
-    r"|nis|ils|usd|eur|czk|kč"
+    r"|accounts?|acct|účet|účt\w*|č\.? ?ú|konto\w*|kart[ay]|passport|pas|op|občansk\w+|průkaz\w*|rodné|r\.? ?č"
+    r"|licen[cs]e|nis|ils|usd|eur|czk|kč"
     r"|[הבלמשוכ]{0,2}(?:הזמנה|חשבונית|קבלה|אסמכתא|משלוח|מעקב|חבילה|תיק|פנייה|חשבון|זהות)|מק[\"״]ט|ת[\"'״׳.]{0,2} ?ז"
 )
 _SAYS_OTHER = re.compile(

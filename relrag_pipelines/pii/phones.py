@@ -120,7 +120,8 @@ def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, []
-    spans += national.forms(text, start, end)
+    forms = national.forms(text, start, end)
+    spans += [one for one in forms if not any(held.start <= one.start and one.end <= held.end for held in spans)]
     begun = [one for one in spans if one.start <= first.start()]
     if not begun:
         return [*spans, *national.announced(text, start, end)], []
