@@ -48,7 +48,7 @@ _SAYS_OTHER = re.compile(
 _AMOUNT_FOLLOWS = re.compile(
     r",(?:-|–|\d\d(?!\d))|[ \t\xa0\u202f]?(?:[€$£₪%‰°]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS|PLN|HUF|zł|kor\w{2,4}|eur[ao]?\w?"
     r"|dolar\w*|dollars?|tis|mil|mio|mld|tisíc\w*|milion\w*|thousand|million|ש[\"״]ח|שקל\w*|[kc]?m[23²³]|km|[kmg]w|[kmgt]i?b"
-    r"|b|bytes?|[mnuµ]s|kg|ks|kusů|pcs|lidí|obyvatel|people|rows?|records?|cycles|řádk\w*|k?hz)(?!\w))|/\d{4}(?!\d)",
+    r"|b|bytes?|[mnuµ]s|kg|ks|kusů|pcs|lidí|obyvatel|people|rows?|records?|cycles|řádk\w*|k?hz)(?!\w))|/(?!20(?:1[1-9]|[23]\d))\d{4}(?!\d)",
     re.IGNORECASE,
 )
 

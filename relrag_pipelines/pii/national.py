@@ -28,7 +28,7 @@ _FORMS = re.compile(
     rf"|{_MOBILE}(?P<pairs>{_GAP})\d\d(?P=pairs)\d\d(?P=pairs)\d\d"
     rf"|{_PLACE}(?P<blank>{_BLANK})\d{{3}}(?P=blank)(?!000)\d{{3}})"
     rf"|(?:0|421{_GAP}?)9[014]\d(?:{_GAP}|/)?\d{{3}}{_GAP}?\d{{3}})"
-    rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d|{_GAP}\d{{3}}{_GAP}\d{{3}}))(?![./\-]\d)"
+    rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d|{_GAP}\d{{3}}{_GAP}\d{{3}}))(?![.\-]\d)"
 )
 _SOME = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
 _ROUND = re.compile(r"0000$")

@@ -125,13 +125,16 @@ def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
     begun = [one for one in spans if one.start <= first.start()]
     if not begun:
         return [*spans, *national.announced(text, start, end)], []
-    if (
-        all(one.score == LIBRARY for one in begun)
-        and not around.says_phone(text, start)
-        and around.says_other(text, start)
-    ):
+    if all(one.score == LIBRARY for one in begun) and _is_other(text, start, begun[-1].end):
         return [one for one in spans if one not in begun], begun
     return spans, []
+
+
+def _is_other(text: str, start: int, end: int) -> bool:
+    """Whether the words around say that it is no phone."""
+    if around.says_phone(text, start):
+        return False
+    return around.says_other(text, start) or around.is_amount(text, end)
 
 
 def _neighbour(char: str) -> str:
