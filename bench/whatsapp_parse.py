@@ -28,7 +28,7 @@ from relrag_pipelines.sources.whatsapp import read
 
 LINES = 200_000
 RUNS = 5
-ZONE = "Asia/Jerusalem"
+ZONE = ZoneInfo("Asia/Jerusalem")
 NAMES = ("Alice Cohen", "Bob", "+972 54-123-4567", "Dana Levi", "שירן")
 WORDS = (
     *("hello", "how", "are", "you", "today", "we", "will", "meet", "at", "the", "station", "then", "go", "home"),
@@ -60,24 +60,8 @@ def write_chat(file: Path, lines: int = LINES) -> None:
             out.write(message)
 
 
-def plain(file: Path) -> Iterator[dict[str, Any]]:
-    """The floor: when (seconds UTC), who and what, of each message."""
-    zone, last = ZoneInfo(ZONE), dict[str, Any]()
-    with file.open(encoding="utf-8") as lines:
-        for line in lines:
-            if match := PATTERN.match(line):
-                if last:
-                    yield last
-                day, month, year, hour, minute, sender, text = match.groups()
-                at = datetime(int(year), int(month), int(day), int(hour), int(minute), tzinfo=zone)
-                last = {"at": int(at.timestamp()), "sender": sender, "text": text}
-            else:
-                last["text"] += "\n" + line.rstrip("\n")
-    yield last
-
-
-def plain_local(file: Path) -> Iterator[dict[str, Any]]:
-    """The same without a zone."""
+def plain(file: Path, zone: ZoneInfo | None) -> Iterator[dict[str, Any]]:
+    """The floor: when (seconds UTC; without a zone a local datetime), who and what, of each message."""
     last: dict[str, Any] = {}
     with file.open(encoding="utf-8") as lines:
         for line in lines:
@@ -85,8 +69,8 @@ def plain_local(file: Path) -> Iterator[dict[str, Any]]:
                 if last:
                     yield last
                 day, month, year, hour, minute, sender, text = match.groups()
-                at = datetime(int(year), int(month), int(day), int(hour), int(minute))  # noqa: DTZ001  as written
-                last = {"at": at, "sender": sender, "text": text}
+                at = datetime(int(year), int(month), int(day), int(hour), int(minute), 0, 0, zone)
+                last = {"at": int(at.timestamp()) if zone else at, "sender": sender, "text": text}
             else:
                 last["text"] += "\n" + line.rstrip("\n")
     yield last
@@ -110,19 +94,19 @@ def plain_strptime(file: Path) -> Iterator[dict[str, Any]]:
 def measure() -> dict[str, float]:
     """Messages a second of the reader and of the floors, and the reader's time as a multiple of theirs."""
     keys = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
-    reading = Reading("bench", ZONE, keys.id_hash)
+    reading = Reading("bench", ZONE.key, keys.id_hash)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "WhatsApp Chat with Dana.txt")
         write_chat(file)
         unit = Unit(file.name, file, file.stat().st_size, 0)
-        messages = sum(1 for _ in plain(file))
+        messages = sum(1 for _ in plain(file, None))
         found = sum(isinstance(item, Record) and item.parent_asset_id is None for item in read(unit, reading))
         assert found == messages, f"{found} messages read of {messages}"
         took = medians(
             RUNS,
             ours=lambda: _seconds(read(unit, reading)),
-            floor=lambda: _seconds(plain(file)),
-            local=lambda: _seconds(plain_local(file)),
+            floor=lambda: _seconds(plain(file, ZONE)),
+            local=lambda: _seconds(plain(file, None)),
             strptime=lambda: _seconds(plain_strptime(file)),
         )
     rates = {f"{name}_messages_per_s": round(messages / seconds) for name, seconds in took.items()}
