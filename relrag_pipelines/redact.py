@@ -36,7 +36,7 @@ _OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
 """hashes and local times"""
 _OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
 _QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
-_TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
+_TELLING_ID = r"[@＠﹫]|%40|(?:\p{Nd}\P{Nd}{0,3}){7}"
 COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
 """the hash of a commit; nine digits in a row in it are no ID"""
 _LEAST_PART = 6

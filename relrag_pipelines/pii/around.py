@@ -13,8 +13,9 @@ _PHONE_WORDS = (
     r"|handy|portable|m[óo]vil|celular|\w{0,8}lin(?:ka|ku|ce)|hotline|sms|t\. ?č"
     r"|tč|pevná|rufnummer|(?:telefon|mobil|handy|fax)nummer|durchwahl|whats ?app|viber"
     r"|msisdn|call (?:me|us|him|her)|(?:za|pro|ob)?vol(?:ej\w*|at|ám|al[aoi]?)|zatelefonuj\w*|brnkni|anrufen"
-    r"|ruf(?:e|en)? (?:mich )?an|(?:my|his|her|their|our|your|new) (?:new )?number"
-    r"|(?:m[ůo]je|moj[íe]|mé|nové|jeho|její|jejich|naše) (?:nové )?číslo|meine (?:neue )?nummer|המספר (?:החדש )?שלי"
+    r"|ruf(?:e|en)? (?:mich )?an|(?:my|his|her|their|our|your|new|whose) (?:new )?number"
+    r"|(?:čí je|m[ůo]je|moj[íe]|mé|nové|jeho|její|jejich|naše) (?:nové )?číslo"
+    r"|meine (?:neue )?nummer|המספר (?:החדש )?שלי"
     r"|[הבלמשוכ]{0,2}(?:טל(?:פון)?|נייד|פלאפון|סלולרי|פקס|וואטסאפ|ווטסאפ)|[הלת]?תתקשר\w*|ל?התקשר\w*"
 )
 _BETWEEN = (
