@@ -77,15 +77,21 @@ def _unfound(row: dict[str, Any], redactor: PIIRedactor, channel: str, columns: 
     """The phones that a record names and that one of its strings would still show."""
     named = [row["from"] or "", *row["to"], *row["participants"], *(one["name"] for one in row["people"])]
     try:
-        phones = dict.fromkeys([*(one for name in named for one in _numbers(name)), *_phones_in(parsed(row["extra"]))])
-        texts = [*strings([row[name] for name in columns if name != "extra"]), *shown(row["extra"])]
-        return tuple(
-            one
-            for one in phones
-            if any(written(one).search(redactor.redact(text, channel)) for text in filter(written(one).search, texts))
+        phones = list(
+            dict.fromkeys([*(one for name in named for one in _numbers(name)), *_phones_in(parsed(row["extra"]))])
         )
+        unfound = {one for one in phones if _is_left(one, one, redactor, channel)}
+        if len(unfound) < len(phones):  # in other words around it, or in other groups, it may not be found either
+            texts = [*strings([row[name] for name in columns if name != "extra"]), *shown(row["extra"])]
+            unfound |= {one for one in phones for text in texts if _is_left(one, text, redactor, channel)}
+        return tuple(one for one in phones if one in unfound)
     except RedactionError:
         return ()
+
+
+def _is_left(phone: str, text: str, redactor: PIIRedactor, channel: str) -> bool:
+    pattern = written(phone)
+    return bool(pattern.search(text) and pattern.search(redactor.redact(text, channel)))
 
 
 def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:

@@ -84,7 +84,8 @@ def redact_records(
 def _redacted(
     rows: pa.Table, redactor: PIIRedactor, channel: str, phones: tuple[str, ...] = ()
 ) -> tuple[pa.Table, Bad]:
-    hint = f"{redactor.hint(channel)}|{pseudonyms.PATTERN}" if redactor.hint(channel) and not phones else ""
+    hint = redactor.hint(channel) if all(any(map(str.isdecimal, one)) for one in phones) else ""
+    hint = f"{hint}|{pseudonyms.PATTERN}" if hint else ""
     passes: dict[str, list[list[Change]]] = {}
     replaced: dict[str, dict[str, str]] = {}
 
