@@ -5,7 +5,8 @@ Such a number is a phone in all of that record, however it looks. What is found 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import functools
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,14 @@ def by_phones(
     """The rows, apart by the phones that they know of and that would not be found wherever they hold them."""
     known: dict[tuple[str, ...], list[int]] = {}
     if redactor.looks_for_phones(channel):
-        for place in np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist():
-            if phones := _unfound(rows.slice(place, 1).to_pylist()[0], redactor, channel, columns):
+
+        @functools.cache
+        def is_unfound(phone: str) -> bool:
+            return _is_left(phone, phone, redactor, channel)
+
+        naming = np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist()
+        for place, row in zip(naming, rows.take(pa.array(naming, pa.int64())).to_pylist(), strict=True):
+            if phones := _unfound(row, redactor, channel, columns, is_unfound):
                 known.setdefault(phones, []).append(place)
     apart = np.ones(rows.num_rows, dtype=bool)
     for phones, places in known.items():
@@ -73,14 +80,20 @@ def _numbers(name: str) -> list[str]:
     return [match[0] for match in _NUMBERS.finditer(lookalikes.covered(name))]
 
 
-def _unfound(row: dict[str, Any], redactor: PIIRedactor, channel: str, columns: Collection[str]) -> tuple[str, ...]:
+def _unfound(
+    row: dict[str, Any],
+    redactor: PIIRedactor,
+    channel: str,
+    columns: Collection[str],
+    is_unfound: Callable[[str], bool],
+) -> tuple[str, ...]:
     """The phones that a record names and that one of its strings would still show."""
     named = [row["from"] or "", *row["to"], *row["participants"], *(one["name"] for one in row["people"])]
     try:
         phones = list(
             dict.fromkeys([*(one for name in named for one in _numbers(name)), *_phones_in(parsed(row["extra"]))])
         )
-        unfound = {one for one in phones if _is_left(one, one, redactor, channel)}
+        unfound = set(filter(is_unfound, phones))
         if len(unfound) < len(phones):  # in other words around it, or in other groups, it may not be found either
             texts = [*strings([row[name] for name in columns if name != "extra"]), *shown(row["extra"])]
             unfound |= {one for one in phones for text in texts if _is_left(one, text, redactor, channel)}
