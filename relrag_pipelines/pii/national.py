@@ -18,13 +18,15 @@ FORM, ANNOUNCED = 0.6, 0.7
 
 _GAP = "[ \u00a0\u2007\u2009\u202f\u205f\\-\u2010-\u2015.]"
 _BLANK = "[ \u00a0\u2007\u2009\u202f\u205f]"
+_JOINT = rf"(?:{_BLANK}?[\-\u2010-\u2015./]{_BLANK}?|{_BLANK})"
 # https://ctu.gov.cz/cislovaci-plan-0, as the library has it
 _MOBILE = r"(?:60[1-8]|7(?:0[2-5]|[2379]\d))"
 _PLACE = r"(?:2\d\d|3[1257-9]\d|4[16-9]\d|5[13-9]\d|800)"
 _CZECH = re.compile(rf"(?:420)?(?:{_MOBILE}|{_PLACE})\d{{6}}")
 _FORMS = re.compile(
     rf"(?<![0-9A-Za-z])(?<!\d[.,\-])"
-    rf"(?:(?:420{_GAP}?)?(?:{_MOBILE}(?P<gap>{_GAP})\d{{3}}(?P=gap)(?!000)\d{{3}}|{_MOBILE}{_GAP}?(?!0{{6}})\d{{6}}"
+    rf"(?:(?:420{_GAP}?)?(?:(?:\({_MOBILE}\)|{_MOBILE})(?P<gap>{_JOINT})\d{{3}}(?P=gap)(?!000)\d{{3}}"
+    rf"|{_MOBILE}/\d{{3}}{_BLANK}\d{{3}}|{_MOBILE}{_GAP}?(?!0{{6}})\d{{6}}"
     rf"|{_MOBILE}(?P<pairs>{_GAP})\d\d(?P=pairs)\d\d(?P=pairs)\d\d"
     rf"|{_PLACE}(?P<blank>{_BLANK})\d{{3}}(?P=blank)(?!000)\d{{3}})"
     rf"|(?:0|421{_GAP}?)9[014]\d(?:{_GAP}|/)?\d{{3}}{_GAP}?\d{{3}})"

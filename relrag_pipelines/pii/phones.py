@@ -114,7 +114,7 @@ def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
     """The phones in the chain, and what could be one but for the words in front of it."""
     before = _neighbour(text[start - 1]) if start else ""
     after = text[end : end + 3] if text.startswith(":", end) else _neighbour(text[end : end + 1])
-    window = before + text[start:end] + after
+    window = (before + text[start:end] + after).replace(seen.WRAP, " ")  # the library knows no such space
     moved = start - len(before)
     spans = [Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after))]
     first = _DIGIT.search(text, start, end)
