@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relrag_pipelines.pii import checksums, emails, phones
+from relrag_pipelines.pii import accounts, checksums, emails, phones
 from relrag_pipelines.pii.spans import Span
 
 
@@ -40,3 +40,7 @@ ENTITIES = {
         Entity("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
     )
 }
+"""looked for in questions and ids too, whatever the policies"""
+
+FURTHER = {"BANK_ACCOUNT": Entity("BANK_ACCOUNT", accounts.find, accounts.normalise, "account", _DIGIT)}
+"""looked for only where a policy names them"""

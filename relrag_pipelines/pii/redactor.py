@@ -11,7 +11,7 @@ import regex
 
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.pii import pseudonyms
-from relrag_pipelines.pii.entities import ENTITIES, Entity
+from relrag_pipelines.pii.entities import ENTITIES, FURTHER, Entity
 from relrag_pipelines.settings import Policy, SettingsError
 
 _WORD = regex.compile("[0-9A-Za-z]")
@@ -188,12 +188,12 @@ def apply(text: str, changes: Iterable[Change]) -> str:
 
 
 def _entity(channel: str, name: str) -> Entity:
-    if name in ENTITIES:
-        return ENTITIES[name]
+    if own := ENTITIES.get(name) or FURTHER.get(name):
+        return own
     from relrag_pipelines.pii import presidio  # takes seconds, so only for what we do not find ourselves
 
     if name not in presidio.known():
-        known = ", ".join(sorted({*ENTITIES, *presidio.known()}))
+        known = ", ".join(sorted({*ENTITIES, *FURTHER, *presidio.known()}))
         raise PolicyError(f'pii_policies.{channel}.entities names "{name}", which is not known; known: {known}')
     return presidio.entity(name)
 
