@@ -26,6 +26,8 @@ _CARD_START = re.compile(r"1|2(?:[2-7]|131)|3|4|5[0-8]|6")
 _ODD_SEPARATOR = re.compile(f"[_/\u00b7{WRAP}]")
 _USUAL_GROUPS = ([4, 4, 4, 4], [4, 6, 5])
 """only in these a card is written with a separator that cards do not have"""
+_MOST_GROUPS = 7
+"""groups of three digits or more in nineteen, and one behind them"""
 _SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
 _SAYS_CARD = re.compile(r"(?i:\b(?:cards?|cc|maestro|kart\w{1,3}|karet))\b|כרטיס")
 
@@ -75,7 +77,7 @@ def _cards_in(text: str, groups: list[tuple[int, int]]) -> Iterator[Span]:
         if not _CARD_START.match(text, start):
             continue
         digits = ""
-        for last, (group_start, end) in enumerate(groups[first:], first):
+        for last, (group_start, end) in enumerate(groups[first : first + _MOST_GROUPS], first):
             digits += text[group_start:end]
             if end - group_start < 3 or len(digits) > 19:
                 break
