@@ -104,7 +104,8 @@ def read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit
             contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
             continue
         month = month_of.place(record)
-        record.content_hash, size = _content_hash(record, workspace.keys)
+        matcher.leave_out(record)
+        record.content_hash, size = content_hash(record, workspace.keys)
         told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
         sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
         pending.append(record)
@@ -219,7 +220,7 @@ def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> No
             record.ts = record.timestamp = None
 
 
-def _content_hash(record: Record, keys: Keys) -> tuple[str, int]:
+def content_hash(record: Record, keys: Keys) -> tuple[str, int]:
     """The hash of all that a record says, and how many bytes that is."""
     locations, record.locations = record.locations, []
     try:

@@ -1,7 +1,8 @@
 """What was forgotten, so that no later sync brings it back: keyed hashes in private/forgotten.json, never text.
 
 A rule names records by their ids, a person by the words of the name or by an address, a source, or a time before
-which nothing is kept. The hashes are keyed by the id key, so that a copy of the archive alone gives no name away.
+which nothing is kept; and it knows what the mails that went by it say, wherever others quote them. The hashes are keyed
+by the id key, so that a copy of the archive alone gives no name away.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.forgetting import quotations
 from relrag_pipelines.identity.identifiers import parse
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import emails, phones
+from relrag_pipelines.records import Record
 from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import write_text
 
 PLACE = Path("private", "forgotten.json")
 """within RELRAG_HOME"""
 
-_VERSION = 1
+_VERSION = 2
 _WORD = re.compile(r"[^\W_]+")
 _BYTES_HASH = r'"bytes_hash":"(?P<hash>[0-9a-f]+)"'
 """what a document's `extra` says of its file: a keyed hash, equal for equal bytes anywhere"""
@@ -69,6 +72,8 @@ class Rule:
     """keyed hashes of the words of each name, in order"""
     addresses: list[str] = field(default_factory=list)
     """keyed hashes of addresses, phone numbers and accounts, normalised"""
+    said: str = ""
+    """keyed hashes of what forgotten mails say, by which quotations of them are found, as `quotations.packed`"""
 
 
 @dataclass(frozen=True)
@@ -159,14 +164,21 @@ class Matcher:
         self._lengths = sorted({len(name) for name in names})
         self._words = {word for name in names for word in name}
         self._seen: dict[str, str] = {}
+        self._said = quotations.unpacked(rule.said for rule in rules)
+        self._spoken_words = quotations.Words(keys.id_hash)
 
     def __bool__(self) -> bool:
-        return self.before is not None or bool(self._ids or self._addresses or self._names)
+        return self.before is not None or bool(self._ids or self._addresses or self._names or len(self._said))
 
     @property
     def of_persons(self) -> bool:
         """Whether they name any person."""
         return bool(self._addresses or self._names)
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether a text alone may tell: they name a person, or know what a mail says."""
+        return self.of_persons or len(self._said) > 0
 
     def rows(self, records: pa.Table, gone: set[str]) -> Rows:
         """Which private records are to be forgotten.
@@ -194,6 +206,19 @@ class Matcher:
     def names(self, text: str) -> bool:
         """Whether a text names a person that is to be forgotten."""
         return self._has_address(text) or self._has_name(text)
+
+    def quotes(self, text: str) -> bool:
+        """Whether a text quotes a mail that is to be forgotten."""
+        return len(self._said) > 0 and quotations.holds(text, self._said, self._spoken_words)
+
+    def leave_out(self, record: Record) -> bool:
+        """Cuts out of what a mail quotes the words of mails that are to be forgotten; whether there were any."""
+        if not len(self._said) or "apart" not in record.extra:
+            return False
+        named = record.extra.get("references")
+        answered = [record.parent_asset_id, *(named if isinstance(named, list) else ())]
+        answers = any(isinstance(one, str) and keyed_id(one, self._keys) in self._ids for one in answered)
+        return quotations.leave_out(record, self._said, self._spoken_words, answers=answers)
 
     def _by_id(self, records: pa.Table) -> Rows:
         keys, ids = self._keys, self._ids
