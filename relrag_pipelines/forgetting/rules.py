@@ -120,16 +120,17 @@ def added(rules: Rules, rule: Rule) -> Rules:
     return Rules([*rules.rules, replace(rule, number=rules.last + 1)], rules.last + 1, unfinished=True)
 
 
-def for_person(who: str, keys: Keys, at: str) -> Rule:
+def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = ()) -> Rule:
     """The rule for whoever is named: by each address and number in `who`, and by the name if there is one.
 
-    Raises ForgettingError where it names nobody.
+    `also` are further names and addresses of that person. Raises ForgettingError where `who` names nobody.
     """
     named = parse(who)
+    if not any(one.kind != "name" or _words(one.normalised) for one in named):
+        raise ForgettingError(f'"{who}" is no name, address or phone number; write it as the archive does')
+    named += [one for more in also for one in parse(more)]
     names = [_name(one.normalised, keys) for one in named if one.kind == "name"]
     addresses = [_keyed(keys, one.kind, one.normalised) for one in named if one.kind != "name"]
-    if not (addresses or any(names)):
-        raise ForgettingError(f'"{who}" is no name, address or phone number; write it as the archive does')
     return Rule(0, "person", at, names=[name for name in names if name], addresses=addresses)
 
 
@@ -268,10 +269,15 @@ class Matcher:
             return known
         if len(self._seen) >= _MEMORY:
             self._seen.clear()
-        forms = [word, *(word[cut:] for cut in (1, 2) if len(word) > cut + 1 and set(word[:cut]) <= set(_PREFIXES))]
+        forms = [word, *(word[cut:] for cut in (1, 2) if is_prefixed(word, cut))]
         keyed = (_keyed(self._keys, "word", form) for form in forms)
         self._seen[word] = next((one for one in keyed if one in self._words), "")
         return self._seen[word]
+
+
+def is_prefixed(word: str, letters: int) -> bool:
+    """Whether so many letters in front of a Hebrew word may be no part of it."""
+    return len(word) > letters + 1 and set(word[:letters]) <= set(_PREFIXES)
 
 
 def strings(records: pa.Table) -> Iterator[tuple[str, pa.Array, npt.NDArray[np.int64]]]:

@@ -78,6 +78,9 @@ def test_single_lines_are_cut_only_where_the_mail_is_answered() -> None:
     assert cut("> Bring the blue folder today", answers=True) == "> Bring the blue folder today"
 
 
+WORDS = ["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh.\n", "kk\n", "ll,", "mm\n\n", "nn", "é", "ש"]
+
+
 @given(
     st.lists(
         st.sampled_from(["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh.\n", "kk\n", "ll,", "mm\n\n", "nn", "é", "ש"]),
