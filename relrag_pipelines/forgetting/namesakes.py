@@ -166,7 +166,8 @@ def alike(one: str, two: str) -> bool:
     shared = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
     shared = min(len(first), len(second)) if shared is None else shared
     endings = sorted((len(first) - shared, len(second) - shared))
-    if shared >= _LEAST_STEM and endings[0] < _LONGEST_ENDING and endings[1] <= _LONGEST_ENDING:
+    stem = min(_LEAST_STEM, max(2, min(len(first), len(second)) - 1))  # of Eva it is Ev
+    if shared >= stem and endings[0] < _LONGEST_ENDING and endings[1] <= _LONGEST_ENDING:
         return True
     return first == second or (min(len(first), len(second)) > _LEAST_STEM and _one_apart(first, second))
 

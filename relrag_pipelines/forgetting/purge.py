@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.forgetting import beside, mails, quotations, unread
 from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
+from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import generations, lake, raw, units
@@ -47,6 +48,10 @@ class Chosen:
     """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
     repeating: dict[str, int] = field(default_factory=dict)
     """asset_ids of records that stay and say the same in their own text -> how many words in a row"""
+    files: set[str] = field(default_factory=set)
+    """what rules keep of the bytes of files among them; not where a record that stays is the same file"""
+    copies: set[str] = field(default_factory=set)
+    """asset_ids of records that stay and are such a file"""
 
     def count(self, source: str) -> int:
         """How many rows of that source go."""
@@ -77,6 +82,7 @@ def choose(workspace: Workspace, rules: Iterable[Rule]) -> Chosen:
                 chosen.parts.add(part)
                 waiting.append(part)
     _count(workspace, chosen)
+    _compare(workspace, chosen)
     _listen(workspace, chosen)
     return chosen
 
@@ -96,9 +102,7 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
     ids |= {stored_rules.keyed_id(one, keys) for one in chosen.parts}
     if rule.what in ("records", "person"):
         # another file may hold the same record without what told it here, such as a folder's name
-        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids}
-        for table in leaving(workspace, chosen):
-            ids |= {hashed for extra in table["extra"].to_pylist() if (hashed := stored_rules.keyed_bytes(extra, keys))}
+        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids} | chosen.files
         rule = replace(rule, said=quotations.packed(chosen.said))
     return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
 
@@ -182,6 +186,27 @@ def _count(workspace: Workspace, chosen: Chosen) -> None:
             chosen.nowhere.update(going["asset_id"].to_pylist())
             chosen.source_ids.update(going["source_id"].to_pylist())
     chosen.nowhere -= held
+
+
+def _compare(workspace: Workspace, chosen: Chosen) -> None:
+    """Notes which files go, and which of them stay as another record: an attachment that was saved as well."""
+    for going in leaving(workspace, chosen):
+        chosen.files |= {hashed for _, hashed in _files(going, workspace.keys)}
+    kept = set()
+    for source, _, table in private(workspace) if chosen.files else ():
+        for asset_id, hashed in _files(table.filter(pc.invert(chosen.rows(source, table))), workspace.keys):
+            if hashed in chosen.files:
+                chosen.copies.add(asset_id)
+                kept.add(hashed)
+    chosen.files -= kept
+
+
+def _files(records: pa.Table, keys: Keys) -> Iterator[tuple[str, str]]:
+    """The records that are files: asset_id, and what a rule keeps of the file's bytes."""
+    files = records.filter(pc.match_substring(records["extra"], '"bytes_hash"'))
+    for asset_id, extra in zip(files["asset_id"].to_pylist(), files["extra"].to_pylist(), strict=True):
+        if hashed := stored_rules.keyed_bytes(extra, keys):
+            yield asset_id, hashed
 
 
 def _listen(workspace: Workspace, chosen: Chosen) -> None:

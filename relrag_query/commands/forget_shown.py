@@ -69,21 +69,21 @@ def _from_now_on(rule: Rule, zone: ZoneInfo) -> str:
 
 def left(going: Going, *, done: bool = True) -> None:
     """Which records that stay quote or say the same, and how they are forgotten too."""
+    chosen, cut = going.chosen, bool(going.rule.said)
     if going.quoting:
-        count = number(len(going.quoting), "other mail")
-        if not going.rule.said:
-            print(f"{count} quote what is in it, and keep that:")
-        elif done:
-            print(f"Cut out of what {count} quoted:")
-        else:
-            print(f"{count} quote what is in it; that is cut out of them, their own words stay:")
+        where = number(len(going.quoting), "other mail")
+        what = "and cut out there" if done else "where it is cut out; what that says itself stays"
+        print(f"Quoted in {where}, {what if cut else 'and kept there'}:")
         _list(going.quoting)
-    if again := sorted(going.chosen.repeating, key=lambda one: -going.chosen.repeating[one]):
-        count = number(len(again), "other record")
-        print(f"{count} say {mails.SAID_AGAIN} words of it or more as their own text, and keep that:")
+    if again := sorted(chosen.repeating, key=lambda one: -chosen.repeating[one]):
+        where = number(len(again), "other record")
+        print(f"Said again, {mails.SAID_AGAIN} words or more in a row, in {where} and kept there:")
         _list(again)
-    if again or (going.quoting and not going.rule.said):
-        print("To have these forgotten too, give their ids to `relrag forget`.")
+    if chosen.copies:
+        print(f"The same file is {number(len(chosen.copies), 'other record')}, and kept there:")
+        _list(sorted(chosen.copies))
+    if again or chosen.copies or (going.quoting and not cut):
+        print("To have these forgotten as well, give their ids to `relrag forget`.")
 
 
 def named(also: Sequence[str], others: Sequence[Namesake]) -> None:

@@ -28,6 +28,7 @@ from tests import archive
         ("Levi", "ללוי", True),  # "to" is written together with it
         ("Yosef", "יוסף", True),
         ("Левина", "Levina", True),
+        ("Eva", "Evě", True),
         ("Dana", "Petr", False),
         ("Dana", "Ivana", False),
         ("Novák", "Dvořák", False),
