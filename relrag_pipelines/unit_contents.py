@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines import space
-from relrag_pipelines.forgetting import unread
+from relrag_pipelines.forgetting import marks, unread
 from relrag_pipelines.forgetting.rules import Matcher
 from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.links.references import note_messages
@@ -87,6 +87,7 @@ def read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit
             rows = rows.filter(pa.array(~forgotten))
             pending[:] = itertools.compress(pending, ~forgotten)
             months[:] = itertools.compress(months, ~forgotten)
+        contents.failures += [_like_forgotten(source, unit, pending[row]) for row in matcher.hinted(rows)]
         counts.update(months)
         contents.tables.add(rows, months)
         if kind.threads:
@@ -169,6 +170,12 @@ def items(workspace: Workspace, source: Source, unit: Unit, contents: Contents) 
         contents.complete = False
         why = f"the reader of {source.kind} failed with {type(error).__name__}; please report it with the file's format"
         contents.failures.append(_failure(source, unit, "internal", why, whole=True))
+
+
+def _like_forgotten(source: Source, unit: Unit, record: Record) -> Failure:
+    found = "by the same sender in the same minute as something that was forgotten"
+    why = f"{found}; if it is the same, run `relrag forget {record.asset_id}`"
+    return Failure(record.locations[0], marks.LIKE_FORGOTTEN, why, source.name, unit.path)
 
 
 def _failure(source: Source, unit: Unit, fault: str, message: str, whole: bool = False) -> Failure:

@@ -17,10 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import beside, mails, quotations, unread
+from relrag_pipelines.forgetting import beside, mails, marks, quotations, unread
 from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
-from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import generations, lake, raw, units
@@ -48,10 +47,12 @@ class Chosen:
     """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
     repeating: dict[str, int] = field(default_factory=dict)
     """asset_ids of records that stay and say the same in their own text -> how many words in a row"""
-    files: set[str] = field(default_factory=set)
-    """what rules keep of the bytes of files among them; not where a record that stays is the same file"""
+    marks: set[str] = field(default_factory=set)
+    """by which they are known again; not those that a record that stays has as well"""
+    hints: set[str] = field(default_factory=set)
+    """the same of those that something else may have as well"""
     copies: set[str] = field(default_factory=set)
-    """asset_ids of records that stay and are such a file"""
+    """asset_ids of records that stay and are the same file or message"""
 
     def count(self, source: str) -> int:
         """How many rows of that source go."""
@@ -102,8 +103,8 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
     ids |= {stored_rules.keyed_id(one, keys) for one in chosen.parts}
     if rule.what in ("records", "person"):
         # another file may hold the same record without what told it here, such as a folder's name
-        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids} | chosen.files
-        rule = replace(rule, said=quotations.packed(chosen.said))
+        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids} | chosen.marks
+        rule = replace(rule, hints=sorted(chosen.hints), said=quotations.packed(chosen.said))
     return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
 
 
@@ -189,24 +190,20 @@ def _count(workspace: Workspace, chosen: Chosen) -> None:
 
 
 def _compare(workspace: Workspace, chosen: Chosen) -> None:
-    """Notes which files go, and which of them stay as another record: an attachment that was saved as well."""
+    """Notes by what the chosen are known again, and which records that stay are the same: an attachment, saved."""
     for going in leaving(workspace, chosen):
-        chosen.files |= {hashed for _, hashed in _files(going, workspace.keys)}
-    kept = set()
-    for source, _, table in private(workspace) if chosen.files else ():
-        for asset_id, hashed in _files(table.filter(pc.invert(chosen.rows(source, table))), workspace.keys):
-            if hashed in chosen.files:
-                chosen.copies.add(asset_id)
+        for _, hashed, sure in marks.of(going, workspace.keys):
+            (chosen.marks if sure else chosen.hints).add(hashed)
+    wanted, kept = chosen.marks | chosen.hints, set[str]()
+    for source, _, table in private(workspace) if wanted else ():
+        staying = table.filter(pc.invert(chosen.rows(source, table)))
+        for row, hashed, sure in marks.of(staying, workspace.keys):
+            if hashed in wanted:
                 kept.add(hashed)
-    chosen.files -= kept
-
-
-def _files(records: pa.Table, keys: Keys) -> Iterator[tuple[str, str]]:
-    """The records that are files: asset_id, and what a rule keeps of the file's bytes."""
-    files = records.filter(pc.match_substring(records["extra"], '"bytes_hash"'))
-    for asset_id, extra in zip(files["asset_id"].to_pylist(), files["extra"].to_pylist(), strict=True):
-        if hashed := stored_rules.keyed_bytes(extra, keys):
-            yield asset_id, hashed
+                if sure:
+                    chosen.copies.add(staying["asset_id"][row].as_py())
+    chosen.marks -= kept
+    chosen.hints -= kept
 
 
 def _listen(workspace: Workspace, chosen: Chosen) -> None:

@@ -22,7 +22,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import quotations
+from relrag_pipelines.forgetting import marks, quotations
 from relrag_pipelines.identity.identifiers import parse
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import emails, phones
@@ -35,8 +35,6 @@ PLACE = Path("private", "forgotten.json")
 
 _VERSION = 2
 _WORD = re.compile(r"[^\W_]+")
-_BYTES_HASH = r'"bytes_hash":"(?P<hash>[0-9a-f]+)"'
-"""what a document's `extra` says of its file: a keyed hash, equal for equal bytes anywhere"""
 _OURS = frozenset({"source", "kind", "rag_source_type", "content_hash", "timestamp", "date_quality"})
 """columns of a record whose words are this project's own"""
 _PREFIXES = "הבלמשכו"
@@ -67,11 +65,13 @@ class Rule:
     before: int | None = None
     """records of an earlier time are left out; seconds, UTC"""
     ids: list[str] = field(default_factory=list)
-    """keyed hashes of records' ids and of documents' bytes"""
+    """keyed hashes of records' ids, and marks by which they are known again under another"""
     names: list[list[str]] = field(default_factory=list)
     """keyed hashes of the words of each name, in order"""
     addresses: list[str] = field(default_factory=list)
     """keyed hashes of addresses, phone numbers and accounts, normalised"""
+    hints: list[str] = field(default_factory=list)
+    """keyed marks of records that something else may have as well"""
     said: str = ""
     """keyed hashes of what forgotten mails say, by which quotations of them are found, as `quotations.packed`"""
 
@@ -144,12 +144,6 @@ def keyed_id(asset_id: str, keys: Keys) -> str:
     return _keyed(keys, "id", asset_id)
 
 
-def keyed_bytes(extra: str, keys: Keys) -> str | None:
-    """What a rule keeps of a document's bytes, so that a copy elsewhere stays away too; None for other records."""
-    found = re.search(_BYTES_HASH, extra)
-    return _keyed(keys, "bytes", found["hash"]) if found else None
-
-
 class Matcher:
     """Tells what the rules name; it remembers the words that it has seen, which come again and again."""
 
@@ -159,6 +153,7 @@ class Matcher:
         self.before = max((rule.before for rule in rules if rule.before is not None), default=None)
         """records of an earlier time are left out; seconds, UTC"""
         self._ids = {one for rule in rules for one in rule.ids}
+        self._hints = {one for rule in rules for one in rule.hints}
         self._addresses = {one for rule in rules for one in rule.addresses}
         names = [tuple(name) for rule in rules for name in rule.names]
         self._names = {*names, *(name[::-1] for name in names)}
@@ -208,6 +203,12 @@ class Matcher:
         """Whether a text names a person that is to be forgotten."""
         return self._has_address(text) or self._has_name(text)
 
+    def hinted(self, records: pa.Table) -> list[int]:
+        """Which private records may be forgotten ones under another id; it takes the owner to tell."""
+        if not self._hints:
+            return []
+        return [row for row, hashed, sure in marks.of(records, self._keys) if not sure and hashed in self._hints]
+
     def quotes(self, text: str) -> bool:
         """Whether a text quotes a mail that is to be forgotten."""
         return len(self._said) > 0 and quotations.holds(text, self._said, self._spoken_words)
@@ -224,8 +225,8 @@ class Matcher:
     def _by_id(self, records: pa.Table) -> Rows:
         keys, ids = self._keys, self._ids
         found = np.array([keyed_id(one, keys) in ids for one in records["asset_id"].to_pylist()], dtype=bool)
-        for row in pc.indices_nonzero(pc.match_substring(records["extra"], '"bytes_hash"')).to_pylist():
-            found[row] |= keyed_bytes(records["extra"][row].as_py(), keys) in ids
+        for row, hashed, sure in marks.of(records, keys):
+            found[row] |= sure and hashed in ids
         return found
 
     def _by_person(self, records: pa.Table) -> Rows:

@@ -61,7 +61,7 @@ def _from_now_on(rule: Rule, zone: ZoneInfo) -> str:
     said = {
         "records": "They stay out of every later sync, although the exports may still hold them.",
         "person": "Whatever names them, in any field or text, stays out of every later sync too.",
-        "source": f'The source "{rule.source}" is not read any more.',
+        "source": f'The source "{rule.source}" is not read any more; under another name in relrag.toml it would be.',
         "before": f"Whatever is older than {time_of(rule.before, zone)} stays out of every later sync too.",
     }
     return said[rule.what]
@@ -80,7 +80,7 @@ def left(going: Going, *, done: bool = True) -> None:
         print(f"Said again, {mails.SAID_AGAIN} words or more in a row, in {where} and kept there:")
         _list(again)
     if chosen.copies:
-        print(f"The same file is {number(len(chosen.copies), 'other record')}, and kept there:")
+        print(f"The same file or message is {number(len(chosen.copies), 'other record')}, and kept there:")
         _list(sorted(chosen.copies))
     if again or chosen.copies or (going.quoting and not cut):
         print("To have these forgotten as well, give their ids to `relrag forget`.")

@@ -428,7 +428,7 @@ def test_what_stays_although_it_says_the_same_is_named_and_what_quotes_is_cut(
     said = capsys.readouterr().out
     assert "Quoted in 1 other mail, where it is cut out; what that says itself stays:\n  gmail:reply\n" in said
     assert f"Said again, 12 words or more in a row, in 1 other record and kept there:\n  {note}\n" in said
-    assert f"The same file is 1 other record, and kept there:\n  {copy}\n" in said
+    assert f"The same file or message is 1 other record, and kept there:\n  {copy}\n" in said
     assert "To have these forgotten as well, give their ids to `relrag forget`." in said
     assert "Quoted in 1 other mail, and cut out there:\n  gmail:reply\n" in said.split("Forgotten:")[1]
     assert holding(with_mail, "ask her before noon") == []
