@@ -74,7 +74,7 @@ def find(workspace: Workspace, named: Iterable[str], chosen: Chosen, matcher: Ma
     """Who may be meant too in the records that stay, those with most records first."""
     wanted = [one for who in named for one in parse(who)]
     beside = _beside(workspace, wanted, chosen)
-    names = {tuple(words) for one in wanted if one.kind == "name" and len(words := _words(one.value)) > 1}
+    names = {tuple(words) for one in wanted if one.kind == "name" and (words := _words(one.value))}
     written = [_Written(name) for name in sorted(names)]
     forms: dict[str, str] = {}
     holding: dict[tuple[str, bool], set[str]] = defaultdict(set)
@@ -130,7 +130,7 @@ def _beside(workspace: Workspace, wanted: list[Named], chosen: Chosen) -> set[tu
 
 
 class _Written:
-    """The ways in which a name of several words may be written."""
+    """The ways in which a name may be written; one of a single word only without marks or in another alphabet."""
 
     def __init__(self, name: tuple[str, ...]) -> None:
         self._name = name
@@ -151,6 +151,8 @@ class _Written:
     def _places(self, word: str) -> frozenset[int]:
         if word[0].islower():
             return frozenset()
+        if len(self._name) == 1:
+            return frozenset({0} if _spoken(_plain(word)) == _spoken(_plain(self._name[0])) else ())
         return frozenset(place for place, own in enumerate(self._name) if alike(own, word))
 
 

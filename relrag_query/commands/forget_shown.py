@@ -92,9 +92,10 @@ def named(also: Sequence[str], others: Sequence[Namesake]) -> None:
         print(safe(f"The sources name one person by these as well, so they go too: {', '.join(also)}."))
     if not others:
         return
-    print("Written alike, or known from beside the name; not included unless you name them with --person:")
+    print("These may be the same person; they stay unless you name them with --person:")
     for one in others[:_MOST_NAMES]:
-        print(safe(f"  {one.value}  ({'beside the name' if one.beside else 'alike'}; {number(one.records, 'record')})"))
+        why = "stands beside the name" if one.beside else "written alike"
+        print(safe(f"  {one.value}  ({why}; {number(one.records, 'record')})"))
     if len(others) > _MOST_NAMES:
         print(f"  and {len(others) - _MOST_NAMES:,} more")
 

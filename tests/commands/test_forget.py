@@ -451,5 +451,5 @@ def test_a_person_under_other_names_is_told(with_mail: Path, capsys: pytest.Capt
     archive.sync(with_mail)
     assert forget(Wanted(person="Eva Hora"), with_mail, yes=True) == 0
     said = capsys.readouterr().out
-    assert said.count("Eve Horové  (alike; 1 record)") == 2  # before, and again when it is done
+    assert said.count("Eve Horové  (written alike; 1 record)") == 2  # before, and again when it is done
     assert any("catalog" in path for path in holding(with_mail, "Eve Horové"))

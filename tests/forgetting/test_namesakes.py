@@ -96,3 +96,8 @@ def test_nothing_is_taken_where_two_people_have_the_name(tmp_path: Path) -> None
     people = [{"role": "mentioned", "name": "Jan Hora", "person_id": number} for number in (7, 8)]
     also, _ = found(tmp_path, "Jan Hora", {"people": people}, {"people": [{**people[0], "name": "j@host.example"}]})
     assert also == []
+
+
+def test_a_single_word_is_alike_only_without_its_marks(tmp_path: Path) -> None:
+    _, others = found(tmp_path, "Jiri", {"text": "Ask Jiří or Jirka, Юрий too"}, {"from": "JIŘÍ"}, {"text": "jiří"})
+    assert others == [Namesake("JIŘÍ", 2, False)] or others == [Namesake("Jiří", 2, False)]
