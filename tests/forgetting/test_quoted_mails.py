@@ -1,11 +1,16 @@
 """A mail that was forgotten, and the mails that quote it: in private/, in passages, and in what is read later."""
 
 import re
+import tempfile
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from relrag_pipelines.chunking import chunk
 from relrag_pipelines.forgetting import purge, rules, traces
 from tests.test_mail_archive import Archive
 
@@ -156,3 +161,54 @@ def test_a_mail_that_says_it_again_is_named_and_stays(archive: Archive) -> None:
     ]
     archive.forget(going)
     assert {"I repeat", "We need "} <= {row["text"][:8] for row in archive.rows()}
+
+
+def chunked(archive: Archive) -> list[str]:
+    """The passages of all records, without the stages between, which write a lot."""
+    months = [table for _, _, table in purge.private(archive.workspace)]
+    found = [chunk(table, kind="gmail", chunk_tokens=200, overlap_sentences=1)["text"].to_pylist() for table in months]
+    return [text for texts in found for text in texts]
+
+
+STYLES = {
+    "gmail": below,
+    "outlook": lambda text: (
+        f"\n\n-----Original Message-----\nFrom: Eva\nSent: Monday, 6 Jan 2025\nSubject: x\n\n{text}"
+    ),
+    "marks": lambda text: "\n\n" + re.sub("^", "> ", text, flags=re.MULTILINE),
+    "twice": lambda text: below(f"Yes.{below(text)}", "Jan <jan@host.example>"),
+    "wrapped": lambda text: below(textwrap.fill(text, 30)),
+    "forwarded": lambda text: (
+        f"\n\n---------- Forwarded message ---------\nFrom: Eva <e@x.example>\nSubject: x\n\n{text}"
+    ),
+}
+SENTENCES = st.lists(
+    st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon", "žeta", "שבעה"]), min_size=6, max_size=14
+)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    paragraphs=st.lists(st.lists(SENTENCES.map(" ".join), min_size=1, max_size=3), min_size=1, max_size=3),
+    styles=st.lists(st.sampled_from(sorted(STYLES)), min_size=1, max_size=4),
+    answers=st.booleans(),
+)
+def test_no_sentence_of_a_forgotten_mail_is_in_any_passage_after_any_sync(
+    paragraphs: list[list[str]], styles: list[str], answers: bool
+) -> None:
+    mail = "\n\n".join(". ".join(sentences) + "." for sentences in paragraphs)
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Archive(Path(folder))
+        write(archive, "secret", mail)
+        for number, style in enumerate(styles):
+            write(
+                archive, f"reply{number}", f"My own words {number}.{STYLES[style](mail)}", "secret" if answers else ""
+            )
+        archive.export()
+        forget(archive, mail[:20])
+        for full in (False, True):
+            passages = [" ".join(re.findall(r"\w+", said)) for said in chunked(archive)]
+            assert sum("My own words" in said for said in passages) == len(styles)
+            assert not [one for part in paragraphs for one in part for said in passages if one in said]
+            write(archive, "later", f"Later.{STYLES[styles[0]](mail)}", "secret")
+            archive.export(full=full)
