@@ -20,6 +20,8 @@ from relrag_pipelines.unit_contents import content_hash
 
 SAID_AGAIN = 12
 """words in a row that a record shares only with what it repeats"""
+_TOGETHER = 256
+"""records that are looked at as one first"""
 
 
 def is_mail(records: pa.Table) -> pa.Array:
@@ -41,11 +43,15 @@ def said(mails: pa.Table, words: Words) -> tuple[Hashes, Hashes]:
 
 def repeated(records: pa.Table, runs: Hashes, words: Words) -> Iterator[tuple[str, int, Hashes]]:
     """The records whose own text shares runs: asset_id, how many words in a row at most, and which runs."""
-    for asset_id, text in zip(records["asset_id"].to_pylist(), records["text"].to_pylist(), strict=True):
-        own = quotations.runs_of(words.of(text)) if text else quotations.none()
-        shared = quotations.among(own, runs)
-        if shared.any():
-            yield asset_id, quotations.longest(shared) + RUN - 1, own[shared]
+    for start in range(0, records.num_rows, _TOGETHER):
+        some = records.slice(start, _TOGETHER).select(["asset_id", "text"])
+        if not quotations.holds("\n".join(some["text"].to_pylist()), runs, words):  # most share nothing
+            continue
+        for asset_id, text in zip(*(some[name].to_pylist() for name in some.schema.names), strict=True):
+            own = quotations.runs_of(words.of(text))
+            shared = quotations.among(own, runs)
+            if shared.any():
+                yield asset_id, quotations.longest(shared) + RUN - 1, own[shared]
 
 
 def quoting(records: pa.Table, matcher: Matcher) -> dict[int, Record]:

@@ -51,11 +51,10 @@ class Words:
         seen, words = self._seen, _WORD.findall(text)
         if len(seen) > _MEMORY:
             seen.clear()
-        for word in words:
-            if word not in seen:
-                plain = unicodedata.normalize("NFKC", word).casefold()
-                seen[word] = int(self._hash(f"forget\0said\0{plain}"), 16)
-        return np.fromiter((seen[word] for word in words), np.uint64, len(words))
+        for word in set(words).difference(seen):
+            plain = unicodedata.normalize("NFKC", word).casefold()
+            seen[word] = int(self._hash(f"forget\0said\0{plain}"), 16)
+        return np.fromiter(map(seen.__getitem__, words), np.uint64, len(words))
 
 
 def packed(hashes: Hashes) -> str:
