@@ -3,6 +3,7 @@
 import re
 import tempfile
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,25 @@ def test_taken_back_the_quotations_come_back_with_the_mail(archive: Archive) -> 
     purge.undo(archive.workspace, 1)
     archive.export()
     assert archive.rows() == before
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["before anything went", "when the mail itself was gone"])
+def test_after_a_kill_the_next_sync_cuts_what_is_left(archive: Archive, gone: bool) -> None:
+    fill(archive)
+    archive.export()
+    keys, home = archive.workspace.keys, archive.workspace.home
+    rule = rules.for_records(
+        [row["asset_id"] for row in archive.rows() if row["text"].startswith("The cl")], keys, "now"
+    )
+    chosen = purge.choose(archive.workspace, [rule])
+    kept = rules.added(rules.Rules(), purge.with_parts(rule, chosen, archive.workspace))
+    if gone:  # but the quotations are there as they were
+        purge.remove(archive.workspace, replace(kept, rules=[replace(kept.rules[0], said="")]), chosen)
+        assert held(archive) == set(SAID)
+    rules.save(home, kept, keys)
+    archive.export()
+    assert held(archive) == set()
+    assert not rules.load(home).unfinished
 
 
 def test_a_mail_that_says_it_again_is_named_and_stays(archive: Archive) -> None:
