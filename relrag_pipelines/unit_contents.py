@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines import space
-from relrag_pipelines.forgetting import unread
+from relrag_pipelines.forgetting import marks, unread
 from relrag_pipelines.forgetting.rules import Matcher
 from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.links.references import note_messages
@@ -87,6 +87,7 @@ def read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit
             rows = rows.filter(pa.array(~forgotten))
             pending[:] = itertools.compress(pending, ~forgotten)
             months[:] = itertools.compress(months, ~forgotten)
+        contents.failures += [_like_forgotten(source, unit, pending[row]) for row in matcher.hinted(rows)]
         counts.update(months)
         contents.tables.add(rows, months)
         if kind.threads:
@@ -104,7 +105,8 @@ def read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit
             contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
             continue
         month = month_of.place(record)
-        record.content_hash, size = _content_hash(record, workspace.keys)
+        matcher.leave_out(record)
+        record.content_hash, size = content_hash(record, workspace.keys)
         told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
         sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
         pending.append(record)
@@ -170,6 +172,12 @@ def items(workspace: Workspace, source: Source, unit: Unit, contents: Contents) 
         contents.failures.append(_failure(source, unit, "internal", why, whole=True))
 
 
+def _like_forgotten(source: Source, unit: Unit, record: Record) -> Failure:
+    found = "by the same sender in the same minute as something that was forgotten"
+    why = f"{found}; if it is the same, run `relrag forget {record.asset_id}`"
+    return Failure(record.locations[0], marks.LIKE_FORGOTTEN, why, source.name, unit.path)
+
+
 def _failure(source: Source, unit: Unit, fault: str, message: str, whole: bool = False) -> Failure:
     return Failure("", fault, message, source.name, unit.path, whole)
 
@@ -220,7 +228,7 @@ def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> No
             record.ts = record.timestamp = None
 
 
-def _content_hash(record: Record, keys: Keys) -> tuple[str, int]:
+def content_hash(record: Record, keys: Keys) -> tuple[str, int]:
     """The hash of all that a record says, and how many bytes that is."""
     locations, record.locations = record.locations, []
     try:

@@ -286,7 +286,9 @@ def test_what_was_not_read_goes_with_the_person_whom_it_names(name: str, archive
     """The mail itself names nobody; what was not read of it does, or might."""
     home, keys = archive.workspace.home, archive.workspace.keys
     (archive.mails / "named.eml").write_bytes(DEEP + UNREAD[name])
-    (archive.mails / "other.eml").write_bytes(DEEP + b"by Zoltan Other, to Quixote\n")
+    # with words of its own, as what says the same as a forgotten mail is not kept either
+    other = DEEP.replace(b"=b", b"=c").replace(b"--b", b"--c")
+    (archive.mails / "other.eml").write_bytes(other + b"by Zoltan Other, to Quixote\n")
     (archive.mails / "torn.msg").write_bytes(compound(message({0x37: "by Zoltan Quixote"}))[:-600])
     archive.export()
     assert len(raw.kept(home, "mail", keys)) == 3

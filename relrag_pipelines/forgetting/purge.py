@@ -13,10 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import beside, unread
+from relrag_pipelines.forgetting import beside, mails, marks, quotations, unread
 from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
 from relrag_pipelines.records import UnitMonth
@@ -42,6 +43,16 @@ class Chosen:
     """asset_ids of which no row is left"""
     source_ids: set[str] = field(default_factory=set)
     """their native ids"""
+    said: quotations.Hashes = field(default_factory=quotations.none)
+    """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
+    repeating: dict[str, int] = field(default_factory=dict)
+    """asset_ids of records that stay and say the same in their own text -> how many words in a row"""
+    marks: set[str] = field(default_factory=set)
+    """by which they are known again; not those that a record that stays has as well"""
+    hints: set[str] = field(default_factory=set)
+    """the same of those that something else may have as well"""
+    copies: set[str] = field(default_factory=set)
+    """asset_ids of records that stay and are the same file or message"""
 
     def count(self, source: str) -> int:
         """How many rows of that source go."""
@@ -72,7 +83,18 @@ def choose(workspace: Workspace, rules: Iterable[Rule]) -> Chosen:
                 chosen.parts.add(part)
                 waiting.append(part)
     _count(workspace, chosen)
+    _compare(workspace, chosen)
+    _listen(workspace, chosen)
     return chosen
+
+
+def quoting(workspace: Workspace, rule: Rule, chosen: Chosen) -> list[str]:
+    """asset_ids of the mails that stay and quote what goes by that rule; changes nothing."""
+    matcher, found = Matcher([replace(rule, said=quotations.packed(chosen.said))], workspace.keys), set[str]()
+    for source, _, table in private(workspace) if len(chosen.said) else ():
+        staying = table.filter(pc.invert(chosen.rows(source, table)))
+        found.update(record.asset_id for record in mails.quoting(staying, matcher).values())
+    return sorted(found)
 
 
 def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
@@ -81,9 +103,8 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
     ids |= {stored_rules.keyed_id(one, keys) for one in chosen.parts}
     if rule.what in ("records", "person"):
         # another file may hold the same record without what told it here, such as a folder's name
-        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids}
-        for table in leaving(workspace, chosen):
-            ids |= {hashed for extra in table["extra"].to_pylist() if (hashed := stored_rules.keyed_bytes(extra, keys))}
+        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids} | chosen.marks
+        rule = replace(rule, hints=sorted(chosen.hints), said=quotations.packed(chosen.said))
     return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
 
 
@@ -168,9 +189,53 @@ def _count(workspace: Workspace, chosen: Chosen) -> None:
     chosen.nowhere -= held
 
 
+def _compare(workspace: Workspace, chosen: Chosen) -> None:
+    """Notes by what the chosen are known again, and which records that stay are the same: an attachment, saved."""
+    for going in leaving(workspace, chosen):
+        for _, hashed, sure in marks.of(going, workspace.keys):
+            (chosen.marks if sure else chosen.hints).add(hashed)
+    wanted, kept = chosen.marks | chosen.hints, set[str]()
+    for source, _, table in private(workspace) if wanted else ():
+        staying = table.filter(pc.invert(chosen.rows(source, table)))
+        for row, hashed, sure in marks.of(staying, workspace.keys):
+            if hashed in wanted:
+                kept.add(hashed)
+                if sure:
+                    chosen.copies.add(staying["asset_id"][row].as_py())
+    chosen.marks -= kept
+    chosen.hints -= kept
+
+
+def _listen(workspace: Workspace, chosen: Chosen) -> None:
+    """Notes what the chosen mails say, and who else does: a phrase is everybody's, a longer stretch is said again."""
+    words = quotations.Words(workspace.keys.id_hash)
+    runs, lines = quotations.none(), quotations.none()
+    for going in leaving(workspace, chosen):
+        more_runs, more_lines = mails.said(going.filter(mails.is_mail(going)), words)
+        runs, lines = np.union1d(runs, more_runs), np.union1d(lines, more_lines)
+    if not len(runs) and not len(lines):
+        return
+    phrases = [quotations.none()]
+    for source, _, table in private(workspace):
+        staying = table.filter(pc.invert(chosen.rows(source, table)))
+        for asset_id, longest, shared in mails.repeated(staying, runs, words):
+            if longest >= mails.SAID_AGAIN:
+                chosen.repeating[asset_id] = longest
+            else:
+                phrases.append(shared)
+    chosen.said = np.concatenate([np.setdiff1d(runs, np.concatenate(phrases)), lines])
+
+
 def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Matcher) -> None:
     """The months themselves go last: after a kill, what they still hold tells what else has to go."""
-    home, touched = workspace.home, chosen.months.get(source, {})
+    home, touched = workspace.home, dict(chosen.months.get(source, {}))
+    if matcher.of_texts:
+        every = {source: lake.manifest(home, "private_records", source)}
+        touched |= {
+            month: 0
+            for _, month, table in private(workspace, every)
+            if month not in touched and mails.quoting(table, matcher)
+        }
     places: set[str] = set()
     left: dict[str, Counter[str]] = {}
     for _, month, table in private(workspace, {source: touched}):
@@ -184,7 +249,7 @@ def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Mat
 
     def make(month: str) -> tuple[pa.Table, Stamp | None]:
         table = lake.read(home, "private_records", source, month)
-        rows = table.filter(pc.invert(chosen.rows(source, table)))
+        rows = mails.without_quotations(table.filter(pc.invert(chosen.rows(source, table))), matcher, workspace.keys)
         return rows, Stamp("", 0, "") if rows.num_rows else None
 
     # a kill between two months leaves some without an entry: they get it back

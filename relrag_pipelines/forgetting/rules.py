@@ -1,7 +1,8 @@
 """What was forgotten, so that no later sync brings it back: keyed hashes in private/forgotten.json, never text.
 
 A rule names records by their ids, a person by the words of the name or by an address, a source, or a time before
-which nothing is kept. The hashes are keyed by the id key, so that a copy of the archive alone gives no name away.
+which nothing is kept; and it knows what the mails that went by it say, wherever others quote them. The hashes are keyed
+by the id key, so that a copy of the archive alone gives no name away.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.forgetting import marks, quotations
 from relrag_pipelines.identity.identifiers import parse
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import emails, phones
+from relrag_pipelines.records import Record
 from relrag_pipelines.stores import expected
 from relrag_pipelines.stores.atomic import write_text
 
 PLACE = Path("private", "forgotten.json")
 """within RELRAG_HOME"""
 
-_VERSION = 1
+_VERSION = 2
 _WORD = re.compile(r"[^\W_]+")
-_BYTES_HASH = r'"bytes_hash":"(?P<hash>[0-9a-f]+)"'
-"""what a document's `extra` says of its file: a keyed hash, equal for equal bytes anywhere"""
 _OURS = frozenset({"source", "kind", "rag_source_type", "content_hash", "timestamp", "date_quality"})
 """columns of a record whose words are this project's own"""
 _PREFIXES = "הבלמשכו"
@@ -64,11 +65,15 @@ class Rule:
     before: int | None = None
     """records of an earlier time are left out; seconds, UTC"""
     ids: list[str] = field(default_factory=list)
-    """keyed hashes of records' ids and of documents' bytes"""
+    """keyed hashes of records' ids, and marks by which they are known again under another"""
     names: list[list[str]] = field(default_factory=list)
     """keyed hashes of the words of each name, in order"""
     addresses: list[str] = field(default_factory=list)
     """keyed hashes of addresses, phone numbers and accounts, normalised"""
+    hints: list[str] = field(default_factory=list)
+    """keyed marks of records that something else may have as well"""
+    said: str = ""
+    """keyed hashes of what forgotten mails say, by which quotations of them are found, as `quotations.packed`"""
 
 
 @dataclass(frozen=True)
@@ -115,16 +120,17 @@ def added(rules: Rules, rule: Rule) -> Rules:
     return Rules([*rules.rules, replace(rule, number=rules.last + 1)], rules.last + 1, unfinished=True)
 
 
-def for_person(who: str, keys: Keys, at: str) -> Rule:
+def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = ()) -> Rule:
     """The rule for whoever is named: by each address and number in `who`, and by the name if there is one.
 
-    Raises ForgettingError where it names nobody.
+    `also` are further names and addresses of that person. Raises ForgettingError where `who` names nobody.
     """
     named = parse(who)
+    if not any(one.kind != "name" or _words(one.normalised) for one in named):
+        raise ForgettingError(f'"{who}" is no name, address or phone number; write it as the archive does')
+    named += [one for more in also for one in parse(more)]
     names = [_name(one.normalised, keys) for one in named if one.kind == "name"]
     addresses = [_keyed(keys, one.kind, one.normalised) for one in named if one.kind != "name"]
-    if not (addresses or any(names)):
-        raise ForgettingError(f'"{who}" is no name, address or phone number; write it as the archive does')
     return Rule(0, "person", at, names=[name for name in names if name], addresses=addresses)
 
 
@@ -138,12 +144,6 @@ def keyed_id(asset_id: str, keys: Keys) -> str:
     return _keyed(keys, "id", asset_id)
 
 
-def keyed_bytes(extra: str, keys: Keys) -> str | None:
-    """What a rule keeps of a document's bytes, so that a copy elsewhere stays away too; None for other records."""
-    found = re.search(_BYTES_HASH, extra)
-    return _keyed(keys, "bytes", found["hash"]) if found else None
-
-
 class Matcher:
     """Tells what the rules name; it remembers the words that it has seen, which come again and again."""
 
@@ -153,20 +153,28 @@ class Matcher:
         self.before = max((rule.before for rule in rules if rule.before is not None), default=None)
         """records of an earlier time are left out; seconds, UTC"""
         self._ids = {one for rule in rules for one in rule.ids}
+        self._hints = {one for rule in rules for one in rule.hints}
         self._addresses = {one for rule in rules for one in rule.addresses}
         names = [tuple(name) for rule in rules for name in rule.names]
         self._names = {*names, *(name[::-1] for name in names)}
         self._lengths = sorted({len(name) for name in names})
         self._words = {word for name in names for word in name}
         self._seen: dict[str, str] = {}
+        self._said = quotations.unpacked(rule.said for rule in rules)
+        self._spoken_words = quotations.Words(keys.id_hash)
 
     def __bool__(self) -> bool:
-        return self.before is not None or bool(self._ids or self._addresses or self._names)
+        return self.before is not None or bool(self._ids or self._addresses or self._names or len(self._said))
 
     @property
     def of_persons(self) -> bool:
         """Whether they name any person."""
         return bool(self._addresses or self._names)
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether a text alone may tell: they name a person, or know what a mail says."""
+        return self.of_persons or len(self._said) > 0
 
     def rows(self, records: pa.Table, gone: set[str]) -> Rows:
         """Which private records are to be forgotten.
@@ -195,11 +203,30 @@ class Matcher:
         """Whether a text names a person that is to be forgotten."""
         return self._has_address(text) or self._has_name(text)
 
+    def hinted(self, records: pa.Table) -> list[int]:
+        """Which private records may be forgotten ones under another id; it takes the owner to tell."""
+        if not self._hints:
+            return []
+        return [row for row, hashed, sure in marks.of(records, self._keys) if not sure and hashed in self._hints]
+
+    def quotes(self, text: str) -> bool:
+        """Whether a text quotes a mail that is to be forgotten."""
+        return len(self._said) > 0 and quotations.holds(text, self._said, self._spoken_words)
+
+    def leave_out(self, record: Record) -> bool:
+        """Cuts out of what a mail quotes the words of mails that are to be forgotten; whether there were any."""
+        if not len(self._said) or "apart" not in record.extra:
+            return False
+        named = record.extra.get("references")
+        answered = [record.parent_asset_id, *(named if isinstance(named, list) else ())]
+        answers = any(isinstance(one, str) and keyed_id(one, self._keys) in self._ids for one in answered)
+        return quotations.leave_out(record, self._said, self._spoken_words, answers=answers)
+
     def _by_id(self, records: pa.Table) -> Rows:
         keys, ids = self._keys, self._ids
         found = np.array([keyed_id(one, keys) in ids for one in records["asset_id"].to_pylist()], dtype=bool)
-        for row in pc.indices_nonzero(pc.match_substring(records["extra"], '"bytes_hash"')).to_pylist():
-            found[row] |= keyed_bytes(records["extra"][row].as_py(), keys) in ids
+        for row, hashed, sure in marks.of(records, keys):
+            found[row] |= sure and hashed in ids
         return found
 
     def _by_person(self, records: pa.Table) -> Rows:
@@ -243,10 +270,15 @@ class Matcher:
             return known
         if len(self._seen) >= _MEMORY:
             self._seen.clear()
-        forms = [word, *(word[cut:] for cut in (1, 2) if len(word) > cut + 1 and set(word[:cut]) <= set(_PREFIXES))]
+        forms = [word, *(word[cut:] for cut in (1, 2) if is_prefixed(word, cut))]
         keyed = (_keyed(self._keys, "word", form) for form in forms)
         self._seen[word] = next((one for one in keyed if one in self._words), "")
         return self._seen[word]
+
+
+def is_prefixed(word: str, letters: int) -> bool:
+    """Whether so many letters in front of a Hebrew word may be no part of it."""
+    return len(word) > letters + 1 and set(word[:letters]) <= set(_PREFIXES)
 
 
 def strings(records: pa.Table) -> Iterator[tuple[str, pa.Array, npt.NDArray[np.int64]]]:

@@ -29,13 +29,15 @@ _WITHIN = 4
 
 
 def meant(matcher: Matcher, data: bytes, local_zone: str) -> bool:
-    """Whether the rules mean these bytes: they name a person, or might; or they are a mail of an earlier time."""
+    """Whether the rules mean these bytes: they name a person, or might; quote a mail; or are a mail of earlier time."""
     if matcher.before is not None:
         moment = headers.date(mime.parse(data[: mime.MAX_HEADERS]).raw("date"), local_zone)
         # the date of a message of Outlook stands elsewhere, and what cannot be read may be of that time
         if data.startswith(SIGNATURE) if moment is None else moment < matcher.before:
             return True
-    return matcher.of_persons and (_unsearchable(data) or any(map(matcher.names, texts(data))))
+    if matcher.of_persons and _unsearchable(data):
+        return True
+    return matcher.of_texts and any(matcher.names(text) or matcher.quotes(text) for text in texts(data))
 
 
 def texts(data: bytes, within: int = _WITHIN) -> Iterator[str]:

@@ -168,6 +168,8 @@ class Kind:
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
     appends: bool = False
     """units grow at their end; the module's `continues(file, offset)` tells whether an item begins there"""
+    ids_hold_names: bool = False
+    """its ids change with a name that the owner may change: a chat's title, or that of the source"""
     loads: str = ""
     """an option that, where set, has the reader load something large: then one process reads all units"""
 
@@ -216,6 +218,7 @@ KINDS = {
             "whatsapp",
             ("timezone", "date_order"),
             tells_of_folder=(".txt",),
+            ids_hold_names=True,
             newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),
         Kind(
@@ -299,6 +302,7 @@ KINDS = {
             (".jsonl", ".ndjson"),
             "jsonl",
             "default",
+            ids_hold_names=True,
         ),
     )
 }

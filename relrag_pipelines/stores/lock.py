@@ -43,8 +43,11 @@ class Busy(Exception):
 
 
 @contextmanager
-def writing(home: Path, purpose: str, wait_seconds: float = 0) -> Iterator[None]:
-    """Holds the writer's lock of that home; waits up to `wait_seconds` for another process, else raises Busy."""
+def writing(home: Path, purpose: str, wait_seconds: float | None = None) -> Iterator[None]:
+    """Holds the writer's lock of that home; waits up to `wait_seconds` for another process, else raises Busy.
+
+    None says that whoever asks has no `--wait` to be named.
+    """
     path = home.resolve() / "lock"
     if _held.get(path):
         _held[path] += 1
@@ -86,19 +89,18 @@ def holder(home: Path) -> str | None:
     return None
 
 
-def _acquire(handle: int, path: Path, wait_seconds: float) -> None:
+def _acquire(handle: int, path: Path, wait_seconds: float | None) -> None:
     # `holder` takes the lock for a moment to see whether it is free, and who writes signs it a moment after taking it
-    until = time.monotonic() + max(wait_seconds, _MOMENT_SECONDS)
+    until = time.monotonic() + max(wait_seconds or 0, _MOMENT_SECONDS)
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() >= until:
-                raise Busy(
-                    f"{_describe(path)} is writing to this archive; try again when it is done, "
-                    "or let `relrag sync --wait SECONDS` wait for it"
-                ) from None
+                waiting = "" if wait_seconds is None else ", or add `--wait SECONDS` to wait for it"
+                said = f"{_describe(path)} is writing to this archive; try again when it is done{waiting}"
+                raise Busy(said) from None
             time.sleep(0.05)
 
 

@@ -12,21 +12,20 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import passages
-from relrag_pipelines.forgetting import proof, purge, rules
-from relrag_pipelines.forgetting.proof import Proof
-from relrag_pipelines.forgetting.purge import Chosen
-from relrag_pipelines.forgetting.rules import ForgettingError, Rule
+from relrag_pipelines.forgetting import namesakes, proof, purge, rules
+from relrag_pipelines.forgetting.namesakes import Namesake
+from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule
 from relrag_pipelines.settings import now
 from relrag_pipelines.stores import generations, lake, lock, retired
 from relrag_pipelines.workspace import Workspace
 from relrag_query import when
 from relrag_query.amounts import number
 from relrag_query.archive import Archive
+from relrag_query.commands import forget_shown as shown
+from relrag_query.commands.forget_shown import Going
 from relrag_query.progress import progress
-from relrag_query.render import safe, time_of
 
 _READERS_SECONDS = 10.0
-_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,12 @@ class Wanted:
 def forget(wanted: Wanted, config: Path | None = None, *, yes: bool = False, wait: float = 0) -> int:
     """Shows what would go, asks, removes it and searches for what is left; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
-    rule = _rule(wanted, workspace, config)
-    chosen = purge.choose(workspace, [rule])
-    _preview(workspace, rule, chosen)
+    also = namesakes.pinned(workspace, wanted.person) if wanted.person else []
+    rule = _rule(wanted, also, workspace, config)
+    going = _going(rule, workspace)
+    others = _others(wanted, also, going, workspace)
+    shown.preview(workspace, going)
+    shown.named(also, others)
     if not (yes or _asked()):
         print("Nothing was changed.")
         return 2
@@ -52,18 +54,20 @@ def forget(wanted: Wanted, config: Path | None = None, *, yes: bool = False, wai
     with lock.writing(workspace.home, "relrag forget", wait), progress() as show:
         workspace = Workspace(workspace.settings, show)
         purge.resume(workspace)
-        chosen = purge.choose(workspace, [rule])  # again: a sync may have come between
-        values, sampled = proof.values_of(purge.leaving(workspace, chosen))
-        kept = rules.added(rules.load(workspace.home, workspace.keys), purge.with_parts(rule, chosen, workspace))
+        going = _going(rule, workspace)  # again: a sync may have come between
+        values, sampled = proof.values_of(purge.leaving(workspace, going.chosen))
+        kept = rules.added(rules.load(workspace.home, workspace.keys), going.rule)
         rules.save(workspace.home, kept, workspace.keys)
-        purge.remove(workspace, kept, chosen)
+        purge.remove(workspace, kept, going.chosen)
         errors = _publish(workspace)
-        found = proof.prove(workspace, values, [wanted.person] if wanted.person else [], sampled=sampled)
+        found = proof.prove(workspace, values, [wanted.person, *also] if wanted.person else [], sampled=sampled)
     for error in errors:
         print(f"error: {error}")
-    gone = number(kept.rules[-1].records, "record")
+    gone = number(going.rule.records, "record")
     print(f"Forgotten: {gone}, as rule {kept.last}; {time.monotonic() - started:.1f} s.")
-    return max(_report(found), 2 if errors else 0)
+    shown.left(going)
+    shown.named([], others)
+    return max(shown.report(found), 2 if errors else 0)
 
 
 def listed(config: Path | None = None) -> int:
@@ -73,7 +77,7 @@ def listed(config: Path | None = None) -> int:
     known = rules.load(workspace.home).rules
     for rule in known:
         at = datetime.fromisoformat(rule.at).astimezone(zone)
-        print(f"{rule.number}  {at:%Y-%m-%d %H:%M}  {_said(rule, zone)}; {number(rule.records, 'record')} went")
+        print(f"{rule.number}  {at:%Y-%m-%d %H:%M}  {shown.said(rule, zone)}; {number(rule.records, 'record')} went")
     if not known:
         print("Nothing was forgotten.")
     return 0
@@ -86,12 +90,24 @@ def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) ->
         purge.resume(workspace)
         rule = purge.undo(workspace, number_of_rule)
     zone = ZoneInfo(workspace.settings.timezone)
-    print(f"Rule {rule.number} is taken back: {_said(rule, zone)}.")
+    print(f"Rule {rule.number} is taken back: {shown.said(rule, zone)}.")
     print("`relrag sync` reads everything again; what the exports still hold of it comes back, nothing else.")
     return 0
 
 
-def _rule(wanted: Wanted, workspace: Workspace, config: Path | None) -> Rule:
+def _going(rule: Rule, workspace: Workspace) -> Going:
+    chosen = purge.choose(workspace, [rule])
+    rule = purge.with_parts(rule, chosen, workspace)
+    return Going(rule, chosen, purge.quoting(workspace, rule, chosen))
+
+
+def _others(wanted: Wanted, also: list[str], going: Going, workspace: Workspace) -> list[Namesake]:
+    if not wanted.person:
+        return []
+    return namesakes.find(workspace, [wanted.person, *also], going.chosen, Matcher([going.rule], workspace.keys))
+
+
+def _rule(wanted: Wanted, also: list[str], workspace: Workspace, config: Path | None) -> Rule:
     ways = [bool(wanted.refs), wanted.source is not None, wanted.person is not None, wanted.before is not None]
     if sum(ways) != 1:
         raise ForgettingError("name what is to be forgotten by ids, or by one of --source, --person and --before")
@@ -99,7 +115,7 @@ def _rule(wanted: Wanted, workspace: Workspace, config: Path | None) -> Rule:
     if wanted.refs:
         return rules.for_records(_asset_ids(wanted.refs, workspace, config), workspace.keys, at)
     if wanted.person is not None:
-        return rules.for_person(wanted.person, workspace.keys, at)
+        return rules.for_person(wanted.person, workspace.keys, at, also)
     if wanted.source is not None:
         if wanted.source not in lake.sources(workspace.home):
             workspace.settings.source(wanted.source)
@@ -137,40 +153,6 @@ def _held_in_passage(ref: str, workspace: Workspace, config: Path | None) -> set
     return {member for chunk in chunks for member in chunk.members or [chunk.asset_id]}
 
 
-def _preview(workspace: Workspace, rule: Rule, chosen: Chosen) -> None:
-    zone = ZoneInfo(workspace.settings.timezone)
-    total = 0
-    for source in sorted(chosen.months):
-        months, count = sorted(chosen.months[source]), chosen.count(source)
-        total += count
-        span = months[0] if len(months) == 1 else f"{months[0]} to {months[-1]}"
-        stored = sum(entry.rows for entry in lake.manifest(workspace.home, "private_records", source).values())
-        print(f"{source}: {count:,} of {number(stored, 'record')}, {span}")
-    shown = 0
-    for table in purge.leaving(workspace, chosen):
-        for row in table.slice(0, _EXAMPLES - shown).select(["ts", "from", "subject", "asset_id"]).to_pylist():
-            what = ", ".join(part for part in (row["from"], row["subject"]) if part)
-            print(safe(f"  {time_of(row['ts'], zone)}  {what}  {row['asset_id']}"))
-            shown += 1
-        if shown == _EXAMPLES:
-            break
-    if total > shown > 0:
-        print(f"  and {total - shown:,} more")
-    if not total:
-        print("The archive holds nothing of it now.")
-    print(_from_now_on(rule, zone))
-
-
-def _from_now_on(rule: Rule, zone: ZoneInfo) -> str:
-    said = {
-        "records": "They stay out of every later sync, although the exports may still hold them.",
-        "person": "Whatever names them, in any field or text, stays out of every later sync too.",
-        "source": f'The source "{rule.source}" is not read any more.',
-        "before": f"Whatever is older than {time_of(rule.before, zone)} stays out of every later sync too.",
-    }
-    return said[rule.what]
-
-
 def _asked() -> bool:
     if not sys.stdin.isatty():
         raise ForgettingError("nobody can be asked here; add --yes to forget this")
@@ -195,29 +177,3 @@ def _publish(workspace: Workspace) -> list[str]:
     held = [f"generation {one} is still being read; close what reads it, then run `relrag sync`" for one in left]
     held += [f"{one} could not be removed; run `relrag sync`" for one in retired.left_on_servers(workspace.home)]
     return [*outcome.errors, *held]
-
-
-def _report(found: Proof) -> int:
-    files, searched = number(found.searched.files, "file"), number(found.values, "value")
-    sample = " (a sample)" if found.sampled else ""
-    if found.shared:
-        print(f"Not searched for, because it stands in what stays as well: {number(found.shared, 'phrase')}.")
-    for value in found.still_named:
-        print(safe(f'"{value}" still stands in what stays; `relrag search` finds where.'))
-    for path, count in found.searched.holding.items():
-        print(safe(f"{path} still holds {number(count, 'value')}"))
-    for path in found.searched.unread:
-        print(safe(f"{path} could not be read"))
-    print(f"Searched {files} for {searched}{sample} that only it held: {len(found.searched.holding)} hold any.")
-    if not found.holds:
-        print("It is not all gone; `relrag sync` goes on with it. If a file is named again, please report it.")
-    return 0 if found.holds else 2
-
-
-def _said(rule: Rule, zone: ZoneInfo) -> str:
-    return {
-        "records": "records by id",
-        "person": "a person" + (" by name" if rule.names else " by address or number"),
-        "source": f'the source "{rule.source}"',
-        "before": f"everything before {time_of(rule.before, zone)}",
-    }[rule.what]

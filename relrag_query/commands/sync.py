@@ -20,6 +20,7 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders.outlook import Outlook, outlook
 from relrag_pipelines.forgetting import purge
+from relrag_pipelines.forgetting.marks import LIKE_FORGOTTEN
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
@@ -31,6 +32,8 @@ from relrag_query.progress import progress
 if TYPE_CHECKING:
     from relrag_pipelines.run import Outcome
 
+_SAID_OF = {LIKE_FORGOTTEN: "{} may be what you had forgotten under another name"}
+"""fault words of what was read all the same, and what is said of it"""
 DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
 """exit codes"""
 
@@ -246,7 +249,8 @@ def _report_failures(workspace: Workspace, todo: Plan) -> int:
     for source in workspace.settings.sources:
         faults = Counter(failure.fault for failure in units.load_failures(workspace.home, source.name))
         for fault, count in sorted(faults.items()):
-            said = "some files are left out" if fault in LEFT_OUT else f"{count} could not be read"
+            said = _SAID_OF.get(fault) or ("some files are left out" if fault in LEFT_OUT else "{} could not be read")
+            said = said.format(count)
             print(f"{source.name}: {said} ({fault}); `relrag status --failures` lists them")
-        failed += sum(count for fault, count in faults.items() if fault not in LEFT_OUT)
+        failed += sum(count for fault, count in faults.items() if fault not in LEFT_OUT | _SAID_OF.keys())
     return WITH_FAILURES if failed or todo.problems else DONE

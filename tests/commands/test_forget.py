@@ -368,3 +368,88 @@ def test_other_keys_cannot_bring_it_back(unpublished: Path) -> None:
 def test_an_unknown_rule_is_named(synced: Path) -> None:
     with pytest.raises(ForgettingError, match="there is no rule 7; rules: none"):
         commands.undo(7, synced / "relrag.toml")
+
+
+MAIL = """\
+Message-ID: <plan>
+Date: 6 Jan 2025 08:40:00 +0000
+From: Eva Hora <eva@host.example>
+Subject: the plan
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=b
+
+--b
+
+The keys are with the neighbour until the ninth of May, ask her before noon.
+--b
+Content-Type: text/markdown
+Content-Disposition: attachment; filename="plan.md"
+
+# Plan of the garden
+
+--b--
+"""
+REPLY = """\
+Message-ID: <reply>
+In-Reply-To: <plan>
+Date: 7 Jan 2025 08:40:00 +0000
+From: Jan <jan@host.example>
+Subject: Re: the plan
+
+I will.
+
+Eva Hora wrote:
+> The keys are with the neighbour until the ninth of May, ask her before noon.
+"""
+
+
+@pytest.fixture
+def with_mail(tmp_path: Path) -> Path:
+    """An archive with a mail, an answer that quotes it, a note that says the same and its attachment, saved."""
+    config = archive.make(tmp_path, '[[sources]]\nname = "mail"\nkind = "gmail"\npath = "mail"')
+    (tmp_path / "mail").mkdir()
+    (tmp_path / "mail" / "plan.eml").write_text(MAIL)
+    (tmp_path / "mail" / "reply.eml").write_text(REPLY)
+    (tmp_path / "papers" / "plan.md").write_text("# Plan of the garden\n")
+    (tmp_path / "papers" / "note.md").write_text("Eva: the keys are with the neighbour until the ninth of May, ask.\n")
+    archive.sync(config)
+    return config
+
+
+def test_what_stays_although_it_says_the_same_is_named_and_what_quotes_is_cut(
+    with_mail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    private = [row for _, _, table in purge.private(archive.workspace(with_mail)) for row in table.to_pylist()]
+    note, copy = (
+        next(one["asset_id"] for one in private if one["source"] == "papers" and one["text"].startswith(text))
+        for text in ("Eva: the keys", "# Plan of")
+    )
+    assert forget(Wanted(refs=["gmail:plan"]), with_mail, yes=True) == 0
+    said = capsys.readouterr().out
+    assert "Quoted in 1 other mail, where it is cut out; what that says itself stays:\n  gmail:reply\n" in said
+    assert f"Said again, 12 words or more in a row, in 1 other record and kept there:\n  {note}\n" in said
+    assert f"The same file or message is 1 other record, and kept there:\n  {copy}\n" in said
+    assert "To have these forgotten as well, give their ids to `relrag forget`." in said
+    assert "Quoted in 1 other mail, and cut out there:\n  gmail:reply\n" in said.split("Forgotten:")[1]
+    assert holding(with_mail, "ask her before noon") == []
+    # what was said to be kept is kept by later syncs too
+    assert syncing.sync(with_mail, full=True) == 0
+    assert {note, copy, "gmail:reply"} < ids(with_mail)
+    assert holding(with_mail, "ask her before noon") == []
+
+
+def test_before_and_source_say_that_quotations_stay(with_mail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ForgettingError, match="add --yes"):
+        forget(Wanted(before="2025-01-07"), with_mail)
+    said = capsys.readouterr().out
+    assert "Quoted in 1 other mail, and kept there:\n  gmail:reply\n" in said
+    assert "To have these forgotten as well" in said
+
+
+def test_a_person_under_other_names_is_told(with_mail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (with_mail.parent / "papers" / "list.md").write_text("Ask Eve Horové.\n")
+    archive.sync(with_mail)
+    assert forget(Wanted(person="Eva Hora"), with_mail, yes=True) == 0
+    said = capsys.readouterr().out
+    assert said.count("Eve Horové  (written alike; 1 record)") == 2  # before, and again when it is done
+    assert any("catalog" in path for path in holding(with_mail, "Eve Horové"))

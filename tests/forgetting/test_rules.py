@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from relrag_pipelines.forgetting import rules
+from relrag_pipelines.forgetting import marks, rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.records import Pinned, PrivateRecord, to_table
@@ -90,7 +90,7 @@ def test_before_leaves_the_undated_and_the_second_itself(keys: Keys) -> None:
 
 def test_a_document_is_known_by_its_bytes_too(keys: Keys) -> None:
     extra = {"bytes_hash": "00ff"}
-    (hashed,) = [rules.keyed_bytes('{"bytes_hash":"00ff"}', keys)]
+    hashed = marks.of_bytes('{"bytes_hash":"00ff"}', keys)
     assert hashed
     copy = table(PrivateRecord("1", asset_id="elsewhere", extra=extra))
     assert matcher(keys, Rule(0, "records", "now", ids=[hashed])).rows(copy, set()).tolist() == [True]

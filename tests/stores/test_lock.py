@@ -55,6 +55,19 @@ def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
         other.wait()
 
 
+@pytest.mark.parametrize(("wait", "said"), [(0.0, True), (None, False)])
+def test_waiting_is_offered_where_the_command_can_wait(tmp_path: Path, wait: float | None, said: bool) -> None:
+    other = hold(tmp_path)
+    try:
+        with pytest.raises(lock.Busy) as busy, lock.writing(tmp_path, "relrag forget", wait):
+            pass
+        assert ("add `--wait SECONDS`" in str(busy.value)) is said
+        assert "sync" not in str(busy.value).replace("a long sync", "")
+    finally:
+        other.kill()
+        other.wait()
+
+
 def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     other = hold(tmp_path)
     other.kill()

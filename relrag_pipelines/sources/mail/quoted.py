@@ -20,6 +20,8 @@ forward_headers and forwarded: a message that is passed on, its header with the 
 
 LONGEST_MARK = 400
 """A mark is not looked for in more characters of a line than this."""
+_LONGEST_INTRODUCTION = 40
+"""Lines: a divider and a header, or who wrote it and the line that follows."""
 LONGEST_SIGNATURE = 30
 """Lines below `-- `; below `--`, which some write between paragraphs, a third."""
 LONGEST_CARD = 8
@@ -89,6 +91,30 @@ def split(text: str, subject: str = "") -> Parts:
             _fill(kinds, begin, end)
     spans = (Span(kind, lines[begin].start, lines[end - 1].end) for kind, begin, end in _runs(kinds))
     return Parts(text, tuple(spans))
+
+
+def introductions(text: str) -> list[tuple[int, int]]:
+    """Where in quoted text it says who wrote what follows: headers, dividers, lines like "On 12 Jan, Dana wrote:"."""
+    lines = list(_lines(text))
+    found, at = [], 0
+    while at < len(lines):
+        depth = lines[at].depth
+        # as it stood when it was written, before others quoted it again
+        around = [one._replace(depth=max(0, one.depth - depth)) for one in lines[at : at + _LONGEST_INTRODUCTION]]
+        size = _introduced(around) if lines[at].bare else 0
+        if size:
+            found.append((lines[at].start, lines[at + size - 1].end))
+        at += size or 1
+    return found
+
+
+def _introduced(lines: Sequence[_Line]) -> int:
+    """How many lines from here say who wrote what follows."""
+    if told := _message(lines, 0, False):
+        return told[1]
+    behind = _next_text(lines, 1) if _divider(lines[0].bare) == "original" else 0
+    size = _introduction(lines[behind:], 0) if behind < len(lines) else 0
+    return behind + size if size else 0
 
 
 def _runs(kinds: Sequence[Kind]) -> Iterator[tuple[Kind, int, int]]:

@@ -1,0 +1,96 @@
+"""Private records of mails: what they say themselves, who says it again, and those that quote what is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.forgetting import quotations
+from relrag_pipelines.forgetting.quotations import RUN, Hashes, Words
+from relrag_pipelines.forgetting.rules import Matcher
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.records import Page, Pinned, Record, Spoken, columns, to_table
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.unit_contents import content_hash
+
+SAID_AGAIN = 12
+"""words in a row that a record shares only with what it repeats"""
+_TOGETHER = 256
+"""records that are looked at as one first"""
+
+
+def is_mail(records: pa.Table) -> pa.Array:
+    """Which private records are mails, or mails within mails; not the files that are attached to them."""
+    within = pc.fill_null(pc.starts_with(records["content_type"], "message/"), False)
+    return pc.or_(pc.equal(records["rag_source_type"], "email"), within)
+
+
+def said(mails: pa.Table, words: Words) -> tuple[Hashes, Hashes]:
+    """Runs and lines of what mails themselves say (private records); what they quote of others is not theirs."""
+    runs, lines = [quotations.none()], [quotations.none()]
+    for text, parts in zip(mails["text"].to_pylist(), map(_parts, mails["extra"].to_pylist()), strict=True):
+        passed_on = parts.get("forwarded", "")
+        runs += [quotations.runs_of(words.of(one)) for one in (text, passed_on)]
+        beside = (parts.get(name, "") for name in ("signature", "disclaimer"))
+        lines += [quotations.line_of(words.of(line)) for one in (text, passed_on, *beside) for line in one.split("\n")]
+    return np.unique(np.concatenate(runs)), np.unique(np.concatenate(lines))
+
+
+def repeated(records: pa.Table, runs: Hashes, words: Words) -> Iterator[tuple[str, int, Hashes]]:
+    """The records whose own text shares runs: asset_id, how many words in a row at most, and which runs."""
+    for start in range(0, records.num_rows, _TOGETHER):
+        some = records.slice(start, _TOGETHER).select(["asset_id", "text"])
+        if not quotations.holds("\n".join(some["text"].to_pylist()), runs, words):  # most share nothing
+            continue
+        for asset_id, text in zip(*(some[name].to_pylist() for name in some.schema.names), strict=True):
+            own = quotations.runs_of(words.of(text))
+            shared = quotations.among(own, runs)
+            if shared.any():
+                yield asset_id, quotations.longest(shared) + RUN - 1, own[shared]
+
+
+def quoting(records: pa.Table, matcher: Matcher) -> dict[int, Record]:
+    """The private records that quote what is forgotten, by their row, without that."""
+    found = {}
+    for row in pc.indices_nonzero(pc.match_substring(records["extra"], '"apart"')).to_pylist():
+        record = _record(records.slice(row, 1).to_pylist()[0])
+        if matcher.leave_out(record):
+            found[row] = record
+    return found
+
+
+def without_quotations(records: pa.Table, matcher: Matcher, keys: Keys) -> pa.Table:
+    """Private records with what is forgotten cut out of quotations, as a sync that reads them anew has them."""
+    cut = quoting(records, matcher)
+    if not cut:
+        return records
+    for record in cut.values():
+        # where it follows from all mails of the source it is no part of what a mail says
+        thread, record.thread_id = record.thread_id, None if KINDS[record.kind].threads else record.thread_id
+        record.content_hash = ""
+        record.content_hash, _ = content_hash(record, keys)
+        record.thread_id = thread
+    rows = to_table(list(cut.values()), Record)
+    rows = rows.append_column("unit", records["unit"].take(list(cut))).cast(records.schema)
+    places = np.arange(records.num_rows)
+    places[list(cut)] = records.num_rows + np.arange(len(cut))
+    return pa.concat_tables([records, rows]).take(places)
+
+
+def _record(row: dict[str, Any]) -> Record:
+    """The record that a row of private records was made from, but for its unit."""
+    fields = {column.attribute: row[column.name] for column in columns(Record)}
+    fields["extra"] = orjson.loads(row["extra"])
+    for name, part in (("pages", Page), ("people", Pinned), ("spoken", Spoken)):
+        fields[name] = row[name] and [part(**one) for one in row[name]]
+    return Record(**fields)
+
+
+def _parts(extra: str) -> dict[str, str]:
+    """What stands beside a mail's own text; nothing where a source means something else by the word."""
+    return quotations.texts_apart(orjson.loads(extra)) if '"apart"' in extra else {}

@@ -1,0 +1,135 @@
+"""What `relrag forget` shows: what goes, what stays although it says the same, and what the search of all files saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.forgetting import mails, purge
+from relrag_pipelines.forgetting.namesakes import Namesake
+from relrag_pipelines.forgetting.proof import Proof
+from relrag_pipelines.forgetting.purge import Chosen
+from relrag_pipelines.forgetting.rules import Rule
+from relrag_pipelines.stores import lake
+from relrag_pipelines.workspace import Workspace
+from relrag_query.amounts import number
+from relrag_query.render import safe, time_of
+
+_EXAMPLES = 5
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True)
+class Going:
+    """What is about to be forgotten."""
+
+    rule: Rule
+    chosen: Chosen
+    quoting: list[str]
+    """asset_ids of the mails that stay and quote it"""
+
+
+def preview(workspace: Workspace, going: Going) -> None:
+    """What goes, from where, and what is kept out from now on."""
+    chosen = going.chosen
+    zone = ZoneInfo(workspace.settings.timezone)
+    total = 0
+    for source in sorted(chosen.months):
+        months, count = sorted(chosen.months[source]), chosen.count(source)
+        total += count
+        span = months[0] if len(months) == 1 else f"{months[0]} to {months[-1]}"
+        stored = sum(entry.rows for entry in lake.manifest(workspace.home, "private_records", source).values())
+        print(f"{source}: {count:,} of {number(stored, 'record')}, {span}")
+    shown = 0
+    for table in purge.leaving(workspace, chosen):
+        for row in table.slice(0, _EXAMPLES - shown).select(["ts", "from", "subject", "asset_id"]).to_pylist():
+            what = ", ".join(part for part in (row["from"], row["subject"]) if part)
+            print(safe(f"  {time_of(row['ts'], zone)}  {what}  {row['asset_id']}"))
+            shown += 1
+        if shown == _EXAMPLES:
+            break
+    if total > shown > 0:
+        print(f"  and {total - shown:,} more")
+    if not total:
+        print("The archive holds nothing of it now.")
+    print(_from_now_on(going.rule, zone))
+    left(going, done=False)
+
+
+def _from_now_on(rule: Rule, zone: ZoneInfo) -> str:
+    said = {
+        "records": "They stay out of every later sync, although the exports may still hold them.",
+        "person": "Whatever names them, in any field or text, stays out of every later sync too.",
+        "source": f'The source "{rule.source}" is not read any more; under another name in relrag.toml it would be.',
+        "before": f"Whatever is older than {time_of(rule.before, zone)} stays out of every later sync too.",
+    }
+    return said[rule.what]
+
+
+def left(going: Going, *, done: bool = True) -> None:
+    """Which records that stay quote or say the same, and how they are forgotten too."""
+    chosen, cut = going.chosen, bool(going.rule.said)
+    if going.quoting:
+        where = number(len(going.quoting), "other mail")
+        what = "and cut out there" if done else "where it is cut out; what that says itself stays"
+        print(f"Quoted in {where}, {what if cut else 'and kept there'}:")
+        _list(going.quoting)
+    if again := sorted(chosen.repeating, key=lambda one: -chosen.repeating[one]):
+        where = number(len(again), "other record")
+        print(f"Said again, {mails.SAID_AGAIN} words or more in a row, in {where} and kept there:")
+        _list(again)
+    if chosen.copies:
+        print(f"The same file or message is {number(len(chosen.copies), 'other record')}, and kept there:")
+        _list(sorted(chosen.copies))
+    if again or chosen.copies or (going.quoting and not cut):
+        print("To have these forgotten as well, give their ids to `relrag forget`.")
+
+
+def named(also: Sequence[str], others: Sequence[Namesake]) -> None:
+    """Under what other names and addresses somebody goes too, and under which they may stay."""
+    if also:
+        print(safe(f"The sources name one person by these as well, so they go too: {', '.join(also)}."))
+    if not others:
+        return
+    print("These may be the same person; they stay unless you name them with --person:")
+    for one in others[:_MOST_NAMES]:
+        why = "stands beside the name" if one.beside else "written alike"
+        print(safe(f"  {one.value}  ({why}; {number(one.records, 'record')})"))
+    if len(others) > _MOST_NAMES:
+        print(f"  and {len(others) - _MOST_NAMES:,} more")
+
+
+def _list(asset_ids: Sequence[str]) -> None:
+    for one in asset_ids[:_EXAMPLES]:
+        print(safe(f"  {one}"))
+    if len(asset_ids) > _EXAMPLES:
+        print(f"  and {len(asset_ids) - _EXAMPLES:,} more")
+
+
+def report(found: Proof) -> int:
+    """What the search of every file saw; returns the exit code."""
+    files, searched = number(found.searched.files, "file"), number(found.values, "value")
+    sample = " (a sample)" if found.sampled else ""
+    if found.shared:
+        print(f"Not searched for, because it stands in what stays as well: {number(found.shared, 'phrase')}.")
+    for value in found.still_named:
+        print(safe(f'"{value}" still stands in what stays; `relrag search` finds where.'))
+    for path, count in found.searched.holding.items():
+        print(safe(f"{path} still holds {number(count, 'value')}"))
+    for path in found.searched.unread:
+        print(safe(f"{path} could not be read"))
+    print(f"Searched {files} for {searched}{sample} that only it held: {len(found.searched.holding)} hold any.")
+    if not found.holds:
+        print("It is not all gone; `relrag sync` goes on with it. If a file is named again, please report it.")
+    return 0 if found.holds else 2
+
+
+def said(rule: Rule, zone: ZoneInfo) -> str:
+    """What a rule keeps out, as far as it is known without text."""
+    return {
+        "records": "records by id",
+        "person": "a person" + (" by name" if rule.names else " by address or number"),
+        "source": f'the source "{rule.source}"',
+        "before": f"everything before {time_of(rule.before, zone)}",
+    }[rule.what]

@@ -1,0 +1,134 @@
+"""Forgotten records that come again under another id: of a chat by another title, of a source by another name."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relrag_pipelines.export import export
+from relrag_pipelines.forgetting import marks, purge, rules
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.records import PrivateRecord, to_table
+from relrag_pipelines.stores import units
+from relrag_pipelines.workspace import Workspace
+from tests import archive
+
+KEYS = Keys(b"i" * 32, b"p" * 32, "k1")
+LONG = "The boiler of the cabin is broken again"
+
+
+def marked(**fields: Any) -> list[tuple[str, bool]]:
+    record = PrivateRecord("1", **{"kind": "whatsapp", "from_": "Dana", "ts": 60, "text": LONG} | fields)
+    return [(one.hash, one.sure) for one in marks.of(to_table([record], PrivateRecord), KEYS)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "same"),
+    [
+        ({"ts": 119, "text": f"  {LONG.upper()}!"}, True),  # one export has seconds and another has none
+        ({"asset_id": "whatsapp:other", "subject": "Other", "thread_id": "whatsapp:o"}, True),
+        ({"ts": 120}, False),
+        ({"from_": "Ota"}, False),
+        ({"kind": "jsonl"}, False),
+        ({"text": LONG + " today"}, False),
+    ],
+)
+def test_what_tells_a_message_is_sender_minute_and_sentence(fields: dict[str, Any], same: bool) -> None:
+    assert (marked(**fields) == marked()) is same
+
+
+@pytest.mark.parametrize(
+    ("fields", "sure"),
+    [
+        ({}, [True]),
+        ({"text": "This message was deleted"}, [False]),
+        ({"text": ""}, [False]),
+        ({"text": "", "from_": None}, []),
+        ({"ts": None}, []),
+        ({"ts": None, "text": f"{LONG} and {LONG}"}, [True]),
+        ({"kind": "gmail"}, []),  # its Message-ID stays the same
+        ({"kind": "gmail", "extra": {"bytes_hash": "00ff"}}, [True]),
+        ({"index_in_parent": 0}, []),  # goes and stays with its message
+    ],
+)
+def test_only_a_sentence_is_sure(fields: dict[str, Any], sure: list[bool]) -> None:
+    assert [is_sure for _, is_sure in marked(**fields)] == sure
+
+
+def forget(workspace: Workspace, *texts: str) -> purge.Chosen:
+    rows = [row for _, _, table in purge.private(workspace) for row in table.to_pylist()]
+    going = [row["asset_id"] for row in rows if row["text"] in texts]
+    rule = rules.for_records(going, workspace.keys, "now")
+    chosen = purge.choose(workspace, [rule])
+    kept = rules.added(rules.load(workspace.home, workspace.keys), purge.with_parts(rule, chosen, workspace))
+    rules.save(workspace.home, kept, workspace.keys)
+    purge.remove(workspace, kept, chosen)
+    return chosen
+
+
+def texts(workspace: Workspace, source: str) -> list[str]:
+    export(workspace, workspace.settings.source(source))
+    found = [row for name, _, table in purge.private(workspace) for row in table.to_pylist() if name == source]
+    return [row["text"] for row in sorted(found, key=lambda row: (row["ts"] or 0, row["asset_id"]))]
+
+
+def test_a_chat_of_another_title_does_not_bring_it_back(tmp_path: Path) -> None:
+    workspace = archive.workspace(archive.make(tmp_path))
+    chats = tmp_path / "chats"
+    more = "15/02/2024, 08:00 - Dana Levi: ok\n16/02/2024, 08:00 - Petr Kolar: ok\n"
+    chat = archive.CHAT + more
+    (chats / "WhatsApp Chat with Hiking.txt").write_text(chat)
+    assert len(texts(workspace, "chat")) == 7
+    forget(workspace, LONG, "ok")
+    assert len(texts(workspace, "chat")) == 4
+    (chats / "WhatsApp Chat with The Hikers.txt").write_text(chat)
+    found = texts(workspace, "chat")
+    assert LONG not in found
+    assert found.count("ok") == 2
+    # what is not told for sure is kept, and named until the owner has said what it is
+    like = units.load_failures(workspace.home, "chat")
+    assert [one.fault for one in like] == [marks.LIKE_FORGOTTEN] * 2
+    assert "if it is the same, run `relrag forget whatsapp:" in like[0].message
+    forget(workspace, "ok")
+    assert units.load_failures(workspace.home, "chat") == []
+    assert "ok" not in texts(workspace, "chat")
+
+
+def test_a_source_of_another_name_does_not_bring_it_back(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    archive.write_notes(tmp_path, {"id": "n3", "text": "ok", "from": "Ota", "timestamp": "2024-02-21"})
+    assert len(texts(archive.workspace(config), "notes")) == 3
+    forget(archive.workspace(config), "The plumber quoted 7,980 for the boiler.")
+    config.write_text(config.read_text().replace('name = "notes"', 'name = "remarks"'))
+    assert texts(archive.workspace(config), "remarks") == ["Remember to thank the plumber.", "ok"]
+
+
+def test_what_was_there_twice_when_one_was_forgotten_stays_once(tmp_path: Path) -> None:
+    """A message that was sent to two chats: the owner named one."""
+    workspace = archive.workspace(archive.make(tmp_path))
+    second = tmp_path / "chats" / "WhatsApp Chat with Ota.txt"
+    second.write_text(f"14/02/2024, 21:40 - Dana Levi: {LONG}\n15/02/2024, 08:00 - Dana Levi: ok\n")
+    assert texts(workspace, "chat").count(LONG) == 2
+    (one,) = {
+        row["asset_id"]
+        for _, _, table in purge.private(workspace)
+        for row in table.to_pylist()
+        if row["text"] == LONG and row["subject"] == "Hiking"
+    }
+    rule = rules.for_records([one], workspace.keys, "now")
+    chosen = purge.choose(workspace, [rule])
+    assert len(chosen.copies) == 1
+    kept = rules.added(rules.Rules(), purge.with_parts(rule, chosen, workspace))
+    rules.save(workspace.home, kept, workspace.keys)
+    purge.remove(workspace, kept, chosen)
+    export(workspace, workspace.settings.source("chat"), full=True)
+    assert texts(workspace, "chat").count(LONG) == 1
+
+
+def test_rules_keep_no_words(tmp_path: Path) -> None:
+    workspace = archive.workspace(archive.make(tmp_path))
+    texts(workspace, "chat")
+    forget(workspace, LONG)
+    stored = json.loads((workspace.home / rules.PLACE).read_text())
+    assert not [word for word in LONG.lower().split() if len(word) > 3 and word in json.dumps(stored)]

@@ -1,0 +1,103 @@
+"""Who else may be the person that is to be forgotten."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.forgetting import namesakes, purge, rules
+from relrag_pipelines.forgetting.namesakes import Namesake
+from relrag_pipelines.forgetting.rules import Matcher
+from tests import archive
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ("Čech", "Cech", True),
+        ("Jiří", "JIŘÍHO", True),
+        ("Novák", "Novákovi", True),
+        ("Nováková", "Novákovou", True),
+        ("Dana", "Daně", True),
+        ("Pavel", "Pavla", True),
+        ("Lukáš", "Łukasz", True),
+        ("Filip", "Philip", True),
+        ("Katherine", "Catherine", True),
+        ("Levi", "Levy", True),
+        ("Dana", "דנה", True),
+        ("Levi", "ללוי", True),  # "to" is written together with it
+        ("Yosef", "יוסף", True),
+        ("Левина", "Levina", True),
+        ("Eva", "Evě", True),
+        ("Dana", "Petr", False),
+        ("Dana", "Ivana", False),
+        ("Novák", "Dvořák", False),
+        ("Eva", "Iva", False),
+        ("Dana", "משה", False),
+    ],
+)
+def test_alike(one: str, two: str, same: bool) -> None:
+    assert namesakes.alike(one, two) is same
+    assert namesakes.alike(two, one) is same
+
+
+def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str], list[Namesake]]:
+    config = archive.make(folder)
+    lines = [{"id": f"m{number}", "text": "x", **note} for number, note in enumerate(notes)]
+    (folder / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    workspace = archive.sync(config)
+    also = namesakes.pinned(workspace, who)
+    rule = rules.for_person(who, workspace.keys, "now", also)
+    chosen = purge.choose(workspace, [rule])
+    return also, namesakes.find(workspace, [who, *also], chosen, Matcher([rule], workspace.keys))
+
+
+def test_other_spellings_are_counted_by_record(tmp_path: Path) -> None:
+    also, others = found(
+        tmp_path,
+        "Jana Nováková",
+        {"from": "Jana Nováková", "text": "hello"},
+        {"text": "Řekni to Janě Novákové. Janě Novákové, prosím!"},
+        {"text": "tell Jana  Novakova", "to": ["Jana Novakova <jn@host.example>"]},
+        {"from": "NOVAKOVA, JANA"},
+        {"text": "Jana met Petr Novák and Nová Jana"},
+    )
+    assert also == []
+    assert others == [
+        Namesake("Jana Novakova", 1, False),
+        Namesake("Janě Novákové", 1, False),
+        Namesake("NOVAKOVA, JANA", 1, False),
+    ]
+
+
+def test_what_stands_beside_the_name_is_told_and_not_taken(tmp_path: Path) -> None:
+    also, others = found(
+        tmp_path,
+        "Jan Hora",
+        {"from": "Jan Hora <honza@host.example>"},
+        {"from": "honza@host.example"},
+        {"from": "Honza <honza@host.example>", "to": ["eva@host.example"]},
+    )
+    assert also == []
+    assert others == [Namesake("honza@host.example", 2, True)]
+
+
+def test_what_the_sources_pin_to_one_person_is_taken(tmp_path: Path) -> None:
+    def person(name: str, number: int) -> dict[str, object]:
+        return {"people": [{"role": "mentioned", "name": name, "person_id": number}]}
+
+    notes = [person(name, 7) for name in ("Jan Hora", "honza@host.example", "Honza Hora", "Honza")]
+    also, others = found(tmp_path, "jan hora", *notes, person("Eva Malá", 8), {"from": "honza@host.example"})
+    assert also == ["Honza Hora", "honza@host.example"]
+    assert others == []
+
+
+def test_nothing_is_taken_where_two_people_have_the_name(tmp_path: Path) -> None:
+    people = [{"role": "mentioned", "name": "Jan Hora", "person_id": number} for number in (7, 8)]
+    also, _ = found(tmp_path, "Jan Hora", {"people": people}, {"people": [{**people[0], "name": "j@host.example"}]})
+    assert also == []
+
+
+def test_a_single_word_is_alike_only_without_its_marks(tmp_path: Path) -> None:
+    _, others = found(tmp_path, "Jiri", {"text": "Ask Jiří or Jirka, Юрий too"}, {"from": "JIŘÍ"}, {"text": "jiří"})
+    assert others == [Namesake("JIŘÍ", 2, False)] or others == [Namesake("Jiří", 2, False)]

@@ -1,0 +1,131 @@
+"""Quotations of forgotten mails: what is found of them however it is quoted, and what is never cut."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relrag_pipelines.forgetting import mails, quotations
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.records import PrivateRecord, Record, to_table
+
+KEYS = Keys(b"i" * 32, b"p" * 32, "k1")
+SECRET = """\
+The clinic wrote back this morning, and the operation is on the ninth of May.
+Please do not tell my parents about it before then.
+
+Bring the blue folder.
+
+Eva"""
+
+
+def cut(quotation: str, mail: str = SECRET, *, answers: bool = False) -> str:
+    words = quotations.Words(KEYS.id_hash)
+    runs, lines = mails.said(to_table([PrivateRecord("m", text=mail)], PrivateRecord), words)
+    return quotations.cut(
+        quotation, quotations.unpacked([quotations.packed(runs), quotations.packed(lines)]), words, answers=answers
+    )
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        SECRET,
+        "\n".join(f"> {line}" for line in SECRET.splitlines()),
+        "On Mon, 6 Jan 2025 at 08:40, Eva Novak <eva@host.example> wrote:\n" + re.sub("^", "> ", SECRET, flags=re.M),
+        "> On 6 January 2025 08:40, Eva <eva@host.example> wrote:\n" + re.sub("^", ">> ", SECRET, flags=re.M),
+        "Eva Novak wrote:\n\n" + re.sub("^", "> ", SECRET, flags=re.M),
+        "-----Original Message-----\nFrom: Eva Novak\nSent: Monday, January 6, 2025 8:40 AM\nTo: Jan\nSubject: news\n\n"
+        + SECRET,
+        SECRET.replace(" ", "\n> "),  # wrapped at every word
+        SECRET.upper().replace("NINTH", "*NINTH*"),
+        " ".join(SECRET.split()),
+        SECRET.replace("operation", "operation <http://clinic.example>"),  # as programs write a link as text
+    ],
+)
+def test_nothing_is_left_of_a_mail_that_is_quoted_whole(quotation: str) -> None:
+    assert cut(quotation) == ""
+
+
+def test_what_others_say_in_the_same_quotation_stays() -> None:
+    quotation = """\
+> Of course, I will drive you there.
+> On Mon, 6 Jan 2025 at 08:40, Eva Novak <eva@host.example> wrote:
+>> The clinic wrote back this morning, and the operation is on the
+>> ninth of May.
+> I am glad.
+>> Please do not tell my parents about it before then.
+> Promised. I told only Petr that the operation is on the ninth of May, nobody else knows.
+
+On Sun, 5 Jan 2025 at 10:00, Jan <jan@host.example> wrote:
+> Any news?"""
+    assert cut(quotation).splitlines() == [
+        "> Of course, I will drive you there.",
+        "> On Mon, 6 Jan 2025 at 08:40, Eva Novak <eva@host.example> wrote:",
+        "> I am glad.",
+        "> Promised. I told only Petr that … nobody else knows.",
+        "",
+        "On Sun, 5 Jan 2025 at 10:00, Jan <jan@host.example> wrote:",
+        "> Any news?",
+    ]
+
+
+def test_single_lines_are_cut_only_where_the_mail_is_answered() -> None:
+    assert cut("> Bring the blue folder.\n> Eva") == "> Bring the blue folder.\n> Eva"
+    assert cut("> Bring the blue folder.\n> Eva\n> And a coat.", answers=True) == "> And a coat."
+    assert cut("> hunter2", "hunter2", answers=True) == ""
+    assert cut("> Bring the blue folder today", answers=True) == "> Bring the blue folder today"
+
+
+WORDS = ["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh.\n", "kk\n", "ll,", "mm\n\n", "nn", "é", "ש"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh.\n", "kk\n", "ll,", "mm\n\n", "nn", "é", "ש"]),
+        min_size=6,
+        max_size=60,
+    ),
+    st.lists(st.sampled_from(["\n> ", " ", "\n", "  ", " * "]), min_size=60, max_size=60),
+    st.text(alphabet="xyz \n>", max_size=40),
+)
+def test_no_run_of_a_forgotten_mail_is_left_however_it_is_wrapped(
+    words: list[str], gaps: list[str], other: str
+) -> None:
+    mail = " ".join(words)
+    quotation = other + "\n" + "".join(word + gap for word, gap in zip(words, gaps, strict=False)) + "\n" + other
+    keyed = quotations.Words(KEYS.id_hash)
+    forgotten = quotations.unpacked([quotations.packed(quotations.runs_of(keyed.of(mail)))])
+    left = quotations.cut(quotation, forgotten, keyed, answers=False)
+    assert not quotations.holds(left, forgotten, keyed)
+    assert re.findall("[xyz]+", left) == re.findall("[xyz]+", other) * 2
+
+
+def test_a_record_keeps_its_own_words_and_the_numbers_that_stand_there() -> None:
+    words = quotations.Words(KEYS.id_hash)
+    mail = "Pay invoice INV-1187 by Friday, and please tell nobody of it."
+    record = Record(
+        "r",
+        text="I paid order 55512 today.",
+        numbers=["55512", "INV-1187"],
+        extra={
+            "labels": ["Inbox"],
+            "apart": {"quoted": f"> {mail}", "signature": "Jan", "forwarded": mail, "forward_headers": "From: Eva"},
+        },
+    )
+    forgotten = quotations.unpacked([quotations.packed(quotations.runs_of(words.of(mail)))])
+    assert quotations.leave_out(record, forgotten, words, answers=False)
+    assert record.text == "I paid order 55512 today."
+    assert record.numbers == ["55512"]
+    assert record.extra == {"labels": ["Inbox"], "apart": {"signature": "Jan"}}
+    assert not quotations.leave_out(record, forgotten, words, answers=False)
+
+
+def test_what_other_sources_call_apart_is_left_alone() -> None:
+    words = quotations.Words(KEYS.id_hash)
+    forgotten = quotations.unpacked([quotations.packed(quotations.runs_of(words.of(SECRET)))])
+    for apart in ("yes", ["quoted"], {"quoted": 3}):
+        record = Record("r", extra={"apart": apart})
+        assert not quotations.leave_out(record, forgotten, words, answers=True)
+        assert record.extra == {"apart": apart}
