@@ -33,7 +33,6 @@ from relrag_pipelines.stores.spill import Tables, spill_folder
 from relrag_pipelines.unit_contents import Contents, sum_of
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
-_RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
 
@@ -101,8 +100,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     forgotten = rules.load(home, workspace.keys)
     if source.name in forgotten.sources():
         return Exported()
-    stored, reader = units.load(home, source.name), workspace.reader_hash(source)
-    found = units.scan(workspace.settings.source_path(source), kind, source, stored, reader, keyed)
+    stored, reader = units.load(home, source.name), workspace.reader(source)
+    found = workspace.scan(source, stored)
     if not (full or found.changed or found.gone):
         return Exported()
     known, hidden, matcher = found.known, found.known.keys() - stored.keys(), Matcher(forgotten.rules, workspace.keys)
@@ -190,7 +189,7 @@ def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) ->
         left = {path: state for path, state in known.items() if path not in gone}
         return _Change(left, replaced=set(gone), touched=months)
     # what was written of them stays, but their months need entries again
-    settled = {path: replace(state, reader=_RETAINED) for path, state in known.items() if path in gone}
+    settled = {path: replace(state, reader=units.RETAINED) for path, state in known.items() if path in gone}
     return _Change({**known, **settled}, touched=months)
 
 
@@ -201,7 +200,7 @@ def _content_hashes(
 
     One that cannot be opened has the empty hash. One that was not read to its end before is read from its beginning.
     """
-    kind, reader = KINDS[source.kind], workspace.reader_hash(source)
+    kind, reader = KINDS[source.kind], workspace.reader(source)
     failed = {one.unit for one in units.load_failures(workspace.home, source.name) if one.whole_unit}
     hashes, grown = {}, {}
     for path, unit in found.units.items():

@@ -7,6 +7,7 @@ month is stale with it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,11 +17,10 @@ from relrag_pipelines.estimate import text_bytes
 from relrag_pipelines.forgetting import rules
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import STAGES, Stage, policy
-from relrag_pipelines.stores import generations, lake, owner_links, units
+from relrag_pipelines.stores import decided, generations, lake, owner_links, units
 from relrag_pipelines.stores.lake import Manifest
-from relrag_pipelines.workspace import Workspace, stamp_hash
+from relrag_pipelines.workspace import Workspace, stamp_hash, stamp_settings
 
 PUBLISH_VERSION = 3
 """Raised when equal lake tables are published differently."""
@@ -42,7 +42,7 @@ class Survey:
     manifests: Mapping[str, Manifest]
     """table -> manifest, private records included"""
     settings: Mapping[str, str]
-    """stage -> hash of the settings that matter to it"""
+    """stage -> the settings that matter to it, as stores/decided.py writes them"""
     unfinished: bool = False
     """a kill left its private records half replaced: its months wait for the export"""
 
@@ -59,6 +59,8 @@ class Export:
     """of the new and changed ones"""
     text_bytes: int = field(default=0, compare=False)
     """of text that these hold, estimated"""
+    why: dict[str, int] = field(default_factory=dict, compare=False)
+    """why those are to be read again that were read before -> how many"""
 
 
 @dataclass(frozen=True, order=True)
@@ -122,8 +124,7 @@ def survey(workspace: Workspace, source: Source) -> Survey:
     try:
         scan = units.Scan({}, (), ())
         if source.name not in rules.load(workspace.home).sources():
-            path, keyed = workspace.settings.source_path(source), workspace.keys.id_hash
-            scan = units.scan(path, KINDS[source.kind], source, known, workspace.reader_hash(source), keyed)
+            scan = workspace.scan(source, known)
     except units.SourceMissing as missing:
         problem = f"{source.name}: {missing}"
     tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
@@ -132,7 +133,7 @@ def survey(workspace: Workspace, source: Source) -> Survey:
         scan,
         problem,
         {table: _partitioned(workspace, lake.manifest(workspace.home, table, source.name)) for table in tables},
-        {stage.name: stamp_hash(stage.settings(workspace, source)) for stage in STAGES},
+        {stage.name: stamp_settings(stage.settings(workspace, source)) for stage in STAGES},
         any(state.reader == units.UNFINISHED for state in known.values()),
     )
 
@@ -156,7 +157,8 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
             size = sum(one.scan.units[path].size for path in one.scan.changed)
             text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
             counts = new, len(one.scan.changed) - new, len(one.scan.gone)
-            exports.append(Export(one.source, *counts, size, int(text)))
+            why = Counter(one.scan.why.values())
+            exports.append(Export(one.source, *counts, size, int(text), dict(sorted(why.items()))))
     stale = stale_months(surveys)
     reason = ""
     if exports or stale:
@@ -273,7 +275,7 @@ def _why(
     if entry.version != stage.version:
         return f"made by version {entry.version} of the stage, now {stage.version}"
     if entry.settings != one.settings[stage.name]:
-        return "settings changed"
+        return decided.said(decided.differing(entry.settings, one.settings[stage.name]))
     if entry.input != stamp_hash([known[month].output for known in upstream]):
         return f"{stage.inputs[0]} changed"
     return ""

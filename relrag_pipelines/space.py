@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import duckdb
 
-from relrag_pipelines import embedders, machine
+from relrag_pipelines import claims, embedders, machine
 from relrag_pipelines.estimate import FIXED_BYTES, estimate, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
@@ -100,7 +100,8 @@ def needed(settings: Settings) -> int:
     for source in settings.sources:
         known = units.load(settings.home_path, source.name)
         try:
-            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "")
+            taken = claims.taken(settings, source)
+            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "", taken=taken)
         except units.SourceMissing:
             continue
         sizes: dict[str, int] = {}

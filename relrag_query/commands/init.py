@@ -148,8 +148,7 @@ def _archive(folder: Path, config: Path) -> str:
 def _source(one: Found, folder: Path, base: Path) -> dict[str, Any]:
     place = folder / one.path
     path = place.relative_to(base).as_posix() if place.is_relative_to(base) else place.as_posix()
-    found: dict[str, Any] = {"name": one.name, "kind": one.kind, "path": path}
-    return {**found, "exclude": list(one.exclude)} if one.exclude else found
+    return {"name": one.name, "kind": one.kind, "path": path}
 
 
 def _write(config: Path, text: str) -> None:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines import calls, embedders
+from relrag_pipelines import calls, claims, embedders
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
@@ -185,7 +185,8 @@ def _first_sync(settings: Settings) -> tuple[str, list[str]]:
     files, total, problems = 0, 0, []
     for source in settings.sources:
         try:
-            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, {}, "")
+            taken = claims.taken(settings, source)
+            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=taken)
         except units.SourceMissing as missing:
             problems.append(f"{source.name}: {missing}")
             continue

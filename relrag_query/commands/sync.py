@@ -192,8 +192,8 @@ def _need_sources(workspace: Workspace) -> None:
 
 def _print_plan(todo: Plan, ahead: Outlook | None, server: str) -> None:
     for export in todo.exports:
-        parts = [("new", export.new), ("changed", export.changed), ("gone", export.gone)]
-        said = ", ".join(f"{count} {what}" for what, count in parts if count)
+        counts = {"new": export.new, **export.why, "gone": export.gone}
+        said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
         print(f"{export.source}: read files ({said}), then make the months that they touch")
     counted = Counter((one.source, one.stage, one.reason) for one in todo.stale)
     for (source, stage, reason), count in counted.items():
