@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines import embedders, machine
+from relrag_pipelines import embedders, left_out, machine
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.discover import Discovery, Found, discover
 from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
@@ -44,27 +44,34 @@ def init(folder: Path, *, output: Path | None = None, yes: bool = False, force: 
     print(f"Looking into {folder} ...", flush=True)
     found = discover(folder)
     if not found.sources:
-        _print_nothing(folder, found)
+        _print_nothing(folder, found, config)
         return 2
     _print_plan(found)
     zone = machine.time_zone()
-    for note in _notes(found, config, zone):
+    sources = [_source(one, folder, config.parent) for one in found.sources]
+    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
         print(f"- {note}")
     if not yes and sys.stdin.isatty() and not _agreed(config):
         print("Nothing was written.")
         return 2
-    sources = [_source(one, folder, config.parent) for one in found.sources]
     text = settings_module.template(_archive(folder, config), sources, {"timezone": zone or "UTC", **_CHOSEN})
     _write(config, text)
     return 0
 
 
-def _print_nothing(folder: Path, found: Discovery) -> None:
+def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> left_out.LeftOut:
+    """What of the folder no source would read."""
+    return left_out.look(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
+
+
+def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
     print(f"Nothing in {folder} is recognised. What can be read:")
     for kind in KINDS.values():
         print(f"  {kind.name:<10} {kind.meaning}")
     if found.unread:
         print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
+    for said in _left_out(folder, config, []).said():
+        print(said)
     if not found.complete:
         print("Not every folder could be looked into in the time; name one further down.")
 
@@ -94,9 +101,6 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     if found.unrecognised:
         count = number(len(found.unrecognised), "file is", "files are")
         yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
-    if found.unread:
-        count = number(len(found.unread), "file is", "files are")
-        yield f"{count} left out, as no kind reads such: {_some(found.unread)}"
     if found.by_name:
         yield f"{number(found.by_name, 'file was', 'files were')} told apart by name only, as there are so many."
     if not found.complete:

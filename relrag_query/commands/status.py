@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines import calls, claims, embedders
+from relrag_pipelines import calls, claims, embedders, left_out
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
@@ -71,6 +71,8 @@ class Status:
     """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
     sync: str = ""
     """what a sync would do; empty when it would do nothing"""
+    left_out: list[str] = field(default_factory=list)
+    """what no source reads, in words: files in the folders of sources, sources that are no longer in relrag.toml"""
     problems: list[str] = field(default_factory=list)
     waiting: dict[str, int] = field(default_factory=dict)
     """what calls wait for (transcript, approval) -> how many"""
@@ -120,6 +122,7 @@ def collect(settings: Settings) -> Status:
     found.problems += [f"{left} is still to be removed; a sync does it" for left in retired.left_on_servers(home)]
     found.sync, problems = _pending(settings)
     found.problems += problems
+    found.left_out = list(left_out.look(settings).said())
     forgotten = rules.load(home).rules
     found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)
@@ -222,6 +225,8 @@ def _print(found: Status, settings: Settings) -> None:
     if found.forgotten["rules"]:
         kept_out = f"{number(found.forgotten['records'], 'record')} by {number(found.forgotten['rules'], 'rule')}"
         print(f"Forgotten: {kept_out}; `relrag forget --list` lists them.")
+    for said in found.left_out:
+        print(safe(said))
     for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
         print(f"problem: {safe(problem)}")
     if found.sync:

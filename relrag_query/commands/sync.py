@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relrag_pipelines import embedders, machine, space, workers
+from relrag_pipelines import embedders, left_out, machine, space, workers
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders.outlook import Outlook, outlook
@@ -27,6 +27,7 @@ from relrag_pipelines.stores import generations, lake, lock, retired, runs, unit
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import duration, size
 from relrag_query.progress import progress
+from relrag_query.render import safe
 
 if TYPE_CHECKING:
     from relrag_pipelines.run import Outcome
@@ -144,11 +145,18 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     todo = plans.current(workspace)
     ahead = outlook(workspace, todo)
     if as_json:
-        print(json.dumps({**asdict(todo), "embedding": asdict(ahead) if ahead else None}, indent=1))
-    elif todo.empty:
+        told = {
+            "embedding": asdict(ahead) if ahead else None,
+            "left_out": list(left_out.look(workspace.settings).said()),
+        }
+        print(json.dumps({**asdict(todo), **told}, indent=1))
+        return WITH_FAILURES if todo.problems else DONE
+    if todo.empty:
         print("Nothing to do: everything is up to date.")
     else:
         _print_plan(todo, ahead, workspace.settings.qdrant_url)
+    for said in left_out.look(workspace.settings).said():
+        print(safe(said))
     for problem in todo.problems:
         print(f"problem: {problem}")
     return WITH_FAILURES if todo.problems else DONE
@@ -173,15 +181,12 @@ def backfill(source: str, first: str, last: str, config: Path | None = None, *, 
 
 def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
     """Sources that are stored and no longer in relrag.toml: removed when that was accepted, else named."""
-    for name in sorted(lake.sources(workspace.home) - {source.name for source in workspace.settings.sources}):
+    for name in left_out.removed_sources(workspace.settings):
         if accepted:
             lake.remove(workspace.home, name)
             print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
         else:
-            print(
-                f"{name}: no longer in {settings_module.CONFIG_NAME}, so it is not searched; "
-                "`relrag sync --accept-deletions` removes what is stored of it"
-            )
+            print(left_out.said_of_removed(name))
 
 
 def _need_sources(workspace: Workspace) -> None:
