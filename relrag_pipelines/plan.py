@@ -43,6 +43,8 @@ class Survey:
     """table -> manifest, private records included"""
     settings: Mapping[str, str]
     """stage -> the settings that matter to it, as stores/decided.py writes them"""
+    retain: bool = False
+    """records of files that are gone stay"""
     unfinished: bool = False
     """a kill left its private records half replaced: its months wait for the export"""
 
@@ -60,7 +62,7 @@ class Export:
     text_bytes: int = field(default=0, compare=False)
     """of text that these hold, estimated"""
     why: dict[str, int] = field(default_factory=dict, compare=False)
-    """why those are to be read again that were read before -> how many"""
+    """why those are looked at again that were read before -> how many"""
 
 
 @dataclass(frozen=True, order=True)
@@ -134,6 +136,7 @@ def survey(workspace: Workspace, source: Source) -> Survey:
         problem,
         {table: _partitioned(workspace, lake.manifest(workspace.home, table, source.name)) for table in tables},
         {stage.name: stamp_settings(stage.settings(workspace, source)) for stage in STAGES},
+        source.retain,
         any(state.reader == units.UNFINISHED for state in known.values()),
     )
 
@@ -156,9 +159,10 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
             new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
             size = sum(one.scan.units[path].size for path in one.scan.changed)
             text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
-            counts = new, len(one.scan.changed) - new, len(one.scan.gone)
+            counts = new, len(one.scan.changed) - new, 0 if one.retain else len(one.scan.gone)
             why = Counter(one.scan.why.values())
-            exports.append(Export(one.source, *counts, size, int(text), dict(sorted(why.items()))))
+            why["gone, its records stay"] = len(one.scan.gone) if one.retain else 0
+            exports.append(Export(one.source, *counts, size, int(text), dict(sorted((+why).items()))))
     stale = stale_months(surveys)
     reason = ""
     if exports or stale:

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 import orjson
 
-from relrag_pipelines import claims, embedders, workers
+from relrag_pipelines import again, claims, embedders, workers
 from relrag_pipelines import keys as key_files
 from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.records import TABLES, UnitState
-from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.settings import Settings, Source, now
 from relrag_pipelines.sources import KINDS, Reading
 from relrag_pipelines.stores import approvals, decided, raw, units
 from relrag_pipelines.workers import Pool
@@ -140,7 +140,13 @@ class Workspace:
 
         taken = claims.taken(self.settings, source, as_read)
         path, reader = self.settings.source_path(source), self.reader(source)
-        return units.scan(path, KINDS[source.kind], source, known, reader, self.keys.id_hash, taken)
+        found = units.scan(path, KINDS[source.kind], source, known, reader, self.keys.id_hash, taken)
+        first, last = self.settings.first_month, now().strftime("%Y-%m")
+        due = again.due(self.home, source.name, first, last) & found.units.keys() - found.why.keys()
+        if due:  # one that can no longer be read to its end would be due for ever
+            due -= {one.unit for one in units.load_failures(self.home, source.name) if one.whole_unit}
+        changed = (*found.changed, *sorted(due))
+        return replace(found, changed=changed, why={**found.why, **dict.fromkeys(sorted(due), units.DUE)})
 
 
 @functools.lru_cache(maxsize=1)

@@ -27,6 +27,9 @@ UNFINISHED = "unfinished"
 RETAINED = "retained"
 """`reader` of a unit that is gone while its records stay: when it is there again, it is read again"""
 
+DUE = "its time has come"
+"""why a unit is read again of which a record was to come"""
+
 READER, RIVALS = "reader", "rivals"
 """parts of `reader` that are no settings: kind and version; the other sources that could read its files"""
 
@@ -51,7 +54,7 @@ class Scan:
     changed: tuple[str, ...]
     """new ones and those whose size, time or reader differ"""
     gone: tuple[str, ...]
-    """read before and no longer there; where the source retains them, only those left unfinished"""
+    """read before and no longer there; where the source retains them, only those not yet known to be gone"""
     why: dict[str, str] = field(default_factory=dict)
     """of the changed ones that were read before, by path: why they are to be read again"""
     known: dict[str, UnitState] = field(default_factory=dict)
@@ -103,8 +106,7 @@ def scan(
     why = {path: _reason(unit, known.get(path), reader, hash) for path, unit in units.items()}
     why = {path: reason for path, reason in why.items() if reason}
     missing = sorted(known.keys() - units.keys())
-    # one that vanished while its records were being replaced has months to be settled, retained or not
-    gone = tuple(path for path in missing if not source.retain or known[path].reader == UNFINISHED)
+    gone = tuple(path for path in missing if not source.retain or known[path].reader != RETAINED)
     return Scan(units, tuple(why), gone, {path: reason for path, reason in why.items() if path in known}, known)
 
 

@@ -57,7 +57,9 @@ def test_what_changed_and_what_is_gone(tmp_path: Path) -> None:
     }
     os.utime(tmp_path / "touched.md", (1, 1))
     assert (scan(tmp_path, known).changed, scan(tmp_path, known).gone) == (("touched.md",), ("gone.md",))
-    assert scan(tmp_path, known, retain=True).gone == ()
+    assert scan(tmp_path, known, retain=True).gone == ("gone.md",)
+    known["gone.md"] = UnitState("gone.md", 1, 1, "hash", units.RETAINED, [])
+    assert scan(tmp_path, known, retain=True).gone == (), "its records stay, and it is known to be gone"
     other_reader = units.scan(tmp_path, KINDS["document"], source(), known, "newer")
     assert other_reader.changed == ("same.md", "touched.md")
 
