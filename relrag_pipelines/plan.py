@@ -27,6 +27,8 @@ PUBLISH_VERSION = 3
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
 
+_FOLLOWS = " of the month changes"
+
 PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_asset_edges", "failures")
 
 
@@ -73,6 +75,11 @@ class Stale:
     month: str
     stage: str
     reason: str
+
+    @property
+    def follows(self) -> bool:
+        """It is made again only because something of the same month that it is made from is."""
+        return self.reason.endswith(_FOLLOWS)
 
 
 @dataclass(frozen=True)
@@ -165,10 +172,10 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
             exports.append(Export(one.source, *counts, size, int(text), dict(sorted((+why).items()))))
     stale = stale_months(surveys)
     reason = ""
-    if exports or stale:
-        reason = "what it is made from changes"
-    elif published is None:
+    if published is None:
         reason = "nothing is published yet"
+    elif exports or stale:
+        reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
     return Plan(exports, stale, reason, [one.problem for one in surveys if one.problem], published != wanted)
@@ -271,7 +278,7 @@ def _why(
     entry = entries.get(month)
     above = [table for table in stage.inputs if (table, month) in remade]
     if above:
-        return f"{above[0]} of the month changes"
+        return above[0] + _FOLLOWS
     if any(month not in known for known in upstream):
         return "its records are gone" if entry else ""
     if entry is None:

@@ -129,6 +129,6 @@ def test_it_gives_way_too_where_it_vanishes_later(config: Path) -> None:
     assert [text for text, *_ in held(config, "more")["2024-02"]] == ["The sled is blue.", "Only the old one."]
     assert why(config) == {}
     write(folder, a=[OLD, KEPT])
-    assert why(config) == {"more": {"to be read again": 1}}
+    assert why(config) == {"more": {"they are there again": 1}}
     archive.sync(config)
     assert [text for text, *_ in held(config, "more")["2024-02"]] == ["The sled is red.", "Only the old one."]

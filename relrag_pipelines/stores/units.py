@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
-from relrag_pipelines.settings import Source
+from relrag_pipelines.settings import CONFIG_NAME, Source
 from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, path_of, unit_of
 from relrag_pipelines.stores import decided, expected
 from relrag_pipelines.stores.atomic import replacing
@@ -27,9 +27,14 @@ UNFINISHED = "unfinished"
 RETAINED = "retained"
 """`reader` of a unit that is gone while its records stay: when it is there again, it is read again"""
 
-DUE = "its time has come"
+DUE = "dates in them have come"
 """why a unit is read again of which a record was to come"""
 
+_LEFT = {
+    UNFINISHED: "they were left half read",
+    RETAINED: "they are there again",
+    "": "something of them was forgotten, or no longer is",
+}
 READER, RIVALS = "reader", "rivals"
 """parts of `reader` that are no settings: kind and version; the other sources that could read its files"""
 
@@ -154,7 +159,7 @@ def _save(home: Path, name: str, rows: list[UnitState] | list[Failure], row: typ
 
 
 def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:
-    """Why a unit is to be read; empty for one that is as it was read."""
+    """Why units are to be read, `new`, `changed` or a clause; empty for one that is as it was read."""
     if known is None:
         return "new"
     if reader_of(known) != reader:
@@ -163,20 +168,20 @@ def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[st
         same = known.content_hash in (unit.fingerprint, hidden(unit.fingerprint, hash))
         return "" if same else "changed"
     if known.content_hash == "" and os.access(unit.file, os.R_OK):
-        return "not readable before"
+        return "they could not be read before"
     if (known.size, known.mtime_ns) != (unit.size, unit.mtime_ns):
         return "changed"
-    return "" if known.reader.split("+")[0] == read_by(unit, reader, hash) else "files beside it changed"
+    return "" if known.reader.split("+")[0] == read_by(unit, reader, hash) else "files beside them changed"
 
 
 def _otherwise(before: str, now: str) -> str:
     """In what a reader differs from the one before."""
-    if before in (UNFINISHED, RETAINED, ""):
-        return "to be read again"
+    if before in _LEFT:
+        return _LEFT[before]
     names = decided.differing(re.split("[~+]", before)[0], now)
     if READER in names or not names:
-        return "reader version changed"
-    return "sources that share its folder changed" if RIVALS in names else decided.said(names)
+        return "the reader version changed"
+    return "the sources that share their folder changed" if RIVALS in names else decided.said(names)
 
 
 def _walk(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool]) -> Iterator[Unit]:
@@ -243,7 +248,7 @@ def _around(folder: Path, names: list[str], kind: Kind) -> str:
     told = hashlib.blake2b(digest_size=16)
     seen = False
     for name in names if kind.tells_of_folder else ():
-        if name.startswith(".") or kind.holds(name):
+        if name.startswith((".", CONFIG_NAME)) or kind.holds(name):
             continue
         try:
             found = (folder / name).stat()

@@ -20,7 +20,7 @@ from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders.outlook import Outlook, outlook
 from relrag_pipelines.forgetting import purge
-from relrag_pipelines.plan import Plan
+from relrag_pipelines.plan import Plan, Stale
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stores import generations, lake, lock, retired, runs, units, vectors
@@ -198,21 +198,34 @@ def _need_sources(workspace: Workspace) -> None:
 def _print_plan(todo: Plan, ahead: Outlook | None, server: str) -> None:
     for export in todo.exports:
         counts = {"new": export.new, **export.why, "gone": export.gone}
-        said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        said = "; ".join(_counted(what, count) for what, count in counts.items() if count)
         print(f"{export.source}: read files ({said}), then make the months that they touch")
-    counted = Counter((one.source, one.stage, one.reason) for one in todo.stale)
-    for (source, stage, reason), count in counted.items():
-        months = sorted(
-            one.month for one in todo.stale if (one.source, one.stage, one.reason) == (source, stage, reason)
-        )
-        span = months[0] if count == 1 else f"{count} months, {months[0]} to {months[-1]}"
-        print(f"{source}: make {stage} of {span} ({reason})")
+    for source in dict.fromkeys(one.source for one in todo.stale):
+        _print_stale(source, [one for one in todo.stale if one.source == source])
     if ahead:
         print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
         if server:
             print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
+
+
+def _counted(what: str, count: int) -> str:
+    plain = what in ("new", "changed") or what.startswith("gone")
+    return f"{count} {what}" if plain else f"{count} again, as {what}"
+
+
+def _print_stale(source: str, stale: list[Stale]) -> None:
+    """What of a source is made again and why; what only follows from that is named behind it."""
+    asked: dict[tuple[str, str], list[str]] = {}
+    follows = dict.fromkeys(one.stage for one in stale if one.follows)
+    for one in stale:
+        if not one.follows:
+            asked.setdefault((one.stage, one.reason), []).append(one.month)
+    for number, ((stage, reason), months) in enumerate(asked.items(), start=1):
+        span = months[0] if len(months) == 1 else f"{len(months)} months, {min(months)} to {max(months)}"
+        then = f", then what follows from that: {', '.join(follows)}" if follows and number == len(asked) else ""
+        print(f"{source}: make {stage} of {span} ({reason}){then}")
 
 
 def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) -> int:
