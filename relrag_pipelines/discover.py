@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.claims import recognises
+from relrag_pipelines.estimate import record_count
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.repository import is_bare
 
@@ -36,6 +37,8 @@ class Found:
     files: int
     sizes: Mapping[str, int]
     """suffix -> bytes"""
+    records: int = 0
+    """what they hold, roughly"""
 
     @property
     def bytes(self) -> int:
@@ -91,7 +94,8 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
         sizes: Counter[str] = Counter()
         for file in own:
             sizes[PurePosixPath(file.path).suffix.lower()] += file.size
-        sources.append(Found(_name(root, kind, {one.name for one in sources}), kind, root, len(own), sizes))
+        records = record_count(kind, [(folder / file.path, file.size) for file in own])
+        sources.append(Found(_name(root, kind, {one.name for one in sources}), kind, root, len(own), sizes, records))
     sources += _code(files, {one.name for one in sources})
     doubtful = [
         file.path

@@ -9,7 +9,7 @@ import pytest
 from relrag_pipelines import claims
 from relrag_pipelines import discover as module
 from relrag_pipelines.discover import Discovery, discover
-from relrag_pipelines.estimate import estimate, vector_bytes
+from relrag_pipelines.estimate import estimate, passage_count, record_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import units
@@ -204,12 +204,38 @@ def test_the_demo_archive_is_recognised() -> None:
 
 
 def test_estimates_grow_with_text_and_not_with_pictures() -> None:
-    text, pages = estimate("document", 1, {".txt": 10_000_000}), estimate("document", 1, {".pdf": 10_000_000})
+    text, pages = (estimate(1, 1, text_bytes({suffix: 10_000_000})) for suffix in (".txt", ".pdf"))
     assert text.seconds > 5 * pages.seconds
     assert text.bytes > 10_000_000
-    assert estimate("jsonl", 0, {}).bytes == 0
-    assert vector_bytes(6_100 * 490, 384) == pytest.approx(6_100 * 7_000, rel=0.1), "what was measured"
+    assert estimate(0, 0, 0).bytes == 0
+    assert vector_bytes(6_100, 384) == pytest.approx(6_100 * 7_000, rel=0.1), "what was measured"
     assert vector_bytes(1e9, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "records", "size", "measured"),
+    [("jsonl", 200_000, 57, 534), ("jsonl", 20_000, 526, 107), ("whatsapp", 60_000, 80, 169)],
+)
+def test_the_disk_that_was_measured_is_estimated(
+    tmp_path: Path, kind: str, records: int, size: int, measured: int
+) -> None:
+    """Megabytes for private records, lake and two generations, of which one was measured and taken twice."""
+    file = tmp_path / ("a.jsonl" if kind == "jsonl" else "a.txt")
+    file.write_text(("x" * (size - 1) + "\n") * 3_000)
+    found = record_count(kind, [(file, records * size)])
+    assert found == pytest.approx(records, rel=0.01)
+    assert estimate(1, found, records * size).bytes == pytest.approx(measured * 1e6, rel=0.1)
+
+
+def test_records_are_counted_in_beginnings_where_a_file_holds_many(tmp_path: Path) -> None:
+    mail = "From dana@x.example Sat Jan  6 08:40:00 2024\nSubject: sleds\n\nRed ones.\n\n"
+    box = put(tmp_path, "a.mbox", "\n" + mail * 200)
+    letter = put(tmp_path, "b.eml", mail)
+    assert record_count("gmail", [(box, box.stat().st_size), (letter, 10**9)]) == 201
+    assert record_count("gmail", [(tmp_path / "gone.mbox", 10**6)]) == 1
+    assert record_count("document", [(box, size) for size in (1, 2, 3)]) == 3
+    assert record_count("whatsapp", [(tmp_path / "chat.zip", 8_000_000)]) == 10_000
+    assert passage_count("whatsapp", 600, 600) == 100
 
 
 def test_mail_is_recognised_without_a_suffix(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from relrag_pipelines import embedders, left_out, machine
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.discover import Discovery, Found, discover
 from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
-from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, text_bytes, vector_bytes
+from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, passage_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.atomic import write_text
@@ -85,12 +85,12 @@ def _print_plan(found: Discovery) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
     for one in found.sources:
-        needs = estimate(one.kind, one.files, one.sizes)
+        needs = estimate(one.files, one.records, text_bytes(one.sizes))
         total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
         row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
         table.add_row(*row, duration(needs.seconds), size(needs.bytes))
-    text = sum(text_bytes(one.sizes) for one in found.sources)
-    total_bytes += vector_bytes(text, embedders.dimension(Settings.model_validate({})))
+    passages = sum(passage_count(one.kind, one.records, text_bytes(one.sizes)) for one in found.sources)
+    total_bytes += vector_bytes(passages, embedders.dimension(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)
     print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
 
