@@ -85,8 +85,12 @@ class Source(BaseModel):
     path: Path = Field(
         description="a file or a folder; relative to the folder of relrag.toml", examples=["exports/whatsapp"]
     )
-    timezone: str | None = Field(None, description="time zone of local times in it; else the archive's")
-    channel: str | None = Field(None, description="redaction policy to use; else the one of what was read")
+    timezone: str | None = Field(
+        None, description="time zone of local times in it; else the archive's", examples=["Europe/Prague"]
+    )
+    channel: str | None = Field(
+        None, description="redaction policy to use; else the one of what was read", examples=["default"]
+    )
     retain: bool = Field(False, description="keep records whose file has vanished")
     date_order: Literal["auto", "dmy", "mdy", "ymd"] = Field(
         "auto", description="whatsapp only: order of day and month where the chat itself does not tell"
@@ -99,7 +103,11 @@ class Source(BaseModel):
     approval_required: bool = Field(
         False, description="call_recording only: index a transcript only after `relrag calls approve`"
     )
-    exclude: list[str] = Field(default_factory=list, description="paths that are not read, as glob patterns")
+    exclude: list[str] = Field(
+        default_factory=list,
+        description="paths below its own that are not read, as glob patterns",
+        examples=[["drafts/*", "*.csv"]],
+    )
 
     @field_validator("name")
     @classmethod
@@ -403,9 +411,12 @@ def template(archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, A
         value = {"archive": archive, **chosen}.get(name, declared.default)
         mark = "" if name == "archive" or name in chosen else "# "
         lines += [f"# {declared.description}", f"{mark}{name} = {_toml(value)}", ""]
-    lines += ["# Redaction of a channel can be changed: [pii_policies.whatsapp], with entities and action.", ""]
-    for source in sources:
-        lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items()), ""]
+    lines += ["# Redaction of a channel can be changed, by a table such as this:", "#   [pii_policies.whatsapp]"]
+    lines += [*(f"#   {name} = {_toml(value)}" for name, value in POLICIES["whatsapp"].items()), ""]
+    options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
+    for number, source in enumerate(sources):
+        lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
+        lines += ["", *([] if number else ["# any source may also have:", *options, ""])]
     return "\n".join(lines)
 
 
@@ -502,6 +513,11 @@ def _toml_character(character: str) -> str:
         raise ValueError("a path or name is not Unicode; rename it")
     # line ends, tabs and other control characters stand in no basic string of TOML 1.0
     return f"\\u{ord(character):04x}" if ord(character) < 0x20 or ord(character) == 0x7F else character
+
+
+def _option(name: str, declared: Any) -> str:
+    example = (declared.examples or [declared.get_default(call_default_factory=True)])[0]
+    return f"# {name} = {_toml(example)}  # {declared.description}"
 
 
 def _default(declared: Any) -> str:

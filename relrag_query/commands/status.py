@@ -261,7 +261,7 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
     from rich.table import Table
 
     table = Table("source", "kind")
-    for heading in ("units", "size", "records", "chunks", "months", "stored", "newest", "failures"):
+    for heading in ("files", "size", "records", "passages", "months", "stored", "newest", "failures"):
         table.add_column(heading, justify="right")
     for one in sources:
         newest = datetime.fromisoformat(one.newest).astimezone(zone).strftime("%Y-%m-%d %H:%M") if one.newest else "-"
