@@ -7,7 +7,6 @@ the deepest folder, among equals by the least particular kind.
 
 from __future__ import annotations
 
-import fnmatch
 import functools
 import os
 from collections import Counter
@@ -48,11 +47,7 @@ class Claimant:
         inside = file.relative_to(self.root)
         path = path_of(file, self.root)
         named = self.kind.holds(path) or file.name.lower().endswith(self.kind.companions)
-        return named and not any(part.startswith(".") for part in inside.parts) and not self.excludes(path)
-
-    def excludes(self, path: str) -> bool:
-        """Whether its settings leave out what lies at that path, relative to its own."""
-        return any(fnmatch.fnmatch(path, pattern) for pattern in self.source.exclude)
+        return named and not any(part.startswith(".") for part in inside.parts) and not self.source.excludes(path)
 
 
 def rivals(settings: Settings, source: Source) -> list[Claimant]:

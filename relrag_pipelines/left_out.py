@@ -126,7 +126,7 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[Claimant]) -
         return  # all that lies beside a chat is taken for its media
     for name in seen:
         file = folder / name
-        excluded = any(one.excludes(path_of(file, one.root)) for one in covering)
+        excluded = any(one.source.excludes(path_of(file, one.root)) for one in covering)
         beside = any(name.startswith(f"{other}.") for other in read)
         ours = name.startswith(CONFIG_NAME) or name.endswith(".keys")
         if not (name in read or excluded or beside or ours or _MEDIA.search(name)):

@@ -135,7 +135,7 @@ def survey(workspace: Workspace, source: Source) -> Survey:
         if source.name not in rules.load(workspace.home).sources():
             scan = workspace.scan(source, known)
     except units.SourceMissing as missing:
-        problem = f"{source.name}: {missing}"
+        problem = str(missing)
     tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
     return Survey(
         source.name,
@@ -178,7 +178,16 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
         reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, [one.problem for one in surveys if one.problem], published != wanted)
+    return Plan(exports, stale, reason, _problems(surveys), published != wanted)
+
+
+def _problems(surveys: Iterable[Survey]) -> list[str]:
+    """What stands in the way, each once with the names of the sources."""
+    names: dict[str, list[str]] = {}
+    for one in surveys:
+        if one.problem:
+            names.setdefault(one.problem, []).append(one.source)
+    return [f"{', '.join(sources)}: {problem}" for problem, sources in names.items()]
 
 
 def current(workspace: Workspace) -> Plan:

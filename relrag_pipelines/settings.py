@@ -8,6 +8,7 @@ below. An unknown key, kind or `RELRAG_*` variable is an error that names the kn
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import os
 import re
 import tomllib
@@ -105,9 +106,17 @@ class Source(BaseModel):
     )
     exclude: list[str] = Field(
         default_factory=list,
-        description="paths below its own that are not read, as glob patterns",
-        examples=[["drafts/*", "*.csv"]],
+        description="files and folders in it that are not read, as glob patterns of their paths",
+        examples=[["drafts", "*.csv"]],
     )
+
+    def excludes(self, path: str) -> bool:
+        """Whether `exclude` names that path, relative to the source's, or a folder that it lies in."""
+        if not self.exclude:
+            return False
+        parts = path.split("/")
+        within = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        return any(fnmatch.fnmatch(one, pattern) for pattern in self.exclude for one in within)
 
     @field_validator("name")
     @classmethod

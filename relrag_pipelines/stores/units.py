@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 import os
 import re
@@ -100,11 +99,7 @@ def scan(
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-
-    def excluded(path: str) -> bool:
-        return any(fnmatch.fnmatch(path, pattern) for pattern in source.exclude)
-
-    units = {unit.path: unit for unit in _walk(root, kind, excluded, taken)}
+    units = {unit.path: unit for unit in _walk(root, kind, source.excludes, taken)}
     if any(path.startswith(HIDDEN) for path in known):
         paths = {hidden(path, hash): path for path in units}
         known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
@@ -214,9 +209,17 @@ def _walk(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bo
 
 
 def _files(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+    def _all_excluded(folder: Path) -> bool:
+        # a path that no pattern can mean but one that means all in the folder, or the folder itself
+        return excluded(f"{path_of(folder, root)}/\0")
+
     for folder, folders, files in os.walk(root, onerror=_refuse):
         inside = Path(folder)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") or _is_maildir(inside / name, kind))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if (not name.startswith(".") or _is_maildir(inside / name, kind)) and not _all_excluded(inside / name)
+        )
         paths = {name: path_of(inside / name, root) for name in sorted(files) if not name.startswith((".", "~$"))}
         read = [
             name

@@ -49,7 +49,9 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
         todo = plans.current(workspace)
         if todo.empty and not full:
             _fail_orphans(workspace)
-            print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
+            print(
+                f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date{_as_seen(todo)}."
+            )
             return _report_failures(workspace, todo)
         ahead = outlook(workspace, todo)
         _print_plan(todo, ahead, workspace.settings.qdrant_url)
@@ -152,7 +154,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
         print(json.dumps({**asdict(todo), **told}, indent=1))
         return WITH_FAILURES if todo.problems else DONE
     if todo.empty:
-        print("Nothing to do: everything is up to date.")
+        print(f"Nothing to do: everything is up to date{_as_seen(todo)}.")
     else:
         _print_plan(todo, ahead, workspace.settings.qdrant_url)
     for said in left_out.look(workspace.settings).said():
@@ -187,6 +189,10 @@ def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
             print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
         else:
             print(left_out.said_of_removed(name))
+
+
+def _as_seen(todo: Plan) -> str:
+    return " with what can be looked at" if todo.problems else ""
 
 
 def _need_sources(workspace: Workspace) -> None:

@@ -64,6 +64,19 @@ def test_what_changed_and_what_is_gone(tmp_path: Path) -> None:
     assert other_reader.changed == ("same.md", "touched.md")
 
 
+@pytest.mark.parametrize("pattern", ["shut", "shut/*", "*/deep"])
+def test_an_excluded_folder_is_not_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    for name in ("a.md", "shut/b.md", "shut/deep/c.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    looked: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: looked.append(Path(folder).name) or scandir(folder))
+    kept = ["a.md", "shut/b.md"] if pattern == "*/deep" else ["a.md"]
+    assert list(scan(tmp_path, exclude=[pattern]).units) == kept
+    assert ("shut" in looked, "deep" in looked) == (pattern == "*/deep", False)
+
+
 def test_a_missing_folder_is_said_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(SourceMissing, match="is not there; mount or restore it"):
         scan(tmp_path / "papers")
