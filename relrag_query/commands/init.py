@@ -66,8 +66,9 @@ def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> left
 
 def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
     print(f"Nothing in {folder} is recognised. What can be read:")
+    width = max(map(len, KINDS))
     for kind in KINDS.values():
-        print(f"  {kind.name:<10} {kind.meaning}")
+        print(f"  {kind.name:<{width}} {kind.meaning}")
     if found.unread:
         print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
     for said in _left_out(folder, config, []).said():

@@ -65,7 +65,7 @@ class Status:
     home: str
     sources: list[SourceStatus]
     generation: dict[str, Any] | None = None
-    """number, published_at, bytes, counts; embedder: whose vectors it holds, empty for none;
+    """number, published_at, bytes on the disk, counts; embedder: whose vectors it holds, empty for none;
     collection and server, where its vectors are on one"""
     evaluations: list[dict[str, float]] = field(default_factory=list)
     """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
@@ -100,7 +100,7 @@ def collect(settings: Settings) -> Status:
     found = Status(settings.archive, str(home), [_source(settings, source) for source in settings.sources])
     try:
         with generations.open_current(home) as current:
-            size_of_files = sum(entry["bytes"] for entry in current.manifest["files"].values())
+            size_of_files = sum(_on_disk(current.path / name) for name in current.manifest["files"])
             kept = {name: current.manifest[name] for name in ("published_at", "counts")}
             kept["embedder"] = current.manifest.get("embedder", "")
             found.generation = {"number": current.number, **kept, "bytes": size_of_files}
@@ -127,6 +127,15 @@ def collect(settings: Settings) -> Status:
     found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)
     return found
+
+
+def _on_disk(path: Path) -> int:
+    """Bytes that a file takes: most of those of the vector store are holes. None where it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0
+    return min(found.st_size, found.st_blocks * 512)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
