@@ -44,10 +44,13 @@ class Claimant:
             return True
         if not file.is_relative_to(self.root):
             return False
-        inside = file.relative_to(self.root)
-        path = path_of(file, self.root)
-        named = self.kind.holds(path) or file.name.lower().endswith(self.kind.companions)
-        return named and not any(part.startswith(".") for part in inside.parts) and not self.source.excludes(path)
+        return self.could_read_at(path_of(file, self.root))
+
+    def could_read_at(self, path: str) -> bool:
+        """The same for what lies at that path in its folder."""
+        named = self.kind.holds(path) or path.lower().endswith(self.kind.companions)
+        hidden = path.startswith(".") or "/." in path
+        return named and not hidden and not self.source.excludes(path)
 
 
 def rivals(settings: Settings, source: Source) -> list[Claimant]:

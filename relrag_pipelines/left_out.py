@@ -114,27 +114,28 @@ def _unread(top: Path, sources: Sequence[Claimant], home: Path, *, everything: b
         )
         covering = [one for one in sources if folder.is_relative_to(one.root)]
         if covering or everything:
-            yield from _unread_here(folder, sorted(names), covering)
+            named = {one.root for one in sources}
+            yield from (file for file in _unread_here(folder, sorted(names), covering) if file not in named)
 
 
 def _unread_here(folder: Path, names: list[str], covering: Sequence[Claimant]) -> Iterator[Path]:
     """The files of one folder that none of the sources reads of those in whose folders it lies."""
     seen = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in _OF_SYSTEMS]
-    read = {name for name in seen if any(_reads(one, folder / name) for one in covering)}
+    above = [(one, f"{path_of(folder, one.root)}/" if folder != one.root else "") for one in covering]
+    read = {name for name in seen if any(_reads(one, f"{place}{name}") for one, place in above)}
     chats_only = covering and all(one.source.kind == "whatsapp" for one in covering)
     if chats_only and any(name.lower().endswith(".txt") for name in read):
         return  # all that lies beside a chat is taken for its media
     for name in seen:
-        file = folder / name
-        excluded = any(one.source.excludes(path_of(file, one.root)) for one in covering)
-        beside = any(name.startswith(f"{other}.") for other in read)
+        excluded = any(one.source.excludes(f"{place}{name}") for one, place in above)
+        beside = any(name[:end] in read for end in range(len(name)) if name[end] == ".")
         ours = name.startswith(CONFIG_NAME) or name.endswith(".keys")
         if not (name in read or excluded or beside or ours or _MEDIA.search(name)):
-            yield file
+            yield folder / name
 
 
-def _reads(one: Claimant, file: Path) -> bool:
-    return one.could_read(file) or (one.source.kind == "code" and recognises(one.kind, file))
+def _reads(one: Claimant, path: str) -> bool:
+    return one.could_read_at(path) or (one.source.kind == "code" and recognises(one.kind, Path(path)))
 
 
 def _suffix(path: str) -> str:

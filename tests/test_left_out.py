@@ -73,6 +73,11 @@ def test_only_the_folders_of_sources_are_looked_into_unless_one_is_named(tmp_pat
     assert left_out.look(found, tmp_path).of_no_kind == ["b.jpg", "photos/a.jpg"]
 
 
+def test_a_file_that_a_source_names_is_read(tmp_path: Path) -> None:
+    put(tmp_path, {"lease.md": "# Lease", "notes.jsonl": '{"id": "a", "text": "b"}\n'})
+    assert look(tmp_path, ("document", "."), ("jsonl", "notes.jsonl")) == []
+
+
 def test_the_words_count_by_suffix_and_name_the_first(tmp_path: Path) -> None:
     for number in range(9):
         put(tmp_path, {f"{number}.JPG": b"\xff\xd8"})
