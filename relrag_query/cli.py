@@ -16,7 +16,6 @@ import typer
 from relrag_pipelines.discreet import discreet, stay_discreet
 
 app = typer.Typer(
-    help="Answers from your own written memory: chats, mail, documents, calls, commits.",
     no_args_is_help=True,
     add_completion=False,
     # rich help pages take four times as long as all the rest
@@ -38,6 +37,23 @@ Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"relrag {version('relrag')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _app(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Answers from your own written memory: chats, mail, documents, calls, commits."""
 
 
 @app.command()

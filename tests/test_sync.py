@@ -99,7 +99,7 @@ def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
     plan = plans.current(todo)
     assert plan.exports == []
     assert {entry.stage for entry in plan.stale} == {"chunks", "embeddings", "edges"}
-    assert {entry.reason for entry in plan.stale if entry.stage == "chunks"} == {"settings changed"}
+    assert {entry.reason for entry in plan.stale if entry.stage == "chunks"} == {"setting chunk_tokens changed"}
     assert sync(config) == 0
     changed = archive.changed(before, archive.contents(home / "lake"))
     assert {path.split("/")[0] for path in changed} <= {"chunks", "embeddings", "asset_asset_edges"}

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_help_imports_nothing_of_the_archive() -> None:
     heavy = ("pyarrow", "duckdb", "pydantic", "numpy", "rich", "dagster", "presidio_analyzer", "qdrant_edge")
     script = f"import sys, relrag_query.cli; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_version_is_told_and_little_is_imported_for_it() -> None:
+    script = (
+        "import sys; from relrag_query import cli; sys.argv = ['relrag', '--version']; code = cli.command()\n"
+        "print(code, [name for name in ('pyarrow', 'pydantic', 'rich', 'dagster') if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout == f"relrag {version('relrag')}\n0 []\n"
 
 
 def test_a_question_imports_neither_dagster_nor_presidio_nor_pandas(config: Path) -> None:
