@@ -116,21 +116,47 @@ _CHANNELS = {
     ),
     "commit": _any(r"\b(?:commits?|pull\s+requests?|repositor(?:y|ies))\b", r"\bcommit(?:u|em|ech)\b"),
 }
+_MAIL, _CHAT = frozenset({"email", "email_attachment"}), frozenset({"whatsapp"})
+_CALL, _MEETING, _COMMIT = (
+    frozenset({"call_recording"}), frozenset({"meeting_transcript"}), frozenset({"git_history", "code"}),
+)  # fmt: skip
+CHANNEL_NAMES = {_MAIL: "mail", _CHAT: "chat", _CALL: "call", _MEETING: "meeting", _COMMIT: "commit"}
+"""types of records -> what one of them is called"""
+_NO_ADDRESS = r"(?!\s+(?:address|of|for|server|account|password)\b)"
 _SAID_IN = {
-    frozenset({"call_recording"}): _any(
+    _MAIL: _any(
+        r"\b(?:in|by|via|from|through)\s+(?:[\w'’]+\s+){0,3}e?-?mails?\b" + _NO_ADDRESS,
+        r"\be?-?mails?\s+(?:from|by|to|with)\b",
+        r"\b(?:which|what|any|all|the|show|list)\s+e?-?mails?\b" + _NO_ADDRESS,
+        r"\be-?mailed\b",
+        r"\bdid\s+\w+(?:\s+\w+)?\s+e?-?mail\b",
+        r"\b(?:v|ve|z|ze|po|do)\s+(?:\w+\s+){0,2}e?-?mail(?:u|ech|ů|em|y)?\b",
+        r"\be?-?mailem\b",
+        r"\be?-?mail(?:y|ů)?\s+(?:od|z|ze)\b",
+        r"\b(?:jaké|které|jaký|který)\s+e?-?mail\w*",
+        r"(?<!\w)(?:ש?[במ]ה?|ה)(?:מיילים|מייל|אימיילים|אימייל|דוא[\"״]?ל)(?!\w)",
+        r"(?<!\w)(?:אילו|איזה)\s+(?:מיילים|מייל|אימיילים|אימייל)(?!\w)",
+    ),
+    _CHAT: _any(
+        r"\b(?:on|in|via|by|over|from|through)\s+(?:[\w'’]+\s+){0,3}(?:whats\s?app|chats?)\b",
+        r"\bwhats\s?app\s+(?:messages?|chats?|groups?)\b|\bwhats\s?apped\b|\btexted\b|\btext\s+messages?\b",
+        r"\b(?:na|v|ve|z|ze|přes|po)\s+(?:\w+\s+){0,2}(?:whats\s?app\w*|watsap\w*|chat(?:u|ě|ech)?)\b",
+        r"(?<!\w)ש?[במ]ה?(?:ווטסאפ|וואטסאפ|ווצאפ|וואצאפ|צ['׳]אט)(?!\w)",
+    ),
+    _CALL: _any(
         r"\b(?:on|in|during|from)\s+(?:\w+\s+){0,3}(?:calls?|recordings?)\b(?!\s+cent)",
         r"\b(?:on|over)\s+the\s+phone\b",
         r"\b(?:v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:hovor(?:u|ech|ů)?|telefonát(?:u|ech|ů)?|nahráv(?:ce|kách|ky))\b",
         r"\bpo\s+telefonu\b",
         r"(?<!\w)ש?ב(?:שיחה|שיחת|שיחות|טלפון|הקלטה|הקלטת)(?!\w)",
     ),
-    frozenset({"meeting_transcript"}): _any(
+    _MEETING: _any(
         r"\b(?:at|in|during|from)\s+(?:\w+\s+){0,3}meetings?\b",
         r"\b(?:in|from)\s+the\s+(?:\w+\s+)?minutes\b(?!\s+(?:after|before|of\s+the\s+game))",
         r"\b(?:na|v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:porad(?:ě|y|ách)|schůz(?:ce|i|ky|kách)|zápis(?:e|u|ech))\b",
         r"(?<!\w)ש?ב(?:פגישה|פגישת|פגישות|ישיבה|ישיבת|ישיבות|פרוטוקול)(?!\w)",
     ),
-    frozenset({"git_history", "code"}): _any(
+    _COMMIT: _any(
         r"\b(?:in|by|with)?\s*(?:which|what)\s+commit\b",
         r"\b(?:in|from)\s+(?:\w+\s+){0,3}commits?\b",
         r"\bwho\s+(?:has\s+)?(?:committed|refactored|merged|reverted)\b",

@@ -31,7 +31,7 @@ class When:
     phrase: str
     """the words that say it"""
     relative: bool
-    """said from today (`last week`): then nothing outside answers; a month or a year may also be a word of the text"""
+    """said from today (`last week`): then nothing outside answers; a month or a day may also be a word of the text"""
 
     def holds(self, first: int | None, last: int | None) -> bool:
         """Whether something from `first` to `last` overlaps the range; what has no time does not."""
@@ -240,7 +240,8 @@ _RELATIVE: dict[str, Reading] = {
     rf"\b(?:last|previous|past)\s+year\b|\b(?:v?loni|lonsk\w+|minul\w+\s+ro[kc]\w*)\b|{_HE}שנה\s+(?:שעברה|הקודמת)(?!\w)"
     r"|(?<!\w)אשתקד(?!\w)": _back("year", 1),
     r"\bthis\s+year\b|\bletos(?:ni\w*)?\b|(?<!\w)[במל]?השנה(?!\w)": _back("year", 0),
-    rf"\b(?:last\s+)?(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
+    rf"\b(?:last|past|minul\w+)\s+(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
+    rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})\s+(?:שעבר|האחרון)(?!\w)": _weekday,
 }
 _ABSOLUTE: dict[str, Reading] = {
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])": _named_day,
@@ -254,6 +255,8 @@ _ABSOLUTE: dict[str, Reading] = {
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\w-])": _named_month,
     rf"{_IN}{_MONTH}": _named_month,
     rf"(?:(?<!\w)[במל]-?|(?<![\w/.,$€₪-])){_YEAR}": _named_year,
+    # a day without more may also be one to come, of which the text speaks
+    rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
 }
 
 
