@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from relrag_query.coverage import Term, coverage, kind_tokens, metadata_tokens, passage_tokens, terms_of, tokens
 from relrag_query.hits import Hit
 from relrag_query.intent import QueryIntent
-from relrag_query.sentences import Unit, asks_for_something, split, units
+from relrag_query.sentences import Unit, asks_for_something, holds_figure, split, units
 
 MOST_SENTENCES = 6
 _OF_ONE_RECORD = 2
@@ -33,6 +33,8 @@ _FULL = 25
 """characters from which a sentence says something by itself"""
 _ASKS_FOR_QUESTIONS = re.compile(r"ask(?:s|ed)?|questions?|(?:ze)?ptal[aiy]?|otázk\w+|שאל(?:ה|ו)?", re.IGNORECASE)
 """words of a question for what somebody asked; then a question is the answer"""
+_WITHOUT = 0.9
+"""what a sentence without a date or a number counts where the question asks for one"""
 _ECHO = 0.5
 """share of a question's words that repeats those of another; then its reply stands by itself"""
 
@@ -75,12 +77,14 @@ def answer(
     least: float,
     said_in: frozenset[str] = frozenset(),
     most: int = MOST_SENTENCES,
+    figures: bool = False,
 ) -> Evidence:
     """The sentences that answer, best first, or in order of time where the question goes across channels.
 
     Sets the display score of each hit that was searched for, to the share of the question that it covers. `least` is
     the share below which nothing is an answer; then there are no sentences. `said_in` are types of records: where some
     of these answer, the others are not quoted. What only asks for something is quoted only where nothing else answers.
+    `most` sentences are quoted; with `figures` those with a date or a number rather than others.
     """
     people = _people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, passage_credit(hit, terms) * (1.0 if _concerns(hit, people) else _OF_OTHERS)) for hit in hits]
@@ -94,7 +98,10 @@ def answer(
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
     found = _sentences(telling, terms)
-    candidates = sorted([one for one in found if not one.asks] or found, key=lambda one: -one.credit)
+    candidates = sorted(
+        [one for one in found if not one.asks] or found,
+        key=lambda one: -one.credit * (_WITHOUT if figures and not holds_figure(one.unit.text) else 1.0),
+    )
     across = QueryIntent.CROSS_CHANNEL in intents
     chosen = _choose(_by_channel(candidates) if across else candidates)[:most]
     if across:

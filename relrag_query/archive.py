@@ -29,7 +29,7 @@ from relrag_query.coverage import PART, Frequencies, Term, passage_tokens, says_
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
-from relrag_query.intent import CHANNEL_NAMES, classify_query_intent, said_in
+from relrag_query.intent import CHANNEL_NAMES, asks_for_figure, classify_query_intent, said_in
 from relrag_query.named import named
 from relrag_query.replies import read_replies
 from relrag_query.results import (
@@ -169,7 +169,8 @@ class Archive:
             if context.when:
                 hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
             least = settings.answer_min_coverage
-            evidence = answer(hits, context.terms, context.intents, least, context.said_in, most)
+            figures = asks_for_figure(question)
+            evidence = answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
         hits += [] if wanted else named(evidence, hits, context)
         written, notice = self._written(context, hits if limit is None else hits[:limit], on_text)
@@ -196,7 +197,12 @@ class Archive:
             when=context.when,
             trace=context.trace,
             written=written,
-            head=self._head(context, wanted, hits, elsewhere=not written and found and evidence.elsewhere),
+            head=self._head(
+                context,
+                wanted,
+                [one.hit for one in listed] or hits,
+                elsewhere=not written and found and evidence.elsewhere,
+            ),
             notice=notice,
         )
 
@@ -205,7 +211,9 @@ class Archive:
     ) -> list[str]:
         """How a question was understood: which days, what is listed, that nothing is said in the channel it names."""
         when = context.when
-        said = [f'"{when.phrase}": {self._days(when.since, when.until)}.'] if when else []
+        # a month or a day may be a word of the text, of a passage of another time
+        timed = when and (when.relative or not hits or any(hit.in_time for hit in hits))
+        said = [f'"{when.phrase}": {self._days(when.since, when.until)}.'] if when and timed else []
         if wanted and hits:
             said.append(listing.told(wanted, hits))
         if elsewhere:

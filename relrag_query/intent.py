@@ -173,6 +173,17 @@ _ALSO = _any(
     r"(?<!\w)(?:גם|בנוסף)(?!\w)",
     r"\b(?:také|taky|rovněž|zároveň|i\s+(?:v|na|ve))\b",
 )
+_SECOND = _any(
+    r"\band\s+(?:did|do|does|was|were|is|are|have|has|what|when|who|where|how|why)\b",
+    r"\ba\s+(?:co|kdy|kdo|kde|jak|proč|kolik|jestli|zda)\b",
+    r"(?<!\w)ו(?:האם|מה|מתי|מי|איפה|איך|כמה)(?!\w)",
+)
+"""where a second question begins"""
+_FIGURE = _any(
+    r"\b(?:when|how\s+(?:much|many|old|long|late|early)|what\s+(?:time|date|day|price|amount|number))\b",
+    r"\b(?:kdy|kolik\w*|kolikát\w*)\b|\bv\s+kolik\b",
+    r"(?<!\w)(?:מתי|כמה|בכמה|ממתי)(?!\w)|(?<!\w)באיז[הו]\s+(?:תאריך|שעה|יום)(?!\w)",
+)
 _FACTS = _any(
     r"\bhow\s+old\s+(?:is|was)\b",
     r"\bwhat\s+is\s+\w+['’]s\s+(?:age|birthday|address|job|phone|number|e-?mail|profession)\b",
@@ -218,19 +229,33 @@ def classify_query_intent(
         or (_KIN.search(plain) and (someone or _SOMEONES.search(plain))),
         QueryIntent.ASSET_THREAD: _THREAD.search(plain),
         QueryIntent.ASSET_ATTACHMENT: _ATTACHMENT.search(plain),
-        QueryIntent.CROSS_CHANNEL: len(kinds) > 1 or channels > 1 or (channels == 1 and _ALSO.search(plain)),
+        QueryIntent.CROSS_CHANNEL: len(kinds) > 1
+        or channels > 1
+        or (channels == 1 and (_ALSO.search(plain) or _in_second_question(plain))),
     }
     return [intent for intent, says in found.items() if says] or [QueryIntent.GENERAL]
 
 
 def said_in(query: str, intents: Sequence[QueryIntent]) -> frozenset[str]:
-    """The types of records in which a question says that it was said: a call, a meeting, a commit.
+    """The types of records in which a question says that it was said: a mail, a chat, a call, a meeting, a commit.
 
     Nothing where it names several, or goes across channels: `and did we discuss it on the call too`.
     """
     plain = bare(query)
     found = [types for types, pattern in _SAID_IN.items() if pattern.search(plain)]
     return found[0] if len(found) == 1 and QueryIntent.CROSS_CHANNEL not in intents else frozenset()
+
+
+def _in_second_question(plain: str) -> bool:
+    """Whether a channel is named only in a second question: `and did we discuss it on the call?`."""
+    second = _SECOND.search(plain)
+    starts = [match.start() for pattern in _SAID_IN.values() if (match := pattern.search(plain))]
+    return second is not None and bool(starts) and min(starts) > second.start()
+
+
+def asks_for_figure(query: str) -> bool:
+    """Whether a question asks when or how much, so that a sentence with a date or a number rather answers it."""
+    return _FIGURE.search(bare(query)) is not None
 
 
 def expansion(intents: Sequence[QueryIntent]) -> Expansion:

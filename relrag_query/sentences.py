@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from relrag_query.calendar_words import MONTH_NUMBER, WEEKDAY_NUMBER
 from relrag_query.hits import Hit, Message
 from relrag_query.when import bare
 
@@ -41,6 +42,10 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 """words that ask for something, as they stand without accents"""
+_DAYS = "|".join(name for name in (*MONTH_NUMBER, *WEEKDAY_NUMBER) if len(name) > 3)
+_FIGURE = re.compile(
+    rf"\d|(?<!\w)[בלמה]{{0,2}}(?:{_DAYS}|tomorrow|noon|midnight|zitra|poledne|מחר|מחרתיים)(?!\w)", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,11 @@ def units(hit: Hit) -> list[Unit]:
         Unit(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
         for place, text in enumerate(texts)
     ]
+
+
+def holds_figure(text: str) -> bool:
+    """Whether a text holds a number, or names a month or a day."""
+    return _FIGURE.search(bare(text)) is not None
 
 
 def asks(text: str, chat: bool = False) -> bool:
