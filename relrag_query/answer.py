@@ -84,7 +84,7 @@ def answer(
     Sets the display score of each hit that was searched for, to the share of the question that it covers. `least` is
     the share below which nothing is an answer; then there are no sentences. `said_in` are types of records: where some
     of these answer, the others are not quoted. What only asks for something is quoted only where nothing else answers.
-    `most` sentences are quoted; with `figures` those with a date or a number rather than others.
+    `most` sentences are quoted; with `figures` of a passage of which only the subject fits rather one with a number.
     """
     people = _people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, passage_credit(hit, terms) * (1.0 if _concerns(hit, people) else _OF_OTHERS)) for hit in hits]
@@ -97,11 +97,8 @@ def answer(
     best = max((hit.weight * credit for hit, credit in judged), default=0.0)
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
-    found = _sentences(telling, terms)
-    candidates = sorted(
-        [one for one in found if not one.asks] or found,
-        key=lambda one: -one.credit * (_WITHOUT if figures and not holds_figure(one.unit.text) else 1.0),
-    )
+    found = _sentences(telling, terms, figures)
+    candidates = sorted([one for one in found if not one.asks] or found, key=lambda one: -one.credit)
     across = QueryIntent.CROSS_CHANNEL in intents
     chosen = _choose(_by_channel(candidates) if across else candidates)[:most]
     if across:
@@ -166,16 +163,25 @@ def _neighbours(terms: Sequence[Term]) -> list[list[Term]]:
     ]
 
 
-def _sentences(hits: Sequence[Hit], terms: Sequence[Term]) -> list[Sentence]:
+def _sentences(hits: Sequence[Hit], terms: Sequence[Term], figures: bool) -> list[Sentence]:
     """What can be quoted of each passage: what holds words of the question, else its first full sentence."""
     found = []
     for hit in hits:
         rated = [_rated(unit, terms) for unit in units(hit)]
         telling = [sentence for own, sentence in rated if own and not _only_known(sentence.unit)]
-        found += telling or [sentence for _, sentence in rated if len(sentence.unit.text) >= _FULL][:1]
+        found += telling or _first([sentence for _, sentence in rated], figures)
     if any(_ASKS_FOR_QUESTIONS.fullmatch(term.said) for term in terms):
         return found
     return [_replied(sentence, terms) for sentence in found]
+
+
+def _first(sentences: Sequence[Sentence], figures: bool) -> list[Sentence]:
+    """The first full sentence, with `figures` the first that holds a date or a number; else that one counts less."""
+    full = [one for one in sentences if len(one.unit.text) >= _FULL]
+    if not figures:
+        return full[:1]
+    telling = [one for one in full if holds_figure(one.unit.text)]
+    return telling[:1] or [replace(one, credit=_WITHOUT * one.credit) for one in full[:1]]
 
 
 def _only_known(unit: Unit) -> bool:

@@ -53,13 +53,13 @@ _ASKING = """
     kontext rozhodl rozhodli přijde přišlo přišel přišla přišly přišli dorazilo dorazil dorazily dostal dostala má máme
 """
 _KIND = {
-    "email": "email mail message מייל הודעה e-mail mail zpráva",
+    "email": "email mail message מייל מיילים הודעה הודעות e-mail e-maily mail maily zpráva zprávy",
     "email_attachment": "email mail attachment attached file document מייל קובץ מצורף נספח příloha soubor",
-    "whatsapp": "whatsapp chat message ווטסאפ צ'אט הודעה zpráva",
-    "call_recording": "call phone recording conversation שיחה טלפון הקלטה hovor telefonát",
-    "meeting_transcript": "meeting minutes פגישה ישיבה schůzka porada",
+    "whatsapp": "whatsapp chat message ווטסאפ צ'אט הודעה הודעות zpráva zprávy",
+    "call_recording": "call phone recording conversation שיחה שיחות טלפון הקלטה hovor hovory telefonát",
+    "meeting_transcript": "meeting minutes פגישה פגישות ישיבה ישיבות schůzka schůzky porada porady",
     "git_history": "commit change repository commit změna",
-    "documentation": "document file מסמך קובץ dokument soubor",
+    "documentation": "document file מסמך מסמכים קובץ קבצים dokument dokumenty soubor soubory",
 }
 """what a record is, in the words that a question may use for it"""
 _PRICE = "+price"
