@@ -185,10 +185,12 @@ class Archive:
             found = bool(evidence.sentences)
         listed = self._located(shown)
         numbers = {source.hit.chunk.chunk_group_id: source.number for source in listed}
+        quotes = [] if written else [quote(sentence, numbers) for sentence in evidence.sentences]
         return Answer(
             question=question,
             found=found,
-            quotes=[] if written else [quote(sentence, numbers) for sentence in evidence.sentences],
+            # a sentence whose source has no room is left out with it
+            quotes=[one for one in quotes if one.sources] or quotes,
             sources=listed,
             closest=[] if found else closest(hits),
             searched=self._searched(context, listed=wanted is not None),

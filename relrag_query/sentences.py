@@ -105,7 +105,8 @@ def asks_for_something(text: str, chat: bool = False) -> bool:
     """Whether a text ends with a question for who, when, how much; not with one for a yes."""
     if chat and _open_without_mark(text):
         return True
-    return _ASKED.search(text) is not None and _ASKING.search(bare(split(text)[-1])) is not None
+    said = [part for part in split(text) if any(map(str.isalpha, part))] if _ASKED.search(text) else []
+    return bool(said) and _ASKING.search(bare(said[-1])) is not None
 
 
 def _open_without_mark(text: str) -> bool:
