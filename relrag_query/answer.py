@@ -17,6 +17,8 @@ from relrag_query.sentences import Unit, asks_for_something, holds_figure, split
 
 MOST_SENTENCES = 6
 _OF_ONE_RECORD = 2
+_SECOND = 0.6
+"""a second sentence of a record covers at least this share of what the first covers"""
 _NEAR_BEST = 0.8
 """a passage that covers less than this share of what the best covers is about something else"""
 _OF_OTHERS = 0.8
@@ -50,11 +52,18 @@ class Sentence:
     """the same said elsewhere"""
     asks: bool = False
     """asks for something, and nobody replies"""
+    replies: bool = False
+    """replies to what asks the same"""
 
     @property
     def hits(self) -> list[Hit]:
         """The passages that say it."""
         return [one.hit for one in (self.unit, *self.also)]
+
+    @property
+    def records(self) -> set[str]:
+        """The records, or chat windows, that say it."""
+        return {hit.chunk.asset_id for hit in self.hits}
 
 
 @dataclass
@@ -200,12 +209,12 @@ def _replied(sentence: Sentence, terms: Sequence[Term]) -> Sentence:
         beyond = unit.hit.reply if asking and _echoes("\n".join(telling), terms) else None
         told = units(beyond) if beyond else []
         full = next((one for one in told if len(one.text) >= _FULL), told[0] if told else None)
-        return replace(sentence, unit=full) if full else replace(sentence, asks=asking)
+        return replace(sentence, unit=full, replies=True) if full else replace(sentence, asks=asking)
     said = f"{reply.sender or ''}: {reply.text}".removeprefix(": ")
     if asking and _echoes("\n".join(telling), terms):
-        return replace(sentence, unit=replace(reply, text=said))
+        return replace(sentence, unit=replace(reply, text=said), replies=True)
     asked = f"{unit.sender or ''}: {unit.text}".removeprefix(": ")
-    return replace(sentence, unit=replace(unit, text=f"{asked}\n{said}"))
+    return replace(sentence, unit=replace(unit, text=f"{asked}\n{said}"), replies=True)
 
 
 def _echoes(text: str, terms: Sequence[Term]) -> bool:
@@ -241,16 +250,17 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
     for candidate in candidates:
         if _said_again(candidate, chosen):
             continue
-        if any(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen):
+        if any(candidate.unit.hit.chunk.asset_id in one.records for one in chosen):
             spare.append(candidate)
         elif len(chosen) < MOST_SENTENCES:
             chosen.append(candidate)
     for candidate in spare:
         if _said_again(candidate, chosen):
             continue
-        beside = [one for one in chosen if one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id]
+        beside = [one for one in chosen if candidate.unit.hit.chunk.asset_id in one.records]
         repeats = any(candidate.unit.text in one.unit.quote or one.unit.text in candidate.unit.quote for one in beside)
-        if len(chosen) < MOST_SENTENCES and len(beside) < _OF_ONE_RECORD and not repeats:
+        telling = candidate.replies or candidate.credit >= _SECOND * max(one.credit for one in beside)
+        if len(chosen) < MOST_SENTENCES and len(beside) < _OF_ONE_RECORD and telling and not repeats:
             chosen.append(candidate)
     return sorted(chosen, key=candidates.index)
 

@@ -137,7 +137,7 @@ class Archive:
             context.when,
             context.intents,
             context.trace,
-            head=self._head(context, wanted, hits),
+            head=self._head(context, wanted, hits) + self._only_near(context, hits),
             searched="" if hits else self._searched(context, listed=wanted is not None),
             missing=[] if hits or wanted else self._missing(context.terms, hits),
         )
@@ -221,6 +221,13 @@ class Archive:
         if elsewhere:
             said.append(f"No {CHANNEL_NAMES[context.said_in]} answers this; what follows is from elsewhere.")
         return said
+
+    def _only_near(self, context: Context, hits: Sequence[Hit]) -> list[str]:
+        """That only the meaning of the query led to the hits, where no hit holds a word of it."""
+        if not hits or any(hit.display_score > 0 for hit in hits):
+            return []
+        words = ", ".join(term.said for term in context.terms if not term.light)
+        return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
 
     def _days(self, since: int | None, until: int | None) -> str:
         """First and last day of a range, by the owner's calendar."""

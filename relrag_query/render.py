@@ -136,7 +136,8 @@ def _hit(number: int, hit: Hit, zone: ZoneInfo) -> Iterator[str]:
     yield safe(f"{number}. {hit_line(hit)}")
     said = "\n".join(_messages(hit, zone)) if hit.messages else textwrap.shorten(hit.text, _EXCERPT, placeholder=" ...")
     yield safe(textwrap.indent(said, "   "))
-    yield safe(f"   {_place(hit, zone, [])}, score {hit.display_score:.2f}")
+    score = f"score {hit.display_score:.2f}" if hit.display_score else "near in meaning"
+    yield safe(f"   {_place(hit, zone, [])}, {score}")
 
 
 def _place(hit: Hit, zone: ZoneInfo, locations: list[str]) -> str:
