@@ -172,6 +172,20 @@ _SAID_IN = {
     ),
 }
 """types of records -> how a question says that the answer stands in one of them"""
+_LISTED = {
+    frozenset({"email"}): _any(r"\be?-?mail(?:s|y|ů)\b", _HE + r"(?:אי)?מיילים(?!\w)"),
+    frozenset({"email", "whatsapp"}): _any(r"\b(?:messages|zpráv[ya]?)\b", _HE + r"הודעות(?!\w)"),
+    frozenset({"email_attachment", "whatsapp_attachment"}): _any(
+        r"\b(?:attachments|přílohy|příloh)\b", _HE + r"(?:צרופות|קבצים\s+מצורפים)(?!\w)"
+    ),
+    _CALL: _any(r"\b(?:calls|hovory|hovorů)\b", _HE + r"שיחות(?!\w)"),
+    _MEETING: _any(r"\b(?:meetings|porady|porad|schůzky|schůzek)\b", _HE + r"(?:פגישות|ישיבות)(?!\w)"),
+    frozenset({"git_history"}): _any(r"\bcommit(?:s|y|ů)\b"),
+    frozenset({"documentation"}): _any(
+        r"\b(?:documents|files|dokumenty|dokumentů|soubory|souborů)\b", _HE + r"(?:מסמכים|קבצים)(?!\w)"
+    ),
+}
+"""types of records -> how a question asks for a list of them"""
 _ALSO = _any(
     r"\b(?:too|also|as\s+well|both|across|everywhere|besides)\b",
     r"(?<!\w)(?:גם|בנוסף)(?!\w)",
@@ -248,6 +262,12 @@ def said_in(query: str, intents: Sequence[QueryIntent]) -> frozenset[str]:
     plain = bare(query)
     found = [types for types, pattern in _SAID_IN.items() if pattern.search(plain)]
     return found[0] if len(found) == 1 and QueryIntent.CROSS_CHANNEL not in intents else frozenset()
+
+
+def types_listed(query: str) -> frozenset[str]:
+    """The types of records that a question for a list asks for: mails, messages, calls; nothing where it names none."""
+    plain = bare(query)
+    return frozenset[str]().union(*(types for types, pattern in _LISTED.items() if pattern.search(plain)))
 
 
 def _in_second_question(plain: str) -> bool:

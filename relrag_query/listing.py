@@ -18,7 +18,7 @@ from relrag_query.answer import Evidence, Sentence
 from relrag_query.coverage import Term, tokens
 from relrag_query.graph import get_asset_neighbors
 from relrag_query.hits import Hit
-from relrag_query.intent import QueryIntent
+from relrag_query.intent import QueryIntent, types_listed
 from relrag_query.retrieve import Context, Step, read_extra, sent_to_many
 from relrag_query.sentences import Unit, turns, units
 from relrag_query.when import bare
@@ -35,6 +35,8 @@ _ABOUT = (
     r"\b(?:about|regarding|concerning|on|for|ohledne|o|pro|kvuli)\s+(?:the\s+)?{0}|(?<!\w)(?:על|לגבי|בנושא)\s+ה?{0}"
 )
 """before a name: then it is what is written of"""
+_ATTACHED = frozenset({"email_attachment", "whatsapp_attachment"})
+"""types of records that come with another one, and are listed by themselves only where they are asked for"""
 _OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
 
 _FROM = """
@@ -49,11 +51,13 @@ _COUNTS = f"SELECT rag_source_type, count(*) {_FROM} {_BY} GROUP BY 1"
 _NEWEST = f"""
     SELECT asset_id, ts, rag_source_type IN ('documentation', 'code') AS by_file,
         row_number() OVER (PARTITION BY coalesce(thread_id, asset_id) ORDER BY ts DESC, asset_id) AS nth
-    {_FROM} {_BY} ORDER BY by_file, nth, ts DESC, asset_id LIMIT $limit
+    {_FROM} {_BY} AND (len($types) > 0 OR NOT ends_with(rag_source_type, '_attachment'))
+    ORDER BY by_file, nth, ts DESC, asset_id LIMIT $limit
 """
 _NOUNS = {
     "email": "mail",
     "email_attachment": "attachment",
+    "whatsapp_attachment": "attachment of a chat",
     "whatsapp": "message",
     "call_recording": "call",
     "meeting_transcript": "meeting",
@@ -80,7 +84,7 @@ class Asked:
 def asked(context: Context) -> Asked | None:
     """What the question asks to be listed; None where it asks for something else."""
     values = _values(context)
-    limited = context.when or context.said_in or values["since"] is not None or values["until"] is not None
+    limited = context.when or values["types"] or values["since"] is not None or values["until"] is not None
     if not limited or _OTHER_INTENTS.intersection(context.intents):
         return None
     rest = [] if only_function_words(context.search_text) else [
@@ -111,7 +115,8 @@ def evidence(hits: Sequence[Hit]) -> Evidence:
 
 def told(wanted: Asked, hits: Sequence[Hit]) -> str:
     """How many records there are: `15 records: 12 mails, 3 calls; 8 of them are listed, newest first.`"""
-    each = ", ".join(_counted(count, kind) for kind, count in wanted.counts.most_common())
+    most_first = sorted(wanted.counts.items(), key=lambda one: (-one[1], one[0]))
+    each = ", ".join(_counted(count, kind) for kind, count in most_first)
     total, listed = wanted.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
     some = f"{listed} of them are listed, " if listed < total else ""
     return f"{total:,} record{'s' * (total != 1)}: {each}; {some}newest first."
@@ -119,7 +124,7 @@ def told(wanted: Asked, hits: Sequence[Hit]) -> str:
 
 def _counted(count: int, kind: str) -> str:
     noun = _NOUNS.get(kind, kind.replace("_", " "))
-    several = noun.replace("piece", "pieces") if noun.startswith("piece") else f"{noun}s"
+    several = re.sub(r"^\w+", r"\g<0>s", noun)
     return f"{count:,} {noun if count == 1 else several}"
 
 
@@ -130,7 +135,7 @@ def _values(context: Context) -> dict[str, Any]:
         "until": where.ts_to,
         "sources": list(where.sources),
         "kinds": list(where.kinds),
-        "types": sorted(context.said_in),
+        "types": sorted(types_listed(context.question) or context.said_in - _ATTACHED),
     }
 
 

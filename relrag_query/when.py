@@ -167,6 +167,13 @@ def _named_month(found: re.Match[str], today: date) -> Days:
     return _month(int(year) if year else today.year - (month > today.month), month)
 
 
+def _month_alone(found: re.Match[str], today: date) -> Days:
+    """A month without a year; behind `from`, `of` and `by` a short one is rather somebody: mails from Jan."""
+    if re.match(r"(?:from|of|by)\s+(?:the\s+)?(?!may)\w{3}$", found.group(), re.IGNORECASE):
+        raise ValueError(found.group())
+    return _named_month(found, today)
+
+
 def _named_months(found: re.Match[str], today: date) -> Days:
     first, last, said = MONTH_NUMBER[_said(found, "first")], _number(found, "month"), _said(found, "year")
     year = int(said) if said else today.year - (last > today.month)
@@ -253,7 +260,7 @@ _ABSOLUTE: dict[str, Reading] = {
     rf"(?<![\w]){_MONTH}{_OF_YEAR}": _named_month,
     rf"(?<!\w)[במל]{_MONTH}{_OF_YEAR}": _named_month,
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\w-])": _named_month,
-    rf"{_IN}{_MONTH}": _named_month,
+    rf"{_IN}{_MONTH}": _month_alone,
     rf"(?:(?<!\w)[במל]-?|(?<![\w/.,$€₪-])){_YEAR}": _named_year,
     # a day without more may also be one to come, of which the text speaks
     rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,

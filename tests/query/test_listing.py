@@ -21,6 +21,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     records = [
         record("gmail:1", "The kitchen will be painted on Friday.", "2025-01-14T08:00:00Z", from_=TAMAR,
                thread_id="kitchen", subject="Kitchen", **MAIL),
+        record("gmail:1:0", "A plan of the kitchen with all its colours.", "2025-01-14T08:00:00Z", from_=TAMAR,
+               thread_id="kitchen", file_name="plan.pdf", source="mail", rag_source_type="email_attachment",
+               parent_asset_id="gmail:1", index_in_parent=0),
         record("gmail:2", "Yellow, please, and not too dark.", "2025-01-14T09:00:00Z", from_=JAN,
                thread_id="kitchen", subject="Re: Kitchen", **MAIL),
         record("gmail:3", "Zítra přijde instalatér, nechte klíč u sousedů.", "2025-01-16T08:00:00Z", from_=JAN,
@@ -67,14 +70,17 @@ def test_a_time_alone_lists_what_it_holds_newest_first(archive: Archive, questio
     answer = archive.ask(question)
     assert [ref[:21] for ref in cited(answer)] == LAST_WEEK
     assert answer.head[0].endswith("from 2025-01-13 to 2025-01-19.")
-    assert answer.head[1] == "8 records: 4 mails, 2 messages, 1 document, 1 meeting; newest first."
+    assert (
+        answer.head[1]
+        == "9 records: 4 mails, 2 messages, 1 attachment, 1 document, 1 meeting; 8 of them are listed, newest first."
+    )
 
 
 def test_hebrew_weeks_begin_on_sunday(archive: Archive) -> None:
     answer = archive.ask("מה קרה בשבוע שעבר?")
     assert answer.head == [
         '"בשבוע שעבר": from 2025-01-12 to 2025-01-18.',
-        "8 records: 4 mails, 3 messages, 1 meeting; newest first.",
+        "9 records: 4 mails, 3 messages, 1 attachment, 1 meeting; 8 of them are listed, newest first.",
     ]
     assert answer.quotes[-1].text == "Dana: On my way\nDana: The boiler is warm again\nTamar: At last"
 
@@ -91,6 +97,12 @@ def test_hebrew_weeks_begin_on_sunday(archive: Archive) -> None:
         ("co psal Jan minulý týden?", ["gmail:3", "meeting:1", "gmail:2"]),
         ("e-maily od Jana", ["gmail:3", "gmail:2"]),
         ("emails from Tamar Levi", ["gmail:1", "gmail:5"]),
+        ("mails from Jan", ["gmail:3", "gmail:2"]),  # nobody says so of January
+        ("meetings of last week", ["meeting:1"]),
+        ("jaké porady byly minulý týden?", ["meeting:1"]),
+        ("אילו פגישות היו בינואר 2025?", ["meeting:1"]),
+        ("what documents came last week?", ["document:1"]),
+        ("what attachments came in January 2025?", ["gmail:1:0"]),
     ],
 )
 def test_a_channel_and_a_person_limit_the_list(archive: Archive, question: str, refs: list[str]) -> None:

@@ -74,6 +74,8 @@ def test_phrases_said_from_today(question: str, first: str | None, last: str | N
     [
         ("mail in January", "2025-01-01", "2025-01-31"),
         ("in March", "2024-03-01", "2024-03-31"),  # the last one that has begun
+        ("from Jan 2024", "2024-01-01", "2024-01-31"),
+        ("since Jan", "2025-01-01", None),
         ("since March 2024", "2024-03-01", None),
         ("before 2024", None, "2023-12-31"),
         ("until February 2024", None, "2024-02-29"),
@@ -110,7 +112,18 @@ def test_phrases_of_the_calendar(question: str, first: str | None, last: str | N
 
 @pytest.mark.parametrize(
     "question",
-    ["may I ask", "march on", "invoice INV-2024", "faktura 2025/0042", "2000 Kč", "$1999", "12,2024", "how do I do it"],
+    [
+        "may I ask",
+        "march on",
+        "invoice INV-2024",
+        "faktura 2025/0042",
+        "2000 Kč",
+        "$1999",
+        "12,2024",
+        "how do I do it",
+        "mails from Jan",
+        "commits by Jan",
+    ],
 )
 def test_what_is_no_time(question: str) -> None:
     assert days(question) is None
