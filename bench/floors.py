@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import duckdb
 import orjson
@@ -39,6 +40,7 @@ _READ = {
 }
 """stage -> the table that it reads and the one that it writes"""
 _TABLES = ("records", "identifiers", "chunks", "asset_asset_edges")
+_UTC = ZoneInfo("UTC")
 _BATCH = 5_000
 
 
@@ -62,7 +64,7 @@ def _files(home: Path, table: str) -> list[Path]:
 def _export(home: Path, place: Path) -> None:
     """Messages by a pattern with datetime, mails by orjson; the private records as they are, written."""
     for chat in sorted((home.parent / "chats").iterdir()):
-        deque(whatsapp_parse.plain(chat), maxlen=0)
+        deque(whatsapp_parse.plain(chat, _UTC), maxlen=0)
     for mails in sorted((home.parent / "mails").iterdir()):
         deque(map(orjson.loads, mails.open("rb")), maxlen=0)
     _write(map(pq.read_table, _files(home, "private")), place)

@@ -201,9 +201,10 @@ def _finish(record: Record, keys: Keys, source: Source, places: list[str]) -> No
     """Fills in what does not depend on the connector; ids that could reveal something become hashes."""
     kind = KINDS[source.kind]
     given = record.asset_id
-    record.asset_id = safe_native_id(given or f"{kind.name}:{record.source_id}", keys)
-    if record.asset_id != given or not given.endswith(f":{record.source_id}"):  # else its parts have been looked at
-        record.source_id = safe_native_id(record.source_id, keys)
+    record.asset_id = safe_native_id(given, keys)
+    if not given or record.asset_id != given or not given.endswith(f":{record.source_id}"):
+        record.source_id = safe_native_id(record.source_id, keys)  # else its parts have been looked at
+    record.asset_id = record.asset_id or f"{kind.name}:{record.source_id}"
     record.thread_id = record.thread_id and safe_native_id(record.thread_id, keys)
     record.parent_asset_id = record.parent_asset_id and safe_native_id(record.parent_asset_id, keys)
     record.parent_ref = record.parent_ref and safe_native_id(record.parent_ref, keys)

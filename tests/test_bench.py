@@ -131,7 +131,7 @@ def test_reading_whatsapp_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     )  # fewer end before the 13th, which decides the order of dates
     monkeypatch.setattr(whatsapp_parse, "write_chat", write_few)
     figures, _ = bench.MEASURES["whatsapp"]()
-    assert [figure.at_most for figure in figures] == [2.0, None]
+    assert [figure.at_most for figure in figures] == [2.0, None, None]
     assert all(figure.ours > 0 and figure.other for figure in figures)
 
 

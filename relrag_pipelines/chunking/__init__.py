@@ -81,7 +81,7 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
         said = [text[passage.start : passage.end] for passage in inside]
         if not inside and (name := file_name or subject):
             inside, said = [Passage(0, 0, None, None)], [name]
-        times = times_of(inside, spoken or [])
+        times = times_of(inside, spoken) if spoken else [(None, None)] * len(inside)
         named: list[str | None] = [None] * len(inside)
         for section, beside in _apart(extra):
             more = passages(beside, [], limit, overlap)

@@ -16,6 +16,7 @@ NEVER = 2**62
 _LETTER = r"\w\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7"  # a combining mark belongs to its letter
 _TOKEN = re.compile(rf"[{_LETTER}]{{1,16}}|[^\s{_LETTER}]")
 _NO_MARKS = bytes(code for code in range(128) if chr(code).isspace() or chr(code).isalnum() or chr(code) == "_")
+_SPACES = bytes(code for code in range(128) if chr(code).isspace())
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*[^\S\n\f]+|[^\S\n\f]*[\n\f]\s*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\"'])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|no|nr|vs|inc|ltd|approx|fig|ing|mgr|bc|judr|mudr|tel|str|ul|tzn|tzv"
@@ -35,8 +36,9 @@ def fits(text: str, limit: int) -> bool:
         return True
     if text.isascii():
         # between two tokens is a space, or one of them is a mark, or they are parts of a word of more than 16 letters
-        marks = len(text.encode().translate(None, _NO_MARKS))
-        if len(text.split()) + 2 * marks + len(text) // 16 <= limit:
+        letters = text.encode()
+        spaces, marks = len(letters) - len(letters.translate(None, _SPACES)), len(letters.translate(None, _NO_MARKS))
+        if spaces + 1 + 2 * marks + len(text) // 16 <= limit:
             return True
     return count_tokens(text) <= limit
 

@@ -36,7 +36,7 @@ NAME, BASE = "catalog.duckdb", "base.duckdb"
 
 _MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
-_BATCH = 2_048
+_BATCH = 1_024
 """passages that are indexed at a time"""
 _COUNTED = 2_000
 """passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
@@ -181,7 +181,7 @@ def _prepare(
     previous: Path | None,
     replaced: Sequence[str] | None,
 ) -> None:
-    """All that the passages need, and they themselves with their indexes."""
+    """All that the passages need, and they themselves."""
     _attach_lake(connection, parts)
     for name in (*_STORED, _HANDLES):
         connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
@@ -200,7 +200,7 @@ def _prepare(
     connection.execute(sql.LOST_APART)
     if replaced is not None and _count(connection, sql.TANGLED):
         raise TangledError
-    for statement in (sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS, *_indexes("chunks")):
+    for statement in (sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS):
         connection.execute(statement)
 
 
@@ -213,7 +213,9 @@ def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[OwnerLi
 
 
 def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
-    """All the other tables, and the file as it stays."""
+    """All the other tables, the indexes, and the file as it stays."""
+    # the vectors are made meanwhile, which takes longer, and by one processor at a time
+    connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_rest(on_top)))
     if not on_top:
@@ -226,7 +228,7 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
 
 def _rest(on_top: bool) -> list[str]:
     """The statements that make all the other tables."""
-    indexes = [statement for name in _STORED if name not in ("chunks", _HANDLES) for statement in _indexes(name)]
+    indexes = [statement for name in _STORED if name != _HANDLES for statement in _indexes(name)]
     kept = [sql.KEPT_REFS] if on_top else []
     related = [links.HANDLES, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
     return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]

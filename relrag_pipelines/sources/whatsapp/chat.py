@@ -22,8 +22,8 @@ _NAME_MAX = 200
 _FOREIGN_LINES = 3
 _PLAIN = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {0x2011: "-"}
 _MARKS = re.compile(f"[{MARKS}]")
-_DIGITS = re.compile(r"\d\S*?\d\S*?\d")
-"""without three of them in a word a text holds no number that is looked for"""
+_DIGITS = re.compile(r"[0-9]\S*?\d\S*?\d")
+"""without three of them in a word a text holds no number that is looked for; `\\d` in front would take twice as long"""
 _LEAD = re.compile(f"^[{MARKS}]+")
 _NUMBERED = re.compile(rf"\n[{MARKS}]*\[?[{MARKS}]*\d")
 """lines that may begin like a message in any form"""
