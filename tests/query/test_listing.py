@@ -72,7 +72,7 @@ def test_a_time_alone_lists_what_it_holds_newest_first(archive: Archive, questio
     assert answer.head[0].endswith("from 2025-01-13 to 2025-01-19.")
     assert (
         answer.head[1]
-        == "9 records: 4 mails, 2 messages, 1 attachment, 1 document, 1 meeting; 8 of them are listed, newest first."
+        == "9 records: 4 mails, 2 messages, 1 document, 1 attachment, 1 meeting; 8 of them are listed, newest first."
     )
 
 
