@@ -35,6 +35,9 @@ _FULL = 25
 """characters from which a sentence says something by itself"""
 _ASKS_FOR_QUESTIONS = re.compile(r"ask(?:s|ed)?|questions?|(?:ze)?ptal[aiy]?|otázk\w+|שאל(?:ה|ו)?", re.IGNORECASE)
 """words of a question for what somebody asked; then a question is the answer"""
+_STOPS = (".", "!", "?", "…", ":")
+_SIGNED = 4
+"""words of a signature or a heading"""
 _WITHOUT = 0.9
 """what a sentence without a date or a number counts where the question asks for one"""
 _ECHO = 0.5
@@ -177,7 +180,7 @@ def _sentences(hits: Sequence[Hit], terms: Sequence[Term], figures: bool) -> lis
     found = []
     for hit in hits:
         rated = [_rated(unit, terms) for unit in units(hit)]
-        telling = [sentence for own, sentence in rated if own and not _only_known(sentence.unit)]
+        telling = [sentence for own, sentence in rated if own and not _signature(sentence.unit, terms)]
         found += telling or _first([sentence for _, sentence in rated], figures)
     if any(_ASKS_FOR_QUESTIONS.fullmatch(term.said) for term in terms):
         return found
@@ -193,10 +196,13 @@ def _first(sentences: Sequence[Sentence], figures: bool) -> list[Sentence]:
     return telling[:1] or [replace(one, credit=_WITHOUT * one.credit) for one in full[:1]]
 
 
-def _only_known(unit: Unit) -> bool:
-    """Whether a line only repeats who wrote, or the subject: a signature or a heading."""
+def _signature(unit: Unit, terms: Sequence[Term]) -> bool:
+    """Whether a line only repeats who wrote, or the subject: a few words, and those that were asked for are of that."""
+    if unit.hit.messages or unit.text[-1:] in _STOPS or len(unit.text.split()) > _SIGNED:
+        return False
     known = tokens("\n".join(part for part in (unit.hit.chunk.from_, unit.hit.chunk.subject) if part))
-    return not unit.hit.messages and tokens(unit.text) <= known
+    said = tokens(unit.text)
+    return all(term.found(known) for term in terms if term.found(said))
 
 
 def _replied(sentence: Sentence, terms: Sequence[Term]) -> Sentence:

@@ -235,7 +235,9 @@ class Archive:
         last = None if until is None else datetime.fromtimestamp(until - 1, self._zone).date()
         if first == last:
             return str(first)
-        return " ".join([*([f"from {first}"] if first else []), *([f"to {last}"] if last else [])])
+        if first is None:
+            return f"until {last}"
+        return f"from {first} to {last}" if last else f"from {first}"
 
     def _written(
         self, context: Context, hits: list[Hit], on_text: Callable[[str], None] | None
@@ -368,7 +370,7 @@ class Archive:
 
     def _missing(self, asked: list[Term], hits: list[Hit]) -> list[str]:
         """A word that one passage alone holds is not counted, but then that passage is among the hits."""
-        rare = [one for one in asked if not (one.light or one.known(self._frequencies))]
+        rare = [one for one in asked if not (one.light or one.timed or one.known(self._frequencies))]
         held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()
         return [one.said for one in rare if one.found(held) <= PART]
 

@@ -35,6 +35,14 @@ _ABOUT = (
     r"\b(?:about|regarding|concerning|on|for|ohledne|o|pro|kvuli)\s+(?:the\s+)?{0}|(?<!\w)(?:על|לגבי|בנושא)\s+ה?{0}"
 )
 """before a name: then it is what is written of"""
+_FILLERS = frozenset(
+    re.findall(
+        r"\w+",
+        """new news recent latest interesting important nove noveho nova novy zajimaveho duleziteho posledni
+        חדש חדשות מעניין חשוב אחרונים אחרונות""",
+    )
+)
+"""words, without accents, that say of what is listed nothing but that it be told"""
 _ATTACHED = frozenset({"email_attachment", "whatsapp_attachment"})
 """types of records that come with another one, and are listed by themselves only where they are asked for"""
 _OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
@@ -88,7 +96,9 @@ def asked(context: Context) -> Asked | None:
     if not limited or _OTHER_INTENTS.intersection(context.intents):
         return None
     rest = [] if only_function_words(context.search_text) else [
-        term for term in context.terms if not (term.light or term.timed)
+        term
+        for term in context.terms
+        if not (term.light or term.timed or bare(term.said).casefold() in _FILLERS)
     ]  # fmt: skip
     names = _named(rest, values, context) if rest else frozenset[str]()
     if names is None:

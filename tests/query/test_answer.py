@@ -30,6 +30,18 @@ def test_a_signature_is_no_answer(tmp_path: Path) -> None:
     assert quotes(answer) == ["Your passport is ready at the consulate, bring 310."]
 
 
+def test_neither_is_a_firm_that_signs(tmp_path: Path) -> None:
+    mail = record("gmail:1", "The order is 12,400 words.\n\nNordwind Vendor Management", subject="Order",
+                  from_="Nordwind Vendor <vendor@x.example>", **MAIL)  # fmt: skip
+    assert quotes(ask(tmp_path, "e-mails regarding Nordwind", mail)) == ["The order is 12,400 words."]
+
+
+def test_the_time_that_is_asked_for_is_no_missing_word(tmp_path: Path) -> None:
+    mail = record("gmail:1", "The order is 12,400 words.", "2025-05-02T08:00:00Z", **MAIL)
+    answer = ask(tmp_path, "what did mum write in May 2024?", mail)
+    assert (answer.found, answer.missing) == (False, ["mum"])
+
+
 def test_what_two_records_say_is_told_once_without_the_rest_of_either(tmp_path: Path) -> None:
     texts = ["We paid 3,640 EUR for the kiln from Rohde.", "The seller takes the kiln back within 14 days if unused."]
     records = [record(f"document:{number}", "\n".join(texts), rag_source_type="documentation") for number in (1, 2)]

@@ -74,7 +74,7 @@ def test_nothing_that_holds_no_word_is_listed(archive: Archive, query: str) -> N
         ({"kinds": ["whatsapp"]}, "7 passages of kind whatsapp"),
         ({"since": "2025-01-28"}, "2 passages in mail, chat, from 2025-01-28"),
         ({"since": "2025-01-13", "until": "2025-01-13"}, "9 passages in mail, chat, 2025-01-13"),
-        ({"sources": ["mail"], "until": "2025-01-01"}, "3 passages in mail, to 2025-01-01"),
+        ({"sources": ["mail"], "until": "2025-01-01"}, "3 passages in mail, until 2025-01-01"),
     ],
 )
 def test_what_was_searched_is_counted_under_the_limits(

@@ -64,7 +64,14 @@ LAST_WEEK = ["document:1", "gmail:4", "gmail:3", "meeting:1", "gmail:2", "gmail:
 
 
 @pytest.mark.parametrize(
-    "question", ["What happened last week?", "last week", "co se stalo minulý týden?", "What came last week?"]
+    "question",
+    [
+        "What happened last week?",
+        "last week",
+        "co se stalo minulý týden?",
+        "What came last week?",
+        "What was new last week?",
+    ],
 )
 def test_a_time_alone_lists_what_it_holds_newest_first(archive: Archive, question: str) -> None:
     answer = archive.ask(question)
@@ -126,6 +133,12 @@ def test_limits_limit_the_list(archive: Archive) -> None:
     assert cited(archive.ask("what came?", since="2025-01-15", until="2025-01-16")) == ["gmail:3", "meeting:1"]
     assert cited(archive.ask("what came last week?", sources=["meetings"])) == ["meeting:1"]
     assert cited(archive.ask("what came last week?", kinds=["gmail"], until="2025-01-14")) == ["gmail:2", "gmail:1"]
+
+
+def test_a_range_may_be_open(archive: Archive) -> None:
+    assert archive.ask("what came before 13 January 2025?").head[0] == '"before 13 January 2025": until 2025-01-12.'
+    assert archive.ask("what came since 17 January 2025?").head[0] == '"since 17 January 2025": from 2025-01-17.'
+    assert cited(archive.ask("what came since 17 January 2025?")) == ["document:1", "gmail:4"]
 
 
 def test_a_time_of_nothing_says_so(archive: Archive) -> None:
