@@ -62,6 +62,8 @@ _KIND = {
     "documentation": "document file מסמך מסמכים קובץ קבצים dokument dokumenty soubor soubory",
 }
 """what a record is, in the words that a question may use for it"""
+_TOLD_BY = {"contact": "number číslo מספר"}
+"""what a record tells without saying so: a card does not call a phone number one"""
 _PRICE = "+price"
 """token of a text that names an amount of money, and of a question for one"""
 _PRICE_WORDS = """
@@ -256,7 +258,8 @@ def says_time(chunk: Chunk, when: When) -> bool:
 @functools.cache
 def kind_tokens(rag_source_type: str) -> frozenset[str]:
     """The words that a question may use for what a record is."""
-    return tokens(_KIND.get(rag_source_type, rag_source_type.replace("_", " ")))
+    said = _KIND.get(rag_source_type, rag_source_type.replace("_", " "))
+    return tokens(f"{said} {_TOLD_BY.get(rag_source_type, '')}")
 
 
 @functools.cache

@@ -54,10 +54,12 @@ _FROM = """
     AND (len($types) = 0 OR list_contains($types, rag_source_type))
 """
 _BY = """ AND (len($names) = 0 OR list_contains($names, "from") OR list_has_any($names, participants))"""
+_BY_FILE = ("documentation", "code")
+"""types of records whose time is that of a file, which may just have been copied"""
 _NAMES = f'SELECT DISTINCT unnest(list_append(participants, "from")) {_FROM}'
 _COUNTS = f"SELECT rag_source_type, count(*) {_FROM} {_BY} GROUP BY 1"
 _NEWEST = f"""
-    SELECT asset_id, ts, rag_source_type IN ('documentation', 'code') AS by_file,
+    SELECT asset_id, ts, rag_source_type IN {_BY_FILE} AS by_file,
         row_number() OVER (PARTITION BY coalesce(thread_id, asset_id) ORDER BY ts DESC, asset_id) AS nth
     {_FROM} {_BY} AND (len($types) > 0 OR NOT ends_with(rag_source_type, '_attachment'))
     ORDER BY by_file, nth, ts DESC, asset_id LIMIT $limit
@@ -198,7 +200,7 @@ def _newest(wanted: Asked, context: Context, most: int) -> list[Hit]:
     kept = sorted(found, key=lambda hit: id(hit) in bulk)[:most]
     _read_messages(kept, wanted, context)
     context.note("list", f"{sum(wanted.counts.values())} records, {len(kept)} passages of them listed")
-    return sorted(kept, key=_latest, reverse=True)
+    return sorted(kept, key=lambda hit: (hit.chunk.rag_source_type in _BY_FILE, -_latest(hit)))
 
 
 def _latest(hit: Hit) -> int:

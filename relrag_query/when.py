@@ -231,7 +231,7 @@ _RELATIVE: dict[str, Reading] = {
     r"\bday\s+before\s+yesterday\b|\bpredevcirem\b|(?<!\w)שלשום(?!\w)": _back("day", 2),
     rf"\byesterday\b|\bvcera(?:jsi\w*)?\b|{_HE}אתמול(?!\w)": _back("day", 1),
     rf"\btoday\b|\bdnes(?:ka|ni\w*)?\b|{_HE}היום(?!\w)": _back("day", 0),
-    r"\b(?:last|past|this|over\s+the)\s+weekend\b|\bo\s+vikendu\b|(?<!\w)ב?סוף\s+השבוע(?!\w)": _weekend,
+    r"\b(?:last|past)\s+weekend\b|\bminul\w+\s+vikend\w*|(?<!\w)ב?סוף\s+השבוע\s+(?:שעבר|האחרון)(?!\w)": _weekend,
     rf"\b(?:last|past|posledni(?:ch)?)\s+{_COUNT}{_UNIT}": _lately,
     rf"{_COUNT}ה?{_UNIT}\s+האחרונ(?:ים|ות)(?!\w)": _lately,
     rf"\b{_COUNT}{_UNIT}\s+ago\b": _ago,
@@ -262,6 +262,7 @@ _ABSOLUTE: dict[str, Reading] = {
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\w-])": _named_month,
     rf"{_IN}{_MONTH}": _month_alone,
     rf"(?:(?<!\w)[במל]-?|(?<![\w/.,$€₪-])){_YEAR}": _named_year,
+    r"\b(?:this|over\s+the)\s+weekend\b|\bo\s+vikendu\b|(?<!\w)ב?סוף\s+השבוע(?!\w)": _weekend,
     # a day without more may also be one to come, of which the text speaks
     rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
 }

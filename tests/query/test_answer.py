@@ -36,6 +36,13 @@ def test_neither_is_a_firm_that_signs(tmp_path: Path) -> None:
     assert quotes(ask(tmp_path, "e-mails regarding Nordwind", mail)) == ["The order is 12,400 words."]
 
 
+def test_a_card_tells_the_number_of_who_is_asked_for(tmp_path: Path) -> None:
+    card = record("contacts:1", "phone: 04-8123456", subject="Omer Sagi", rag_source_type="contact")
+    note = record("jsonl:1", "Sold vase number 3 to the hotel for 390.", rag_source_type="jsonl")
+    answer = ask(tmp_path, "What is the phone number of Omer?", card, note)
+    assert [source.hit.chunk.asset_id for source in answer.sources] == ["contacts:1"]
+
+
 def test_the_time_that_is_asked_for_is_no_missing_word(tmp_path: Path) -> None:
     mail = record("gmail:1", "The order is 12,400 words.", "2025-05-02T08:00:00Z", **MAIL)
     answer = ask(tmp_path, "what did mum write in May 2024?", mail)

@@ -96,6 +96,7 @@ def test_phrases_said_from_today(question: str, first: str | None, last: str | N
         ("בינואר 2024", "2024-01-01", "2024-01-31"),
         ("ב-2024", "2024-01-01", "2024-12-31"),
         # who comes on Monday may have been said before
+        ("leave it over the weekend", "2025-01-18", "2025-01-19"),
         ("on Monday", "2025-01-13", "2025-01-13"),
         ("v pátek", "2025-01-17", "2025-01-17"),
         ("ביום שני", "2025-01-13", "2025-01-13"),
