@@ -25,7 +25,7 @@ from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import graph, listing, passages
 from relrag_query.answer import answer
 from relrag_query.chat_models import AnswerError, writer
-from relrag_query.coverage import PART, Frequencies, Term, passage_tokens, says_time, terms
+from relrag_query.coverage import PART, Frequencies, passage_tokens, says_time, terms
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
@@ -139,7 +139,7 @@ class Archive:
             context.trace,
             head=self._head(context, wanted, hits) + self._only_near(context, hits),
             searched="" if hits else self._searched(context, listed=wanted is not None),
-            missing=[] if hits or wanted else self._missing(context.terms, hits),
+            missing=[] if hits or wanted else self._missing(context, hits),
         )
 
     def ask(
@@ -194,7 +194,7 @@ class Archive:
             sources=listed,
             closest=[] if found else closest(hits),
             searched=self._searched(context, listed=wanted is not None),
-            missing=[] if wanted else self._missing(context.terms, hits),
+            missing=[] if wanted else self._missing(context, hits),
             intents=context.intents,
             when=context.when,
             trace=context.trace,
@@ -368,9 +368,14 @@ class Archive:
             source.locations = known.get(records[source.number], [])
         return listed
 
-    def _missing(self, asked: list[Term], hits: list[Hit]) -> list[str]:
-        """A word that one passage alone holds is not counted, but then that passage is among the hits."""
-        rare = [one for one in asked if not (one.light or one.timed or one.known(self._frequencies))]
+    def _missing(self, context: Context, hits: list[Hit]) -> list[str]:
+        """Words that no passage holds; of the time that is asked for only where nothing is of that time.
+
+        A word that one passage alone holds is not counted, but then that passage is among the hits.
+        """
+        rare = [one for one in context.terms if not (one.light or one.known(self._frequencies))]
+        if any(one.timed for one in rare) and self._vectors.count(context.within):
+            rare = [one for one in rare if not one.timed]
         held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()
         return [one.said for one in rare if one.found(held) <= PART]
 

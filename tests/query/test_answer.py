@@ -45,8 +45,9 @@ def test_a_card_tells_the_number_of_who_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_time_that_is_asked_for_is_no_missing_word(tmp_path: Path) -> None:
     mail = record("gmail:1", "The order is 12,400 words.", "2025-05-02T08:00:00Z", **MAIL)
-    answer = ask(tmp_path, "what did mum write in May 2024?", mail)
+    answer = ask(tmp_path, "what did mum write in May 2025?", mail)
     assert (answer.found, answer.missing) == (False, ["mum"])
+    assert ask(tmp_path, "who won the cup in 1998?", mail).missing == ["won", "cup", "1998"]
 
 
 def test_what_two_records_say_is_told_once_without_the_rest_of_either(tmp_path: Path) -> None:
