@@ -107,7 +107,7 @@ def create(path: Path) -> Keys:
     return keys
 
 
-_REVEALING = re.compile(r"@|(?:\d[^\w\n]{0,3}){7}")
+_REVEALING = re.compile(r"[@＠﹫]|%40|(?:\d[^\w\n]{0,3}){7}|(?<!\d)\d{3,4}_\d{3}_\d{3,4}(?!\d)")
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 """a day, as names of files hold it: `meeting-2025-01-08.txt`"""
 _OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
@@ -120,9 +120,9 @@ _HARMLESS = re.compile(rf"{_PART}(?::{_PART})*")
 def safe_native_id(native_id: str, keys: Keys) -> str:
     """The id with every part that could hold an address or a phone number replaced by its keyed hash.
 
-    Parts are separated by colons; one that holds `@` or seven digits is replaced, unless it is a hash or a time; the
-    digits of a day do not count. Ids stand in every table and must mean one record under any policy, so they are never
-    redacted, only replaced by part. The rule is wider than a phone number on purpose.
+    Parts are separated by colons; one that holds `@` or seven digits, or `777_123_456`, is replaced, unless it is a
+    hash or a time; the digits of a day do not count. Ids stand in every table and must mean one record under any
+    policy, so they are never redacted, only replaced by part. The rule is wider than a phone number on purpose.
     """
     return safe_id(native_id, keys.id_hash)
 

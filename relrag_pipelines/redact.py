@@ -3,6 +3,9 @@
 Ids are not redacted: the export made them safe whatever the policy, so that they mean one record under all of them.
 They are looked at once more, and one that still shows personal data is replaced by its keyed hash. A record that
 cannot be redacted is left out and reported.
+
+A record may know that a number is a phone: its sender is one, a card or a call names it as one. Then it is one in all
+of that record, however it looks. And what goes from the text goes from the record's numbers, where no word is near.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines import json_strings, known_phones
 from relrag_pipelines.pii import Change, PIIRedactor, RedactionError, apply, pseudonyms
 from relrag_pipelines.records import Record, arrow_schema
 
@@ -32,12 +36,11 @@ _OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
 """hashes and local times"""
 _OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
 _QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
-_TELLING_ID = r"@|(?:\p{Nd}\P{Nd}{0,3}){7}"
+_TELLING_ID = r"[@＠﹫]|%40|(?:\p{Nd}\P{Nd}{0,3}){7}"
 COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
 """the hash of a commit; nine digits in a row in it are no ID"""
-_LONG_NUMBER = 10**6
-"""from here on a number in JSON can be a phone or a card"""
-
+_LEAST_PART = 6
+"""letters and digits of a number from which on it tells of another that holds it"""
 Bad = npt.NDArray[np.bool_]
 """which rows could not be redacted"""
 
@@ -65,28 +68,35 @@ def redact_records(
     schema = arrow_schema(Record)
     records = records.select(schema.names).cast(schema)
     parts, failed = [schema.empty_table()], []
+    columns = [name for name in schema.names if name not in _KEPT | _IDS]
     if not redactor.enabled:
         return records.sort_by("asset_id"), []
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
-        redacted, bad = _redacted(rows, redactor, channel)
-        parts.append(redacted.filter(pa.array(~bad)))
-        failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
+        for some, phones in known_phones.by_phones(rows, redactor, channel, columns):
+            redacted, bad = _redacted(some, redactor, channel, phones)
+            parts.append(redacted.filter(pa.array(~bad)))
+            failed += [(asset_id, FAULT) for asset_id in some["asset_id"].filter(pa.array(bad)).to_pylist()]
     return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
 
 
-def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.Table, Bad]:
-    hint = f"{redactor.hint(channel)}|{pseudonyms.PATTERN}" if redactor.hint(channel) else ""
+def _redacted(
+    rows: pa.Table, redactor: PIIRedactor, channel: str, phones: tuple[str, ...] = ()
+) -> tuple[pa.Table, Bad]:
+    hint = redactor.hint(channel) if all(any(map(str.isdecimal, one)) for one in phones) else ""
+    hint = f"{hint}|{pseudonyms.PATTERN}" if hint else ""
     passes: dict[str, list[list[Change]]] = {}
+    replaced: dict[str, dict[str, str]] = {}
 
     def redact(text: str) -> str:
-        return redactor.redact(pseudonyms.disarm(text), channel)
+        return redactor.redact(pseudonyms.disarm(text), channel, phones)
 
     def redact_text(text: str) -> str:
         armless = pseudonyms.disarm(text)
-        passes[text] = list(redactor.passes(armless, channel))
+        passes[text] = list(redactor.passes(armless, channel, phones))
         for changes in passes[text]:
+            replaced.setdefault(text, {}).update((_compact(armless[one.start : one.end]), one.new) for one in changes)
             armless = apply(armless, changes)
         return armless
 
@@ -95,7 +105,7 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
         return "#".join(part if COMMIT.fullmatch(part) else redact(part) for part in text.split("#"))
 
     def redact_json(text: str) -> str:
-        return orjson.dumps(_redact_json(_parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
+        return orjson.dumps(_redact_json(json_strings.parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
 
     changes_of = {"text": redact_text, "extra": redact_json, "locations": redact_location}
     bad = np.zeros(rows.num_rows, dtype=bool)
@@ -110,6 +120,7 @@ def _redacted(rows: pa.Table, redactor: PIIRedactor, channel: str) -> tuple[pa.T
             column, wrong = _mapped(column, change, hint)
             bad |= wrong
         columns[field.name] = column
+    columns["numbers"] = _as_in_text(rows, columns["numbers"], replaced)
     for name in ("pages", "spoken"):
         columns[name] = _moved_offsets(rows, name, passes)
     return pa.table(columns, schema=rows.schema), bad
@@ -163,14 +174,6 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, Bad]:
     return words.take(encoded.indices), _among(encoded.indices, bad)
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        fault = "extra is no JSON"
-    raise RedactionError(fault)  # outside the except block: the first error holds the text
-
-
 def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix("git:"))
@@ -182,7 +185,7 @@ def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
         for key, one in value.items():
             found[_unused(redact(key), found)] = _redact_json(one, redact)
         return found
-    if isinstance(value, int) and abs(value) >= _LONG_NUMBER:
+    if isinstance(value, int) and abs(value) >= json_strings.LONG_NUMBER:
         redacted = redact(str(value))
         return value if redacted == str(value) else redacted
     return value
@@ -192,6 +195,31 @@ def _unused(key: str, taken: Iterable[str]) -> str:
     """The key, numbered where redaction made two alike."""
     numbered = (f"{key} ({count})" for count in itertools.count(2))
     return next(one for one in itertools.chain([key], numbered) if one not in taken)
+
+
+def _as_in_text(rows: pa.Table, numbers: pa.Array, replaced: dict[str, dict[str, str]]) -> pa.Array:
+    """The numbers, with what was replaced in the text replaced as it was there; words around decide only there."""
+    texts, listed = rows["text"].to_pylist(), numbers.to_pylist()
+    touched = [row for row, text in enumerate(texts) if listed[row] and text in replaced]
+    for row in touched:
+        gone = replaced[texts[row]]
+        listed[row] = [_replaced_as(one, gone) for one in listed[row]]
+    return pa.array(listed, numbers.type) if touched else numbers
+
+
+def _replaced_as(number: str, gone: dict[str, str]) -> str:
+    compact = _compact(number)
+    if compact in gone:
+        return gone[compact]
+    if len(compact) < _LEAST_PART:
+        return number
+    return next(
+        (new for one, new in gone.items() if compact in one or (len(one) >= _LEAST_PART and one in compact)), number
+    )
+
+
+def _compact(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).upper()
 
 
 def _moved_offsets(rows: pa.Table, name: str, passes: dict[str, list[list[Change]]]) -> pa.Array:

@@ -58,7 +58,7 @@ class Policy(BaseModel):
     )
 
 
-_EVERYDAY = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER"]
+_EVERYDAY = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER"]
 
 POLICIES: dict[str, dict[str, Any]] = {
     "whatsapp": {

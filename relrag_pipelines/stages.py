@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines import chunking, embedders, links, redact
+from relrag_pipelines import chunking, embedders, json_strings, links, pii, redact
 from relrag_pipelines.embedders import passages
 from relrag_pipelines.identity.identifiers import identifiers
 from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
@@ -120,7 +120,8 @@ def policy(workspace: Workspace, source: Source) -> Any:
     """All that decides how a source is redacted."""
     settings = workspace.settings
     policies = {name: policy.model_dump() for name, policy in settings.pii_policies.items()}
-    return [settings.pii_redaction_enabled, policies, workspace.channel(source), workspace.keys.fingerprint]
+    keys = workspace.keys.fingerprint
+    return [settings.pii_redaction_enabled, policies, workspace.channel(source), keys, pii.VERSION]
 
 
 STAGES = (
@@ -282,7 +283,7 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[s
         rows = rows.take(pa.array(range(0, rows.num_rows, -(-rows.num_rows // few) or 1), pa.int64()))
         for row in rows.to_pylist():
             channel = redact.channel_of(row["rag_source_type"], workspace.channel(source))
-            row["extra"] = redact.without_refs(row["extra"])
+            row["extra"] = list(json_strings.shown(redact.without_refs(row["extra"])))
             texts = _strings([value for name, value in row.items() if name not in _IDS])
             found[month] += sum(
                 bool(workspace.redactor.detect(redact.COMMIT.sub("-", text), channel)) for text in texts

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import gc
 import itertools
 import os
 import signal
@@ -128,6 +129,16 @@ def _settled(result: Result) -> Future[Result]:
     return future
 
 
+def collect_seldom() -> None:
+    """Lets Python look for garbage seldom, and never among what is there now.
+
+    Rows come in large batches without cycles, and what has been imported stays: looking for garbage finds none, and
+    takes a quarter of the time of reading a chat.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
+
+
 def _begin() -> None:
     """In a worker: ends with the process that it works for, also when that one is killed, and says nothing.
 
@@ -157,3 +168,4 @@ def _import() -> None:
     from relrag_pipelines.stores import vectors
 
     assert stages.STAGES and vectors.KEYWORDS
+    collect_seldom()

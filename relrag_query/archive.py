@@ -50,7 +50,7 @@ Moment = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
 _ASK: tuple[Step, ...] = (*SEARCH, read_replies, add_siblings, neighborhood)
-_PERSONAL = re.compile(r"[\d@]")
+_PERSONAL = re.compile(r"[\d@＠﹫([{]")
 """a question without digit or @ holds no personal data that is replaced in the index"""
 
 

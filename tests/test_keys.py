@@ -23,6 +23,11 @@ from relrag_pipelines.stores import failpoints
         ("12345-2025-01-08-67", False),
         ("99992025-01-08", False),
         ("someone@firma.example", False),
+        ("someone＠firma.example", False),
+        ("someone%40firma.example", False),
+        ("call_777_123_456", False),
+        ("call_052_123_4567.m4a", False),
+        ("scan_2024_01_13_001.pdf", True),
     ],
 )
 def test_a_day_in_an_id_is_no_phone_number(native_id: str, kept: bool, keys: Keys) -> None:
@@ -32,7 +37,10 @@ def test_a_day_in_an_id_is_no_phone_number(native_id: str, kept: bool, keys: Key
 _PARTS = st.one_of(
     st.from_regex(r"[a-z_]{0,9}", fullmatch=True),
     st.from_regex(r"[a-z_]{0,2}[0-9]{6,8}", fullmatch=True),
-    st.from_regex(r"[0-9a-f]{14,18}|20250114T093[0-9]{2,4}|[0-9]{3}[-. ][0-9]{3,4}|a@b[.]c", fullmatch=True),
+    st.from_regex(
+        r"[0-9a-f]{14,18}|20250114T093[0-9]{2,4}|[0-9]{3}[-. ][0-9]{3,4}|[0-9]{3}_[0-9]{3}_[0-9]{3}|a@b[.]c",
+        fullmatch=True,
+    ),
     st.text("abc019:@-_T\n", max_size=12),
 )
 
@@ -40,7 +48,7 @@ _PARTS = st.one_of(
 @given(st.lists(_PARTS, min_size=1, max_size=4).map(":".join))
 def test_every_part_that_could_reveal_something_is_replaced_and_no_other(native_id: str) -> None:
     keys = Keys(b"i" * 32, b"p" * 32, "k1")
-    revealing = re.compile(r"@|(?:\d[^\w\n]{0,3}){7}")
+    revealing = re.compile(r"[@＠﹫]|%40|(?:\d[^\w\n]{0,3}){7}|(?<!\d)\d{3,4}_\d{3}_\d{3,4}(?!\d)")
     date = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
     own = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
     expected = [

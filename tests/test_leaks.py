@@ -54,7 +54,8 @@ def personal(count: int) -> list[str]:
                 f"planted{number}.{numbered(chance, 6)}@example.org",
                 card + luhn.calc_check_digit(card),
                 f"CZ{mod_97_10.calc_check_digits(account + 'CZ')}{account}",
-            )[number % 4]
+                f"731 {numbered(chance, 2)}9 {numbered(chance, 2)}7",
+            )[number % 5]
         )
     return found
 
@@ -107,7 +108,7 @@ def contents(home: Path) -> Iterator[tuple[str, bytes]]:
                     yield f"{name} {table}", repr(rows).encode()
 
 
-SHAPE = re.compile(rb"052-?\d{7}|planted\d+\.\d+@example\.org|4\d{15}|CZ\d{22}")
+SHAPE = re.compile(rb"052-?\d{7}|planted\d+\.\d+@example\.org|4\d{15}|CZ\d{22}|731 ?\d\d9 ?\d\d7")
 """what every personal value looks like"""
 
 
@@ -115,7 +116,7 @@ def found(home: Path) -> list[str]:
     """Where any value of that shape stands outside private/, in UTF-8 or UTF-16."""
     everything = list(contents(home))
     assert len(everything) > 100
-    planted = {form.encode() for value in personal(1000) for form in (value, value.replace("-", ""))}
+    planted = {form.encode() for value in personal(1000) for form in (value, re.sub("[- ]", "", value))}
     # without its zeros UTF-16 reads like ASCII, and a file of Qdrant's is a thousandth of its size
     looked_alike = [(one, name) for name, held in everything for one in SHAPE.findall(held.replace(b"\0", b""))]
     return [f"{one!r} in {name}" for one, name in looked_alike if one in planted]

@@ -118,6 +118,22 @@ def test_a_policy_redoes_redaction_and_what_follows_but_reads_no_file(config: Pa
     assert not any("<PHONE_NUMBER:" in text for text in texts)
 
 
+def test_what_is_found_otherwise_is_redacted_again(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from relrag_pipelines import pii
+    from relrag_pipelines import plan as plans
+
+    sync(config)
+    assert plans.current(archive.workspace(config)).empty
+    monkeypatch.setattr(pii, "VERSION", pii.VERSION + 1)
+    plan = plans.current(archive.workspace(config))
+    assert plan.exports == []
+    assert {"redacted", "identifiers"} <= {entry.stage for entry in plan.stale}
+    assert sync(config) == 0
+    assert plans.current(archive.workspace(config)).empty
+    home = archive.workspace(config).home
+    assert [path.name for path in (home / "published").iterdir() if path.name.isdigit()] == ["2"]  # nothing older stays
+
+
 def test_a_bad_file_is_a_failure_and_the_rest_is_indexed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (config.parent / "chats" / "WhatsApp Chat with Nobody.txt").write_bytes(b"")
     with (config.parent / "notes.jsonl").open("a") as file:

@@ -15,14 +15,19 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import PIIRedactor, RedactionError, emails, phones
+from relrag_pipelines.pii import PIIRedactor, RedactionError, emails, lookalikes, phones
 from relrag_pipelines.pii.pseudonyms import disarm
+from relrag_pipelines.pii.spans import Span
 from relrag_pipelines.records import Identifier, arrow_schema, to_table
 from relrag_pipelines.redact import channel_of
 
 _JID = re.compile(r"(?P<user>[\w.-]+?)(?::\d+)?@(?P<server>c\.us|s\.whatsapp\.net|lid)", re.ASCII)
 """an account as WhatsApp's databases write it; the part behind a colon names the device"""
 _GROUP = re.compile(r"[\w.-]+@g\.us", re.ASCII)
+_NUMBER = re.compile(
+    "^\\(?\\d(?:[\\s().\\-_/\u2010-\u2015]{0,3}\\d){6,14}$|(?<![\\w@.])\\(?\\d(?:[\\s().\\-]{0,3}\\d){8,14}(?![\\w@.])"
+)
+"""a number that no form tells of, by itself or of nine digits beside a name"""
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _AROUND_NAMES = " \t\n\u00a0\u202f\"'<>()[],;:~-\u2013\u2014|/"
 _FEWEST_DIGITS = 7
@@ -49,7 +54,7 @@ def identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, channel: s
     def claims(text: str, policy: str) -> list[tuple[str, str, str]]:
         try:
             return [
-                (one.kind, redactor.redact(disarm(one.value), policy), keys.pseudonym(one.kind, one.normalised))
+                (one.kind, _said(one, redactor, policy), keys.pseudonym(one.kind, one.normalised))
                 for one in parse(text, chat=policy == "whatsapp")
             ]
         except RedactionError:
@@ -80,12 +85,20 @@ def parse(text: str, chat: bool = False) -> list[Named]:
         return [one for pair in getaddresses([text]) for one in parse(" ".join(pair), chat)]
     found = [Named("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
     rest = _without(text, addresses)
-    numbers = [one for one in phones.find(rest) if _tells(rest[one.start : one.end])]
+    numbers = [one for one in phones.find(rest) if _tells(rest[one.start : one.end])] or [
+        Span(*match.span(), 1.0) for match in _NUMBER.finditer(lookalikes.covered(rest))
+    ]
     found += [Named("phone", rest[a:b], phones.normalise(rest[a:b])) for a, b, _ in numbers]
     name = " ".join(_without(rest, numbers).split()).strip(_AROUND_NAMES)
     if any(map(str.isalpha, name)):
         found.append(Named("whatsapp" if chat else "name", name, unicodedata.normalize("NFKC", name).casefold()))
     return found
+
+
+def _said(one: Named, redactor: PIIRedactor, policy: str) -> str:
+    """The value as the policy allows; what names somebody by a number is a phone, however it looks."""
+    value = disarm(one.value)
+    return redactor.redact(value, policy, [value]) if one.kind == "phone" else redactor.redact(value, policy)
 
 
 def _account(account: re.Match[str]) -> list[Named]:

@@ -5,6 +5,9 @@ e-mail addresses, phone numbers and numbers with a checksum. They are plain func
 presidio.py registers them in Presidio's engine, and lends from it every kind that has no function here.
 """
 
-from relrag_pipelines.pii.redactor import Change, PIIEntity, PIIRedactor, PolicyError, RedactionError, apply
+from relrag_pipelines.pii.redactor import Change, PIIEntity, PIIRedactor, PolicyError, RedactionError, apply, written
 
-__all__ = ["Change", "PIIEntity", "PIIRedactor", "PolicyError", "RedactionError", "apply"]
+__all__ = ["VERSION", "Change", "PIIEntity", "PIIRedactor", "PolicyError", "RedactionError", "apply", "written"]
+
+VERSION = 2
+"""raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""

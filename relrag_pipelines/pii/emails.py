@@ -11,6 +11,7 @@ import unicodedata
 
 import regex
 
+from relrag_pipelines.pii.seen import as_seen, plain
 from relrag_pipelines.pii.spans import Span
 
 SCORE = 0.95
@@ -19,16 +20,19 @@ LONGEST_DOMAIN = 1024
 
 # Matched backwards from the @, so that a long run of letters without an @ costs nothing.
 _LOCAL = regex.compile(r"(?r)\w[!#$%&'*+\-/=?^_`{|}~.\w]*")
+_QUOTED = regex.compile(r'(?r)"[^"\n]{1,64}"')
 _DOMAIN = regex.compile(r"(?:\w+(?:-+\w+)*\.)+[^\W\d_]\w*(?:-+\w+)*")
 _HEBREW_PREFIX = regex.compile(r"[\u05d0-\u05ea]+[-\u05be]?(?=[A-Za-z0-9])")
 
 
+@as_seen
 def find(text: str) -> list[Span]:
     """Addresses in the text. Hebrew letters glued to the front (a preposition) do not belong to an address."""
     spans: list[Span] = []
     done, at = 0, text.find("@")
     while at >= 0:
-        local, domain = _LOCAL.match(text, done, at), _DOMAIN.match(text, at + 1, at + LONGEST_DOMAIN)
+        local = _LOCAL.match(text, done, at) or _QUOTED.match(text, done, at)
+        domain = _DOMAIN.match(text, at + 1, at + LONGEST_DOMAIN)
         if local and domain:
             prefix = _HEBREW_PREFIX.match(text, local.start(), at)
             done = domain.end()
@@ -39,4 +43,4 @@ def find(text: str) -> list[Span]:
 
 def normalise(address: str) -> str:
     """The address in lower case."""
-    return unicodedata.normalize("NFKC", address).lower()
+    return unicodedata.normalize("NFKC", plain(address)).lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relrag_pipelines.pii import checksums, emails, phones
+from relrag_pipelines.pii import accounts, checksums, emails, phones
 from relrag_pipelines.pii.spans import Span
 
 
@@ -26,14 +26,21 @@ class Entity:
 
 
 _DIGIT = r"\p{Nd}"
+_AT = "@＠﹫(\\[{%&"
+"""what else may stand for an @: `(at)`, `%40`, `&#64;`"""
 
 ENTITIES = {
     entity.name: entity
     for entity in (
-        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", "@"),
+        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT),
         Entity("IBAN_CODE", checksums.find_ibans, checksums.normalise_iban, "iban", _DIGIT),
         Entity("CREDIT_CARD", checksums.find_cards, checksums.normalise_card, "card", _DIGIT),
         Entity("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
+        Entity("CZ_BIRTH_NUMBER", checksums.find_birth_numbers, checksums.normalise_birth_number, "cz_birth", _DIGIT),
         Entity("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
     )
 }
+"""looked for in questions and ids too, whatever the policies"""
+
+FURTHER = {"BANK_ACCOUNT": Entity("BANK_ACCOUNT", accounts.find, accounts.normalise, "account", _DIGIT)}
+"""looked for only where a policy names them"""

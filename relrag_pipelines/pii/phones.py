@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import phonenumbers
 
+from relrag_pipelines.pii import around, lookalikes, national, seen
 from relrag_pipelines.pii.spans import Span, disjoint
 
 LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
@@ -46,7 +47,7 @@ FEWEST = 7
 """Shorter numbers are left out all the same: to the library 1648 is a German pager, but in texts it is a year."""
 
 _MARKS = "\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\u00ad\ufeff"
-_SPACES = " \u00a0\u2007\u2009\u202f\u3000"
+_SPACES = " \u00a0\u2007\u2009\u202f\u205f\u3000"
 _HYPHENS = "\\-\u2010-\u2015\u2212\u05be"
 _SEPARATOR = f"{_SPACES}{_HYPHENS}{_MARKS}./()"
 # What the library lets stand between digits, too.
@@ -59,16 +60,6 @@ _EXTENSION = re.compile(
     r"|(?:[xｘ#＃~～]|int|ｉｎｔ)[:.．]?[ \xa0\t,-]*\d{1,9})#?",
     re.IGNORECASE,
 )
-# 03.04.2025 9:15, 3.4.25, 20250403_091500 and 1618-1648, which the library takes for numbers more often than not. With
-# digits joined to it on either side it could be a piece of a number after all; the minutes behind a colon are none.
-_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-_TIME = r",? (?:o |v |um |at )?\d\d?(?:(?=:\d\d(?!\d))|\.\d\d)"
-_YEAR = r"(?:19|20)\d\d"
-_DATE = rf"{_DAY}(?:\. ?{_DAY}\. ?(?:{_YEAR}|\d\d)|-{_DAY}-{_YEAR}|/{_DAY}/(?:{_YEAR}|\d\d))(?:{_TIME})?"
-_MONTH_DAY = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
-_STAMP = rf"(?:20\d\d{_MONTH_DAY}[_T-]|\d\d{_MONTH_DAY}_)(?:[01]\d|2[0-3])[0-5]\d[0-5]\d"
-_YEARS = r"(?:1\d|20)\d\d ?[-\u2013] ?(?:1\d|20)\d\d"
-_DATES = re.compile(rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_STAMP}|{_YEARS})(?![\-./()]?\d)")
 _DIGIT, _NOT_DIGIT = re.compile(r"\d"), re.compile(r"\D+")
 _PLUS = re.compile("[+\uff0b]")
 
@@ -85,13 +76,23 @@ _INTERNATIONAL = re.compile(rf"(?<![\d+])[+＋]{_S}[1-9](?:{_S}\d){{6,14}}(?!\d)
 _SHORT = re.compile(r"(?<![\w*])\*\d{4}(?![\d*])(?![^*\n]*[^\s*]\*(?!\w))")
 
 
+@seen.as_seen
 def find(text: str) -> list[Span]:
     """Phone numbers in the text."""
-    text = without_dates(text)
+    text = lookalikes.covered(text)
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
     for start, end in _chains(text):
-        spans += _in_chain(text, start, end)
+        spans += _in_chain(text, start, end)[0]
     return disjoint(spans, text)
+
+
+def without_others(text: str) -> str:
+    """The text with what only looks like a phone covered, every offset unchanged: dates, and what words announce."""
+    text = lookalikes.covered(text)
+    for start, end in _chains(text):
+        for other in _in_chain(text, start, end)[1]:
+            text = text[: other.start] + "\ufffc" * (other.end - other.start) + text[other.end :]
+    return text
 
 
 def _chains(text: str) -> Iterator[tuple[int, int]]:
@@ -109,18 +110,31 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
         places += {chain.end(), end}
 
 
-def _in_chain(text: str, start: int, end: int) -> Iterator[Span]:
+def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
+    """The phones in the chain, and what could be one but for the words in front of it."""
     before = _neighbour(text[start - 1]) if start else ""
     after = text[end : end + 3] if text.startswith(":", end) else _neighbour(text[end : end + 1])
-    window = before + text[start:end] + after
+    window = (before + text[start:end] + after).replace(seen.WRAP, " ")  # the library knows no such space
     moved = start - len(before)
-    for a, b, score in _in_window(window, len(window) - len(after)):
-        yield Span(moved + a, moved + b, score)
+    spans = [Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after))]
+    first = _DIGIT.search(text, start, end)
+    if first is None or _PLUS.search(text, start, end):
+        return spans, []
+    forms = national.forms(text, start, end)
+    spans += [one for one in forms if not any(held.start <= one.start and one.end <= held.end for held in spans)]
+    begun = [one for one in spans if one.start <= first.start()]
+    if not begun:
+        return [*spans, *national.announced(text, start, end)], []
+    if all(one.score == LIBRARY for one in begun) and _is_other(text, start, begun[-1].end):
+        return [one for one in spans if one not in begun], begun
+    return spans, []
 
 
-def without_dates(text: str) -> str:
-    """The text with dates and spans of years covered, every offset unchanged."""
-    return _DATES.sub(lambda match: "\ufffc" * len(match[0]), text)
+def _is_other(text: str, start: int, end: int) -> bool:
+    """Whether the words around say that it is no phone."""
+    if around.says_phone(text, start):
+        return False
+    return around.says_other(text, start) or around.is_amount(text, end)
 
 
 def _neighbour(char: str) -> str:
@@ -177,12 +191,14 @@ def normalise(number: str) -> str:
 
     A short number keeps its star; what is no whole number is its digits.
     """
-    plain = unicodedata.normalize("NFKC", number).strip()
+    plain = unicodedata.normalize("NFKC", seen.plain(number)).strip()
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
         return f"*{digits}"
     if _ISRAELI.fullmatch(plain):
         return "+972" + digits.removeprefix("00").removeprefix("972").removeprefix("0")
+    if known := national.normalise(plain, digits):
+        return known
     for region in REGIONS:
         try:
             parsed = phonenumbers.parse(plain, region)

@@ -16,7 +16,7 @@ import tldextract.tldextract
 from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerRegistry, RecognizerResult
 from presidio_analyzer.nlp_engine import NlpArtifacts, NoOpNlpEngine
 
-from relrag_pipelines.pii.entities import ENTITIES, Entity
+from relrag_pipelines.pii.entities import ENTITIES, FURTHER, Entity
 from relrag_pipelines.pii.spans import Span, disjoint
 
 LANGUAGE = "en"
@@ -56,8 +56,9 @@ class Recogniser(EntityRecognizer):
 @functools.cache
 def engine() -> AnalyzerEngine:
     """The engine with our recognisers, and with Presidio's for what we have none for."""
-    presidios = [one for one in _predefined() if not ENTITIES.keys() & set(one.supported_entities)]
-    return _engine([*map(Recogniser, ENTITIES.values()), *presidios])
+    ours = ENTITIES | FURTHER
+    presidios = [one for one in _predefined() if not ours.keys() & set(one.supported_entities)]
+    return _engine([*map(Recogniser, ours.values()), *presidios])
 
 
 def stock(entities: Sequence[str]) -> AnalyzerEngine:

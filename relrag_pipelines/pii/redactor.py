@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import functools
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import regex
 
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.pii import pseudonyms
-from relrag_pipelines.pii.entities import ENTITIES, Entity
+from relrag_pipelines.pii.entities import ENTITIES, FURTHER, Entity
 from relrag_pipelines.settings import Policy, SettingsError
 
 _WORD = regex.compile("[0-9A-Za-z]")
 
 DEFAULT_CHANNEL = "default"
+PHONE = "PHONE_NUMBER"
+FEWEST_KNOWN = 3
+"""digits or letters of a number that is known to be a phone; with less it would stand for half of all numbers"""
 MAX_PASSES = 20
 
 
@@ -84,9 +89,12 @@ class PIIRedactor:
         """
         return _detect(text, self._rule_of(channel))
 
-    def redact(self, text: str, channel: str) -> str:
-        """The text after the channel's policy. A second time changes nothing, and nothing is detected in it."""
-        for changes in self.passes(text, channel):
+    def redact(self, text: str, channel: str, phones: Collection[str] = ()) -> str:
+        """The text after the channel's policy. A second time changes nothing, and nothing is detected in it.
+
+        `phones` are known to be phone numbers, however they look, and are found wherever the text holds them.
+        """
+        for changes in self.passes(text, channel, phones):
             text = apply(text, changes)
         return text
 
@@ -124,18 +132,23 @@ class PIIRedactor:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
         return str(self._rule_of(channel).hint.pattern)
 
-    def passes(self, text: str, channel: str) -> Iterator[list[Change]]:
+    def looks_for_phones(self, channel: str) -> bool:
+        """Whether phone numbers are replaced in the channel."""
+        return self.enabled and PHONE in [entity.name for entity in self._rule_of(channel).entities]
+
+    def passes(self, text: str, channel: str, phones: Collection[str] = ()) -> Iterator[list[Change]]:
         """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
 
         Replacing one finding can bare another that it hid, so passes go on until nothing is found.
         """
-        yield from self._passes(text, self._rule_of(channel))
+        rule = self._rule_of(channel)
+        yield from self._passes(text, rule, tuple(phones) if self.looks_for_phones(channel) else ())
 
-    def _passes(self, text: str, rule: _Rule) -> Iterator[list[Change]]:
+    def _passes(self, text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> Iterator[list[Change]]:
         if not self.enabled:
             return
         for _ in range(MAX_PASSES):
-            found = _detect(text, rule)
+            found = _detect(text, rule, phones)
             if not found:
                 return
             changes = _changes(text, found, rule)
@@ -175,12 +188,12 @@ def apply(text: str, changes: Iterable[Change]) -> str:
 
 
 def _entity(channel: str, name: str) -> Entity:
-    if name in ENTITIES:
-        return ENTITIES[name]
+    if own := ENTITIES.get(name) or FURTHER.get(name):
+        return own
     from relrag_pipelines.pii import presidio  # takes seconds, so only for what we do not find ourselves
 
     if name not in presidio.known():
-        known = ", ".join(sorted({*ENTITIES, *presidio.known()}))
+        known = ", ".join(sorted({*ENTITIES, *FURTHER, *presidio.known()}))
         raise PolicyError(f'pii_policies.{channel}.entities names "{name}", which is not known; known: {known}')
     return presidio.entity(name)
 
@@ -190,16 +203,28 @@ def _hint(entities: Iterable[Entity]) -> regex.Pattern[str]:
     return regex.compile("" if "" in hints else f"[{''.join(sorted(hints))}]" if hints else "[^\\s\\S]")
 
 
-def _detect(text: str, rule: _Rule) -> list[PIIEntity]:
-    if not rule.hint.search(text):
+def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEntity]:
+    if not phones and not rule.hint.search(text):
         return []
     masked = pseudonyms.mask(text)
     found = [PIIEntity(entity.name, *span) for entity in rule.entities for span in _found(entity, masked)]
+    found += [PIIEntity(PHONE, *match.span(), 1.0) for one in phones for match in written(one).finditer(masked)]
     outermost: list[PIIEntity] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score)):
         if not outermost or one.end > outermost[-1].end:
             outermost.append(one)
     return outermost
+
+
+@functools.lru_cache(maxsize=4096)
+def written(number: str) -> re.Pattern[str]:
+    """A number known by its letters and digits, in whatever groups they stand; never within another number or word."""
+    said = [re.escape(char) for char in number if char.isalnum()]
+    if len(said) < FEWEST_KNOWN:
+        return re.compile("(?!)")
+    gap = r"[\W_]{0,3}"
+    before, behind = (r"\d" if char.isdecimal() else r"[^\W_]" for char in (said[0], said[-1]))
+    return re.compile(rf"(?<!{before})[+(]{{0,2}}{gap.join(said)}(?!{behind})", re.IGNORECASE)
 
 
 def _found(entity: Entity, text: str) -> Sequence[tuple[int, int, float]]:

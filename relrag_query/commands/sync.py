@@ -117,10 +117,8 @@ def _helped(much: bool) -> Iterator[workers.Pool | None]:
 
 @contextmanager
 def _collecting_seldom() -> Iterator[None]:
-    """Rows come in large batches without cycles, and what has been imported stays: looking for garbage finds none."""
     usual = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
+    workers.collect_seldom()
     try:
         yield
     finally:

@@ -182,3 +182,14 @@ def test_a_record_that_is_from_several_names_each_and_not_all_of_them_as_one(red
         ("meeting:a", "sender", "Jan"),
         *(("meeting:m", "participant", name) for name in ("Eva", "Jan", "Petr")),
     ]
+
+
+def test_a_number_that_names_somebody_is_a_phone_however_it_looks(redactor: PIIRedactor, keys: Keys) -> None:
+    record = Record("1", asset_id="jsonl:1", from_="301234567", to=["Petr 301234568", "Brno 2024-2025"])
+    found = [(row["role"], row["kind"], row["value"].partition(":")[0]) for row in rows([record], redactor, keys)]
+    assert sorted(found) == [
+        ("recipient", "name", "Brno 2024-2025"),
+        ("recipient", "name", "Petr"),
+        ("recipient", "phone", "<PHONE_NUMBER"),
+        ("sender", "phone", "<PHONE_NUMBER"),
+    ]

@@ -31,6 +31,11 @@ def ids(text: str) -> list[tuple[str, float]]:
         "3782 822463 10005",
         "2223003122003222",  # the newer Mastercard range
         "6304000000000000",
+        "4111 - 1111 - 1111 - 1111",
+        "4111_1111_1111_1111",
+        "4111/1111/1111/1111",
+        "4111\u20071111\u20091111\u200a1111",
+        "213112345678904",  # JCB
     ],
 )
 def test_cards(card: str) -> None:
@@ -48,6 +53,8 @@ def test_cards(card: str) -> None:
         "4111 1111 1111",
         "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
         "41111111111111111111111",
+        "4111_111111_111111",  # an underscore stands in names of files; only in groups of four in cards
+        "501864667909",  # twelve digits, and nothing says that it is a card
     ],
 )
 def test_no_cards(text: str) -> None:
@@ -56,6 +63,12 @@ def test_no_cards(text: str) -> None:
 
 def test_a_card_behind_another_number_is_found() -> None:
     assert cards("2512 4111 1111 1111 1111") == ["4111 1111 1111 1111"]
+
+
+def test_twelve_digits_are_a_card_where_words_say_so() -> None:
+    assert cards("What is the limit for card 501864667909?") == ["501864667909"]
+    assert cards("karta č. 501864667909") == ["501864667909"]
+    assert cards("card 501864667908") == []
 
 
 @pytest.mark.parametrize(
@@ -71,12 +84,24 @@ def test_a_card_behind_another_number_is_found() -> None:
         "CZ6508000000192000145399",
         "NO9386011117947",
         "MT84MALT011000012345MTLCAST001S",
+        "IL62  0108  0000  0009  9999  999",
+        "IL62/0108/0000/0009/9999/999",
+        "IL62\u20090108\u20090000\u20090009\u20099999\u2009999",
     ],
 )
 def test_ibans(iban: str) -> None:
     for text in (iban, f"to {iban} please", f"מ{iban}", f"ל-{iban},", f"{iban} 2 days from today", f"({iban})"):
         assert ibans(text) == [iban], text
-    assert checksums.normalise_iban(iban) == iban.replace(" ", "").replace("-", "").upper()
+    assert checksums.normalise_iban(iban) == "".join(filter(str.isalnum, iban)).upper()
+
+
+def test_an_iban_may_follow_its_name() -> None:
+    assert ibans(f"IBAN{IBAN}") == [IBAN]
+    assert ibans(f"X{IBAN}") == []
+
+
+def test_words_are_no_iban_whatever_their_checksum() -> None:
+    assert ibans("distributed by 20th Century Fox. It is the eighth installment") == []
 
 
 @pytest.mark.parametrize("text", ["IL620108000000099999998", "XX620108000000099999999", "AB12", "IL62 0108 0000"])
@@ -129,3 +154,38 @@ def test_zeros_in_front_may_be_missing_where_the_words_say_so() -> None:
     assert ids("ת.ז. 12345678-2") == [("12345678-2", 0.95)]
     assert checksums.normalise_id("12345674") == "012345674"
     assert checksums.normalise_id("12345678-2") == "123456782"
+
+
+@pytest.mark.parametrize("written", ["123-456-782", "123 456 782", "1234 5678 2", "12345678/2", "1-2345678-2"])
+def test_an_israeli_id_may_be_written_in_groups_where_words_announce_it(written: str) -> None:
+    assert ids(f"ת.ז. {written}") == [(written, 0.95)]
+    assert ids(f"ID number {written}.") == [(written, 0.95)]
+    assert checksums.normalise_id(written) == "123456782"
+    assert ids(f"order {written}") == []
+
+
+def births(text: str) -> list[str]:
+    return [text[start:end] for start, end, _ in checksums.find_birth_numbers(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("nar. 780123/3540, Brno", "780123/3540"),  # divisible by 11, and a day
+        ("rodné číslo: 785523/1234", "785523/1234"),
+        ("r.č. 7801233540", "7801233540"),
+        ("RČ 530101/123", "530101/123"),
+        ("birth number 780123 / 3540", "780123 / 3540"),
+    ],
+)
+def test_czech_birth_numbers(text: str, number: str) -> None:
+    assert births(text) == [number]
+    assert checksums.normalise_birth_number(number) == number.replace("/", "").replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["785523/1234", "7801233540", "účet 780123/3540", "530101/123", "1780123/3540", "780123/35401", "123456/0800"],
+)
+def test_no_czech_birth_numbers(text: str) -> None:
+    assert births(text) == []

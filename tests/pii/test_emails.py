@@ -26,6 +26,7 @@ def found(text: str) -> list[str]:
         ("--dana@example.com--", "dana@example.com"),
         ("'dana@example.com'", "dana@example.com"),
         ("a@b@c.com", "b@c.com"),
+        ('to "dana levi"@example.com', '"dana levi"@example.com'),
     ],
 )
 def test_addresses(text: str, address: str) -> None:

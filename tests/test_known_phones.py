@@ -1,0 +1,108 @@
+"""The phones that a record itself knows of are phones in all of it, however they look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.pii import PIIRedactor
+from relrag_pipelines.records import Pinned, Record, to_table
+from relrag_pipelines.redact import redact_records
+from relrag_pipelines.settings import Policy
+
+ENTITIES = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER"]
+ODD = "301234567"
+"""a number of no form; in a text without words around it stays"""
+
+
+def redacted(*records: Record, entities: list[str] = ENTITIES) -> list[dict[str, Any]]:
+    redactor = PIIRedactor({"default": Policy(entities=entities, action="replace")}, Keys(b"i" * 32, b"p" * 32, "k1"))
+    table, failed = redact_records(to_table(list(records), Record), redactor, "default")
+    assert failed == []
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def test_a_number_that_nothing_tells_of_stays() -> None:
+    (row,) = redacted(Record("1", asset_id="a", text=f"what is {ODD}?", subject=ODD, file_name=f"{ODD}.pdf"))
+    assert (row["text"], row["subject"], row["file_name"]) == (f"what is {ODD}?", ODD, f"{ODD}.pdf")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"from_": ODD},
+        {"to": ["Petr", ODD]},
+        {"to": [f"Petr {ODD}"]},
+        {"participants": ["301 234 567"]},
+        {"people": [Pinned("owner", ODD)]},
+        {"extra": {"phone": ODD}},
+        {"extra": {"card": {"Tel": [int(ODD)]}}},
+    ],
+)
+def test_what_a_record_names_as_a_phone_goes_from_all_of_it(known: dict[str, Any]) -> None:
+    record = Record(
+        "1",
+        asset_id="a",
+        text=f"what is {ODD}? or 30-12 34-567",
+        subject=f"Call with {ODD}",
+        file_name="Call_301_234_567_250116.m4a",
+        locations=[f"calls/{ODD}.m4a#0"],
+        numbers=["INV-1187", ODD],
+        **known,
+    )
+    other = Record("2", asset_id="b", text=f"what is {ODD}?")
+    row, second = redacted(record, other)
+    assert row["text"] == "what is <PHONE_NUMBER>? or <PHONE_NUMBER>"
+    assert (row["subject"], row["file_name"]) == ("Call with <PHONE_NUMBER>", "Call_<PHONE_NUMBER>_250116.m4a")
+    assert (row["locations"], row["numbers"]) == (["calls/<PHONE_NUMBER>.m4a#0"], ["INV-1187", "<PHONE_NUMBER>"])
+    assert "30" not in orjson.dumps({name: row[name] for name in ("from", "to", "people", "extra")}).decode()
+    assert second["text"] == f"what is {ODD}?"
+
+
+def test_short_and_lettered_numbers_of_a_card() -> None:
+    (row,) = redacted(
+        Record(
+            "1",
+            asset_id="a",
+            text="phone: 12345\nphone: 1-800-FLOWERS\nroom 123456",
+            extra={"phones": ["12345", "1-800-FLOWERS"]},
+        )
+    )
+    assert row["text"] == "phone: <PHONE_NUMBER>\nphone: <PHONE_NUMBER>\nroom 123456"
+    assert orjson.loads(row["extra"]) == {"phones": ["<PHONE_NUMBER>"] * 2}
+
+
+def test_names_with_dates_and_years_are_no_phones() -> None:
+    (row,) = redacted(Record("1", asset_id="a", from_="Brno 2024-2025", to=["Team 2024-01-13 10:20", "B12"]))
+    assert (row["from"], row["to"]) == ("Brno 2024-2025", ["Team 2024-01-13 10:20", "B12"])
+
+
+def test_a_policy_without_phones_leaves_them() -> None:
+    (row,) = redacted(Record("1", asset_id="a", from_=ODD, text=ODD), entities=["CREDIT_CARD"])
+    assert (row["from"], row["text"]) == (ODD, ODD)
+
+
+def test_numbers_hold_nothing_that_went_from_the_text() -> None:
+    """Words around decide in the text; the same number stands alone in `numbers`."""
+    record = Record(
+        "1",
+        asset_id="a",
+        text=f"tel. č. {ODD}, account no. 4111111111111111, ID no. 123-456-782, order 204881736",
+        numbers=[ODD, "4111111111111111", "123-456-782", "204881736"],
+    )
+    (row,) = redacted(record)
+    assert row["numbers"] == ["<PHONE_NUMBER>", "<CREDIT_CARD>", "<IL_ID_NUMBER>", "204881736"]
+
+
+def test_extra_that_is_no_json_is_reported_as_ever() -> None:
+    import pyarrow as pa
+
+    table = to_table([Record("1", asset_id="a", from_=ODD)], Record)
+    place = table.schema.get_field_index("extra")
+    table = table.set_column(place, table.schema.field(place), pa.array([f'{{"phone": "{ODD}"'], pa.string()))
+    redactor = PIIRedactor({"default": Policy(entities=ENTITIES, action="replace")}, Keys(b"i" * 32, b"p" * 32, "k1"))
+    assert redact_records(table, redactor, "default")[1] == [("a", "redaction")]
