@@ -97,3 +97,8 @@ def test_every_sentence_cites_a_source_that_is_listed(archive: Archive) -> None:
                 assert answer.sources[len(answer.sources) - len(uncited) :] == uncited
         finally:
             archive.settings = archive_settings
+
+
+def test_a_word_that_only_begins_alike_is_not_listed(archive: Archive) -> None:
+    results = archive.search("čerstvý")  # three letters of čerpadlo
+    assert (results.hits, results.missing) == ([], ["čerstvý"])

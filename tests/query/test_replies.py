@@ -88,6 +88,12 @@ def test_the_mail_that_replies_is_the_source(archive: Archive) -> None:
     assert any(line.startswith("replies: 1 hits ask, 1 mails that reply added") for line in answer.trace)
 
 
+def test_what_only_asks_is_not_quoted_beside_what_answers(archive: Archive) -> None:
+    texts = [quote.text for quote in archive.ask("Where is the vacuum cleaner, the plumber?").quotes]
+    assert texts
+    assert "When does the plumber come?" not in texts
+
+
 @pytest.mark.parametrize(
     ("text", "asking", "for_something"),
     [
