@@ -96,7 +96,11 @@ def test_search_lists_passages(
         f"1. {FILE}\n   Faktura č. 2025/0042 Položka: Sanitární čerpadlo GRUNDFOS UP 20-30\n"
         "   2025-01-15 10:12, mail, gmail:p1/0, score 1.00\n"
     )
-    assert run(capsys, monkeypatch, "search", "zeppelin", "-c", str(config))[:2] == (0, "Nothing found.\n")
+    assert run(capsys, monkeypatch, "search", "zeppelin", "-c", str(config))[:2] == (
+        0,
+        "Nothing found.\nSearched 3 passages in mail, notes.\nNo passage holds: zeppelin.\n"
+        "Try other words for it, one word alone, or fewer limits.\n",
+    )
 
 
 def test_json(config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +124,7 @@ def test_no_answer_is_said_with_what_was_searched(
     assert code == 0
     assert out == (
         "The archive does not hold an answer to this.\n\n"
-        "Searched 3 passages in notes, from 2024-01-01.\nNo passage holds: zeppelin.\n"
+        "Searched 0 passages in notes, from 2024-01-01.\nNo passage holds: zeppelin.\n"
     )
 
 
