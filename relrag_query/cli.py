@@ -31,6 +31,7 @@ Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this s
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be given again.")]
 Since = Annotated[str | None, typer.Option("--from", help="Nothing earlier: 2024, 2024-03 or 2024-03-15.")]
 Until = Annotated[str | None, typer.Option("--to", help="Nothing later: 2024, 2024-03 or 2024-03-15.")]
+_MOST_SAID = "How many sentences and sources at most."
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many passages at most.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
@@ -63,7 +64,7 @@ def ask(
     kind: Kinds = None,
     since: Since = None,
     until: Until = None,
-    limit: Limit = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help=_MOST_SAID)] = None,
     as_json: Json = False,
     trace: Trace = False,
     show_sources: Annotated[bool, typer.Option("--show-sources", help="Print what each source says.")] = False,

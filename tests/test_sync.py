@@ -128,6 +128,7 @@ def test_what_is_found_otherwise_is_redacted_again(config: Path, monkeypatch: py
     plan = plans.current(archive.workspace(config))
     assert plan.exports == []
     assert {"redacted", "identifiers"} <= {entry.stage for entry in plan.stale}
+    assert "what is found as personal data changed" in {entry.reason for entry in plan.stale}
     assert sync(config) == 0
     assert plans.current(archive.workspace(config)).empty
     home = archive.workspace(config).home
