@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.export import Exported, ManyDeletions, export
+from relrag_pipelines.changes import ManyDeletions
+from relrag_pipelines.export import Exported, export
 from relrag_pipelines.forgetting import purge
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, Coverage, Reading, Unit, jsonl

@@ -12,9 +12,9 @@ from typing import ParamSpec, TypeVar
 import dagster as dg
 
 from relrag_pipelines import space
+from relrag_pipelines.changes import ManyDeletions
 from relrag_pipelines.discreet import discreet
 from relrag_pipelines.embedders import EmbeddingError
-from relrag_pipelines.export import ManyDeletions
 from relrag_pipelines.forgetting.rules import ForgettingError
 from relrag_pipelines.keys import KeysError
 from relrag_pipelines.pii import RedactionError

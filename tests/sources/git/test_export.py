@@ -8,7 +8,7 @@ import pytest
 from relrag_pipelines import export, stages
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.export import ManyDeletions
+from relrag_pipelines.changes import ManyDeletions
 from relrag_pipelines.sources import git as connector
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
