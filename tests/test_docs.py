@@ -48,7 +48,7 @@ def wrong(command: str) -> str:
     if words[0] == "make":
         targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
         return next((f"make {word}" for word in words[1:] if word not in targets), "")
-    if words[1:] == ["--help"]:
+    if len(words) == 2 and words[1] in {"--help", *(name for one in GROUP.params for name in one.opts)}:
         return ""
     found = GROUP.commands.get(words[1])
     if isinstance(found, typer.core.TyperGroup):
