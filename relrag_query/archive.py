@@ -22,14 +22,14 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
-from relrag_query import graph, listing, passages
-from relrag_query.answer import answer
+from relrag_query import graph, listing, passages, told
+from relrag_query.answer import Evidence, answer
 from relrag_query.chat_models import AnswerError, writer
 from relrag_query.coverage import PART, Frequencies, passage_tokens, says_time, terms
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
-from relrag_query.intent import CHANNEL_NAMES, asks_for_figure, classify_query_intent, said_in
+from relrag_query.intent import asks_for_figure, classify_query_intent, said_in
 from relrag_query.named import named
 from relrag_query.replies import read_replies
 from relrag_query.results import (
@@ -137,7 +137,7 @@ class Archive:
             context.when,
             context.intents,
             context.trace,
-            head=self._head(context, wanted, hits) + self._only_near(context, hits),
+            head=told.head(context, wanted, hits, self._zone) + told.only_near(context, hits),
             searched="" if hits else self._searched(context, listed=wanted is not None),
             missing=[] if hits or wanted else self._missing(context, hits),
         )
@@ -161,37 +161,26 @@ class Archive:
         most = 2 * settings.search_limit if limit is None else limit
         context = self._context(question, sources, kinds, since, until, max(most, 2 * settings.search_limit))
         wanted = listing.asked(context)
-        listed_at_most = min(most, settings.source_display_max_count or most)
-        hits = run(listing.steps(wanted, listed_at_most) if wanted else _ASK, context)
         if wanted:
+            hits = run(listing.steps(wanted, min(most, settings.source_display_max_count or most)), context)
             evidence = listing.evidence(hits)
         else:
-            if context.when:
-                hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
-            least = settings.answer_min_coverage
-            figures = asks_for_figure(question)
-            evidence = answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
+            hits = run(_ASK, context)
+            hits, evidence = self._evidence(context, hits, most)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
         hits += [] if wanted else named(evidence, hits, context)
         written, notice = self._written(context, hits if limit is None else hits[:limit], on_text)
-        if written:
-            shown = sources_cited(written) if written.found else []
-            found = written.found
-        else:
-            displayed = {"source_display_max_count": min(most, settings.source_display_max_count)}
-            types = frozenset[str]() if evidence.elsewhere else context.said_in
-            fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
-            shown = sources_shown(fitting, evidence, settings.model_copy(update=displayed))
-            found = bool(evidence.sentences)
-        listed = self._located(shown)
-        numbers = {source.hit.chunk.chunk_group_id: source.number for source in listed}
+        found = written.found if written else bool(evidence.sentences)
+        shown = self._shown(context, hits, evidence, written, most)
+        numbers = {source.hit.chunk.chunk_group_id: source.number for source in shown}
         quotes = [] if written else [quote(sentence, numbers) for sentence in evidence.sentences]
+        elsewhere = not written and found and evidence.elsewhere
         return Answer(
             question=question,
             found=found,
             # a sentence whose source has no room is left out with it
             quotes=[one for one in quotes if one.sources] or quotes,
-            sources=listed,
+            sources=shown,
             closest=[] if found else closest(hits),
             searched=self._searched(context, listed=wanted is not None),
             missing=[] if wanted else self._missing(context, hits),
@@ -199,45 +188,27 @@ class Archive:
             when=context.when,
             trace=context.trace,
             written=written,
-            head=self._head(
-                context,
-                wanted,
-                [one.hit for one in listed] or hits,
-                elsewhere=not written and found and evidence.elsewhere,
-            ),
+            head=told.head(context, wanted, [one.hit for one in shown] or hits, self._zone, elsewhere=elsewhere),
             notice=notice,
         )
 
-    def _head(
-        self, context: Context, wanted: listing.Asked | None, hits: Sequence[Hit], elsewhere: bool = False
-    ) -> list[str]:
-        """How a question was understood: which days, what is listed, that nothing is said in the channel it names."""
-        when = context.when
-        # a month or a day may be a word of the text, of a passage of another time
-        timed = when and (when.relative or not hits or any(hit.in_time for hit in hits))
-        said = [f'"{when.phrase}": {self._days(when.since, when.until)}.'] if when and timed else []
-        if wanted and hits:
-            said.append(listing.told(wanted, hits))
-        if elsewhere:
-            said.append(f"No {CHANNEL_NAMES[context.said_in]} answers this; what follows is from elsewhere.")
-        return said
+    def _evidence(self, context: Context, hits: list[Hit], most: int) -> tuple[list[Hit], Evidence]:
+        """The sentences that answer, and the hits that may: those of the time that is asked for."""
+        if context.when:
+            hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
+        least, figures = self.settings.answer_min_coverage, asks_for_figure(context.question)
+        return hits, answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
 
-    def _only_near(self, context: Context, hits: Sequence[Hit]) -> list[str]:
-        """That only the meaning of the query led to the hits, where no hit holds a word of it."""
-        if not hits or any(hit.display_score > 0 for hit in hits):
-            return []
-        words = ", ".join(term.said for term in context.terms if not term.light)
-        return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
-
-    def _days(self, since: int | None, until: int | None) -> str:
-        """First and last day of a range, by the owner's calendar."""
-        first = None if since is None else datetime.fromtimestamp(since, self._zone).date()
-        last = None if until is None else datetime.fromtimestamp(until - 1, self._zone).date()
-        if first == last:
-            return str(first)
-        if first is None:
-            return f"until {last}"
-        return f"from {first} to {last}" if last else f"from {first}"
+    def _shown(
+        self, context: Context, hits: list[Hit], evidence: Evidence, written: Written | None, most: int
+    ) -> list[Source]:
+        """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
+        if written:
+            return self._located(sources_cited(written) if written.found else [])
+        displayed = {"source_display_max_count": min(most, self.settings.source_display_max_count)}
+        types = frozenset[str]() if evidence.elsewhere else context.said_in
+        fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
+        return self._located(sources_shown(fitting, evidence, self.settings.model_copy(update=displayed)))
 
     def _written(
         self, context: Context, hits: list[Hit], on_text: Callable[[str], None] | None
@@ -394,17 +365,5 @@ class Archive:
             return int(moment.timestamp())
         return seconds(day_range(str(moment))[end], self._zone)
 
-    def _searched(self, context: Context, listed: bool) -> str:
-        """Where was looked, with the number of passages that the limits leave."""
-        timed = context.when is not None and (listed or context.when.relative)
-        where = context.within if timed else context.where
-        names = where.sources or tuple(
-            source.name for source in self.settings.sources if not where.kinds or source.kind in where.kinds
-        )
-        every: int = self.generation.manifest["counts"]["chunks"]
-        count = every if where == vectors.ANYWHERE else self._vectors.count(where)
-        kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
-        said = f"{count} passage{'s' * (count != 1)}{kinds}" + (f" in {', '.join(names)}" if names else "")
-        if where.ts_from is not None or where.ts_to is not None:
-            said += f", {self._days(where.ts_from, where.ts_to)}"
-        return said
+    def _searched(self, context: Context, *, listed: bool) -> str:
+        return told.searched(context, self.generation.manifest["counts"]["chunks"], self._zone, listed=listed)
