@@ -1,13 +1,12 @@
 """Looks into a folder and says which sources it holds: what `relrag init` proposes.
 
 Files are recognised by their content, as long as the time allows, and by their names after that. Each kind becomes
-one source at the deepest folder that holds all its files; files of other kinds in there are excluded. What no kind
-recognises (a damaged PDF, an encrypted zip) stays in, so that reading it says what is wrong with it.
+one source at the deepest folder that holds all its files; which of them reads a file that several could is decided as
+a sync does, see claims.py. What no kind recognises (a damaged PDF, an encrypted zip) is read too, to say what is wrong.
 """
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import time
@@ -16,7 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from relrag_pipelines.sources import KINDS, Kind
+from relrag_pipelines.claims import recognises
+from relrag_pipelines.estimate import record_count
+from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.repository import is_bare
 
 _NAMES = {"document": "documents", "gmail": "mail"}
@@ -36,8 +37,8 @@ class Found:
     files: int
     sizes: Mapping[str, int]
     """suffix -> bytes"""
-    exclude: tuple[str, ...] = ()
-    """patterns of what lies there and another kind reads"""
+    records: int = 0
+    """what they hold, roughly"""
 
     @property
     def bytes(self) -> int:
@@ -85,20 +86,24 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
             complete = False
             break
     recognised, late = _recognise(folder, files, until)
-    owners = _owners(files, recognised)
+    roots = _roots(files, recognised)
+    readers = {file.path: recognised.get(file.path) or _reader(file, roots) for file in files}
     sources: list[Found] = []
-    for kind in KINDS:
-        if found := _source(kind, files, recognised, owners, {one.name for one in sources}):
-            sources.append(found)
+    for kind, root in roots.items():
+        own = [file for file in files if readers[file.path] == kind]
+        sizes: Counter[str] = Counter()
+        for file in own:
+            sizes[PurePosixPath(file.path).suffix.lower()] += file.size
+        records = record_count(kind, [(folder / file.path, file.size) for file in own])
+        sources.append(Found(_name(root, kind, {one.name for one in sources}), kind, root, len(own), sizes, records))
     sources += _code(files, {one.name for one in sources})
     doubtful = [
         file.path
         for file in files
         if file.path not in late and recognised[file.path] is None and not _TELLS_LITTLE.issuperset(file.kinds)
     ]
-    read = {path for path in doubtful if any(one.kind == owners[path] and _below(one.path, path) for one in sources)}
-    unread = [path for path in doubtful if path not in read]
-    return Discovery(sources, [path for path in doubtful if path in read], unread, len(late), complete)
+    read, unread = ([path for path in doubtful if bool(readers[path]) == wanted] for wanted in (True, False))
+    return Discovery(sources, read, unread, len(late), complete)
 
 
 def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
@@ -146,67 +151,41 @@ def _recognise(folder: Path, files: list[_File], until: float) -> tuple[dict[str
         if time.monotonic() > until:
             late.add(file.path)
         else:
-            found[file.path] = next((kind for kind in file.kinds if _is(KINDS[kind], folder / file.path)), None)
+            kinds = (kind for kind in file.kinds if recognises(KINDS[kind], folder / file.path))
+            found[file.path] = next(kinds, None)
     return found, late
 
 
-def _is(kind: Kind, file: Path) -> bool:
-    try:
-        return kind.recognise(file)
-    except OSError:
-        return False
+def _roots(files: list[_File], recognised: dict[str, str | None]) -> dict[str, str]:
+    """Kind -> the deepest folder that holds all files of it that were recognised.
+
+    Without one, that of those for which there was no time and whose usual kind it is.
+    """
+    usual = _usual([file for file in files if file.path not in recognised], files, recognised)
+    roots = {}
+    for kind in KINDS:
+        certain = [file.folder for file in files if recognised.get(file.path) == kind]
+        if not certain and kind not in _TELLS_LITTLE:
+            certain = [file.folder for file in files if usual.get(file.path) == kind]
+        if certain:
+            roots[kind] = os.path.commonpath(certain) or "."
+    return roots
 
 
-def _owners(files: list[_File], recognised: dict[str, str | None]) -> dict[str, str]:
-    """Path -> the kind that is to read it: one that recognises it, else the commonest in its folder."""
+def _usual(unknown: list[_File], files: list[_File], recognised: dict[str, str | None]) -> dict[str, str]:
+    """Path -> the kind that is commonest in its folder, of those that read such names."""
     near: dict[str, Counter[str]] = {}
     for file in files:
         if kind := recognised.get(file.path):
             near.setdefault(file.folder, Counter())[kind] += 1
-    owners = {}
-    for file in files:
-        counted = near.get(file.folder, Counter())
-        # the last kind is the least particular one: plain text is a document
-        usual = max(reversed(file.kinds), key=counted.__getitem__)
-        owners[file.path] = recognised.get(file.path) or usual
-    return owners
+    # the last kind is the least particular one: plain text is a document
+    return {file.path: max(reversed(file.kinds), key=near.get(file.folder, Counter()).__getitem__) for file in unknown}
 
 
-def _source(
-    kind: str, files: list[_File], recognised: dict[str, str | None], owners: dict[str, str], taken: set[str]
-) -> Found | None:
-    certain = [file for file in files if recognised.get(file.path) == kind]
-    # without one that was recognised, those for which there was no time
-    if not certain and kind not in _TELLS_LITTLE:
-        certain = [file for file in files if owners[file.path] == kind and file.path not in recognised]
-    if not certain:
-        return None
-    root = os.path.commonpath([file.folder for file in certain]) or "."
-    inside = [file for file in files if kind in file.kinds and _below(root, file.path)]
-    own = [file for file in inside if owners[file.path] == kind]
-    sizes: Counter[str] = Counter()
-    for file in own:
-        sizes[PurePosixPath(file.path).suffix.lower()] += file.size
-    return Found(_name(root, kind, taken), kind, root, len(own), sizes, _exclude(root, inside, own))
-
-
-def _exclude(root: str, inside: list[_File], own: list[_File]) -> tuple[str, ...]:
-    """Patterns for all files inside that are not the source's own: whole folders where none of its own lies there."""
-    paths = {file.path for file in own}
-    kept = {parent for path in paths for parent in PurePosixPath(path).parents}
-    patterns = []
-    for file in inside:
-        if file.path not in paths:
-            around = [parent for parent in PurePosixPath(file.path).parents if _below(root, parent.as_posix())]
-            alone = [parent.as_posix() for parent in around if parent not in kept]
-            patterns.append(f"{_escaped(root, alone[-1])}/*" if alone else _escaped(root, file.path))
-    return tuple(dict.fromkeys(patterns))
-
-
-def _escaped(root: str, path: str) -> str:
-    inside = path if root == "." else path.removeprefix(f"{root}/")
-    # as a sync writes names that are no valid UTF-8
-    return glob.escape(inside.encode("utf-8", "backslashreplace").decode())
+def _reader(file: _File, roots: Mapping[str, str]) -> str | None:
+    """The kind whose source reads a file that none recognises, as claims.owner says; None where it lies in none."""
+    able = [kind for kind in file.kinds if kind in roots and _below(roots[kind], file.path)]
+    return max(reversed(able), key=lambda kind: len(PurePosixPath(roots[kind]).parts), default=None)
 
 
 def _below(root: str, path: str) -> bool:

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines import unit_contents
+from relrag_pipelines import again, unit_contents
 from relrag_pipelines.forgetting import purge, rules
 from relrag_pipelines.forgetting.rules import Matcher, Rows
 from relrag_pipelines.records import Failure, UnitMonth, UnitState
-from relrag_pipelines.settings import Source
+from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, UNREADABLE, Coverage, Unit
 from relrag_pipelines.stores import lake, raw, threads, units
 from relrag_pipelines.stores.lake import Stamp
@@ -33,7 +33,6 @@ from relrag_pipelines.stores.spill import Tables, spill_folder
 from relrag_pipelines.unit_contents import Contents, sum_of
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
-_RETAINED = "retained"
 _FEW_RECORDS = 20
 _SHARE = 5
 
@@ -75,6 +74,10 @@ class _Change:
     """replaced unit -> from when to when it speaks of a thread; one that is not here speaks of all that it held"""
     held: dict[str, pa.ChunkedArray] = field(default_factory=dict)
     """unit with coverage -> asset_ids of what it holds now: none of them is kept as it was"""
+    superseded: dict[str, pa.Array] = field(default_factory=dict)
+    """month -> asset_ids that go from what `gone` units hold there"""
+    gone: set[str] = field(default_factory=set)
+    """units whose files are gone and whose records stay"""
     interrupted: set[str] = field(default_factory=set)
     """units that a kill left half replaced and that could not be read now"""
 
@@ -101,8 +104,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     forgotten = rules.load(home, workspace.keys)
     if source.name in forgotten.sources():
         return Exported()
-    stored, reader = units.load(home, source.name), workspace.reader_hash(source)
-    found = units.scan(workspace.settings.source_path(source), kind, source, stored, reader, keyed)
+    stored, reader = units.load(home, source.name), workspace.reader(source)
+    found = workspace.scan(source, stored)
     if not (full or found.changed or found.gone):
         return Exported()
     known, hidden, matcher = found.known, found.known.keys() - stored.keys(), Matcher(forgotten.rules, workspace.keys)
@@ -111,7 +114,7 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     copies = _copies(hashes) if kind.one_record else {}
     readers = {path: units.read_by(unit, reader, keyed) for path, unit in found.units.items()}
     readers |= {path: f"{readers[path]}+{keyed(repr(places))}" for path, places in copies.items()}
-    stale = [path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])]
+    stale = _stale(workspace, source, found, hashes, readers, full=full)
 
     change = _gone(source, known, found.gone)
     change.tables.folder = spill_folder(home, source.name)
@@ -148,7 +151,10 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     change.touched |= lake.unlisted(home, source.name)
     if not accept_deletions:
         _refuse_many_deletions(workspace, source, change)
-    raw.drop(home, source.name, workspace.keys, found.gone)
+    if not source.retain:
+        raw.drop(home, source.name, workspace.keys, found.gone)
+    else:
+        _supersede(home, source, change, known.keys() - found.units.keys(), newly=bool(found.gone))
     index = threads.Index(home, source.name, change.replaced, change.threaded) if kind.threads else None
     if index:
         change.touched |= index.moved
@@ -156,9 +162,9 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     hidden = {path for path in found.units if copies.get(path, [path])[0] in hidden and not change.states[path].months}
     raw.drop(home, source.name, workspace.keys, hidden)
     report.failures = [one for one in report.failures if one.unit not in hidden]
-    again = set(stale) - grown.keys()
+    whole = set(stale) - grown.keys()
     failed = [one for one in units.load_failures(home, source.name) if one.unit in change.states.keys() - hidden]
-    units.save_failures(home, source.name, [one for one in failed if one.unit not in again] + report.failures)
+    units.save_failures(home, source.name, [one for one in failed if one.unit not in whole] + report.failures)
     if index:
         index.save()
     states = {path: units.hide(state, keyed) if path in hidden else state for path, state in change.states.items()}
@@ -185,13 +191,25 @@ def _drop_transcripts(workspace: Workspace, source: Source) -> None:
 
 def _gone(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> _Change:
     """The change that follows from units that are no longer there."""
-    months = {month.month for path in gone for month in known[path].months}
     if not source.retain:
+        months = {month.month for path in gone for month in known[path].months}
         left = {path: state for path, state in known.items() if path not in gone}
         return _Change(left, replaced=set(gone), touched=months)
-    # what was written of them stays, but their months need entries again
-    settled = {path: replace(state, reader=_RETAINED) for path, state in known.items() if path in gone}
+    settled = {path: replace(state, reader=units.RETAINED) for path, state in known.items() if path in gone}
+    # what was written of them stays; months that were being replaced when they vanished need entries again
+    unfinished = {path for path in gone if known[path].reader == units.UNFINISHED}
+    months = {month.month for path in unfinished for month in known[path].months}
     return _Change({**known, **settled}, touched=months)
+
+
+def _supersede(home: Path, source: Source, change: _Change, gone: set[str], *, newly: bool) -> None:
+    """Notes which records of retained files give way, as a file that is there holds the same ones: it is newer."""
+    new = change.tables.ids()
+    if not gone or not (newly or len(new)):
+        return
+    change.gone = gone
+    change.superseded = again.superseded(home, source.name, change.states, gone, new, all_months=newly)
+    change.touched |= change.superseded.keys()
 
 
 def _content_hashes(
@@ -201,7 +219,7 @@ def _content_hashes(
 
     One that cannot be opened has the empty hash. One that was not read to its end before is read from its beginning.
     """
-    kind, reader = KINDS[source.kind], workspace.reader_hash(source)
+    kind, reader = KINDS[source.kind], workspace.reader(source)
     failed = {one.unit for one in units.load_failures(workspace.home, source.name) if one.whole_unit}
     hashes, grown = {}, {}
     for path, unit in found.units.items():
@@ -214,6 +232,7 @@ def _content_hashes(
             continue
         try:
             as_before = before and before.reader == reader and 0 < before.size < unit.size and path not in failed
+            as_before = as_before and found.why.get(path) != units.DUE
             if kind.appends and before and as_before and not full:
                 earlier, hashes[path] = file_hashes(unit.file, before.size)
                 if earlier == before.content_hash and kind.continues(unit.file, before.size):
@@ -241,6 +260,24 @@ def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:
     return {path: group for group in groups.values() for path in group}
 
 
+def _stale(
+    workspace: Workspace,
+    source: Source,
+    found: units.Scan,
+    hashes: Mapping[str, str],
+    readers: Mapping[str, str],
+    *,
+    full: bool,
+) -> list[str]:
+    """The units that are read, in order: those that changed, and those whose dates are no longer right."""
+    known = found.known
+    changed = {path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])}
+    changed |= {path for path, why in found.why.items() if why == units.DUE}
+    touched = [known[path] for path in found.changed if path not in changed and not found.units[path].fingerprint]
+    changed |= again.dated_by_file(workspace.home, source.name, touched)
+    return [path for path in found.units if path in changed]
+
+
 def _as_read(state: UnitState | None, content_hash: str, reader: str) -> bool:
     return state is not None and (state.content_hash, state.reader) == (content_hash, reader) and content_hash != ""
 
@@ -255,8 +292,8 @@ def _replace(change: _Change, path: str, before: UnitState | None, contents: Con
         return
     earlier = {month.month: month for month in before.months} if before else {}
     later = {month.month: month for month in contents.months}
-    again = full or unfinished or before is None
-    change.touched |= {month for month in earlier | later if again or earlier.get(month) != later.get(month)}
+    anew = full or unfinished or before is None or before.reader == units.RETAINED
+    change.touched |= {month for month in earlier | later if anew or earlier.get(month) != later.get(month)}
     change.replaced.add(path)
     if contents.coverage:
         change.coverage[path], change.held[path] = _spans(contents.coverage), contents.tables.ids()
@@ -312,7 +349,7 @@ def _commit(
     workspace: Workspace, source: Source, stored: dict[str, UnitState], change: _Change, index: threads.Index | None
 ) -> dict[str, int]:
     """Rewrites the touched months; returns how many records each holds now. `stored` are the units before."""
-    home = workspace.home
+    home, first, last = workspace.home, workspace.settings.first_month, now().strftime("%Y-%m")
     if not change.touched:
         return {}
     marked = dict(stored)
@@ -327,6 +364,11 @@ def _commit(
         # one that is missing is made of what is read now; what of it was not read now is lost with it
         earlier = lake.read(home, "private_records", source.name, month, damaged=True)
         kept = earlier.filter(pa.array(~_leaving(earlier, change)))
+        if month == first:
+            kept = again.settled(kept, change.leaving_units, first, last)
+        if month in change.superseded:
+            gone = pc.is_in(kept["unit"], pa.array(sorted(change.gone), pa.string()))
+            kept = kept.filter(pc.invert(pc.and_(gone, pc.is_in(kept["asset_id"], change.superseded[month]))))
         _keep_months(change, stored, month, kept)
         rows = pa.concat_tables([kept, change.tables.of(month)])
         if index:

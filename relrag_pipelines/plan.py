@@ -7,6 +7,7 @@ month is stale with it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,16 +17,17 @@ from relrag_pipelines.estimate import text_bytes
 from relrag_pipelines.forgetting import rules
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stages import STAGES, Stage, policy
-from relrag_pipelines.stores import generations, lake, owner_links, units
+from relrag_pipelines.stages import RECOGNISERS, STAGES, Stage, policy
+from relrag_pipelines.stores import decided, generations, lake, owner_links, units
 from relrag_pipelines.stores.lake import Manifest
-from relrag_pipelines.workspace import Workspace, stamp_hash
+from relrag_pipelines.workspace import Workspace, stamp_hash, stamp_settings
 
 PUBLISH_VERSION = 3
 """Raised when equal lake tables are published differently."""
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
+
+_FOLLOWS = " of the month changes"
 
 PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_asset_edges", "failures")
 
@@ -42,7 +44,9 @@ class Survey:
     manifests: Mapping[str, Manifest]
     """table -> manifest, private records included"""
     settings: Mapping[str, str]
-    """stage -> hash of the settings that matter to it"""
+    """stage -> the settings that matter to it, as stores/decided.py writes them"""
+    retain: bool = False
+    """records of files that are gone stay"""
     unfinished: bool = False
     """a kill left its private records half replaced: its months wait for the export"""
 
@@ -59,6 +63,8 @@ class Export:
     """of the new and changed ones"""
     text_bytes: int = field(default=0, compare=False)
     """of text that these hold, estimated"""
+    why: dict[str, int] = field(default_factory=dict, compare=False)
+    """why those are looked at again that were read before -> how many"""
 
 
 @dataclass(frozen=True, order=True)
@@ -69,6 +75,11 @@ class Stale:
     month: str
     stage: str
     reason: str
+
+    @property
+    def follows(self) -> bool:
+        """It is made again only because something of the same month that it is made from is."""
+        return self.reason.endswith(_FOLLOWS)
 
 
 @dataclass(frozen=True)
@@ -122,17 +133,17 @@ def survey(workspace: Workspace, source: Source) -> Survey:
     try:
         scan = units.Scan({}, (), ())
         if source.name not in rules.load(workspace.home).sources():
-            path, keyed = workspace.settings.source_path(source), workspace.keys.id_hash
-            scan = units.scan(path, KINDS[source.kind], source, known, workspace.reader_hash(source), keyed)
+            scan = workspace.scan(source, known)
     except units.SourceMissing as missing:
-        problem = f"{source.name}: {missing}"
+        problem = str(missing)
     tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
     return Survey(
         source.name,
         scan,
         problem,
         {table: _partitioned(workspace, lake.manifest(workspace.home, table, source.name)) for table in tables},
-        {stage.name: stamp_hash(stage.settings(workspace, source)) for stage in STAGES},
+        {stage.name: stamp_settings(stage.settings(workspace, source)) for stage in STAGES},
+        source.retain,
         any(state.reader == units.UNFINISHED for state in known.values()),
     )
 
@@ -155,17 +166,28 @@ def plan(surveys: Iterable[Survey], known_units: Mapping[str, set[str]], publish
             new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
             size = sum(one.scan.units[path].size for path in one.scan.changed)
             text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
-            counts = new, len(one.scan.changed) - new, len(one.scan.gone)
-            exports.append(Export(one.source, *counts, size, int(text)))
+            counts = new, len(one.scan.changed) - new, 0 if one.retain else len(one.scan.gone)
+            why = Counter(one.scan.why.values())
+            why["gone, its records stay"] = len(one.scan.gone) if one.retain else 0
+            exports.append(Export(one.source, *counts, size, int(text), dict(sorted((+why).items()))))
     stale = stale_months(surveys)
     reason = ""
-    if exports or stale:
-        reason = "what it is made from changes"
-    elif published is None:
+    if published is None:
         reason = "nothing is published yet"
+    elif exports or stale:
+        reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, [one.problem for one in surveys if one.problem], published != wanted)
+    return Plan(exports, stale, reason, _problems(surveys), published != wanted)
+
+
+def _problems(surveys: Iterable[Survey]) -> list[str]:
+    """What stands in the way, each once with the names of the sources."""
+    names: dict[str, list[str]] = {}
+    for one in surveys:
+        if one.problem:
+            names.setdefault(one.problem, []).append(one.source)
+    return [f"{', '.join(sources)}: {problem}" for problem, sources in names.items()]
 
 
 def current(workspace: Workspace) -> Plan:
@@ -265,7 +287,7 @@ def _why(
     entry = entries.get(month)
     above = [table for table in stage.inputs if (table, month) in remade]
     if above:
-        return f"{above[0]} of the month changes"
+        return above[0] + _FOLLOWS
     if any(month not in known for known in upstream):
         return "its records are gone" if entry else ""
     if entry is None:
@@ -273,7 +295,8 @@ def _why(
     if entry.version != stage.version:
         return f"made by version {entry.version} of the stage, now {stage.version}"
     if entry.settings != one.settings[stage.name]:
-        return "settings changed"
+        names = decided.differing(entry.settings, one.settings[stage.name])
+        return "what is found as personal data changed" if RECOGNISERS in names else decided.said(names)
     if entry.input != stamp_hash([known[month].output for known in upstream]):
         return f"{stage.inputs[0]} changed"
     return ""

@@ -138,7 +138,7 @@ class UnitState:
     size: Annotated[int, "bytes"]
     mtime_ns: Annotated[int, "modification time, nanoseconds"]
     content_hash: Annotated[str, "hash of the bytes, hex"]
-    reader: Annotated[str, "hash of the kind's version and the options that change what it reads, hex"]
+    reader: Annotated[str, "the kind's version and the options that change what it reads, each as a hash"]
     months: Annotated[list[UnitMonth], "months that it contributes to"]
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import evaluations, expected, generations, inventory, lake, raw, units
 from relrag_pipelines.stores.generations import GenerationError
 from relrag_pipelines.stores.lake import LakeError
@@ -112,7 +111,7 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     if not kept and not records and not unread:
         return
     try:
-        there = units.scan(workspace.settings.source_path(source), KINDS[source.kind], source, {}, "").units.keys()
+        there = workspace.scan(source, {}).units.keys()
     except units.SourceMissing as missing:
         yield f"{name}: nothing private can be made again: {missing}"
         return

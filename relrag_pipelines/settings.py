@@ -8,6 +8,7 @@ below. An unknown key, kind or `RELRAG_*` variable is an error that names the kn
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import os
 import re
 import tomllib
@@ -85,8 +86,12 @@ class Source(BaseModel):
     path: Path = Field(
         description="a file or a folder; relative to the folder of relrag.toml", examples=["exports/whatsapp"]
     )
-    timezone: str | None = Field(None, description="time zone of local times in it; else the archive's")
-    channel: str | None = Field(None, description="redaction policy to use; else the one of what was read")
+    timezone: str | None = Field(
+        None, description="time zone of local times in it; else the archive's", examples=["Europe/Prague"]
+    )
+    channel: str | None = Field(
+        None, description="redaction policy to use; else the one of what was read", examples=["default"]
+    )
     retain: bool = Field(False, description="keep records whose file has vanished")
     date_order: Literal["auto", "dmy", "mdy", "ymd"] = Field(
         "auto", description="whatsapp only: order of day and month where the chat itself does not tell"
@@ -99,7 +104,19 @@ class Source(BaseModel):
     approval_required: bool = Field(
         False, description="call_recording only: index a transcript only after `relrag calls approve`"
     )
-    exclude: list[str] = Field(default_factory=list, description="paths that are not read, as glob patterns")
+    exclude: list[str] = Field(
+        default_factory=list,
+        description="files and folders in it that are not read, as glob patterns of their paths",
+        examples=[["drafts", "*.csv"]],
+    )
+
+    def excludes(self, path: str) -> bool:
+        """Whether `exclude` names that path, relative to the source's, or a folder that it lies in."""
+        if not self.exclude:
+            return False
+        parts = path.split("/")
+        within = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        return any(fnmatch.fnmatch(one, pattern) for pattern in self.exclude for one in within)
 
     @field_validator("name")
     @classmethod
@@ -403,9 +420,12 @@ def template(archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, A
         value = {"archive": archive, **chosen}.get(name, declared.default)
         mark = "" if name == "archive" or name in chosen else "# "
         lines += [f"# {declared.description}", f"{mark}{name} = {_toml(value)}", ""]
-    lines += ["# Redaction of a channel can be changed: [pii_policies.whatsapp], with entities and action.", ""]
-    for source in sources:
-        lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items()), ""]
+    lines += ["# Redaction of a channel can be changed, by a table such as this:", "#   [pii_policies.whatsapp]"]
+    lines += [*(f"#   {name} = {_toml(value)}" for name, value in POLICIES["whatsapp"].items()), ""]
+    options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
+    for number, source in enumerate(sources):
+        lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
+        lines += ["", *([] if number else ["# any source may also have:", *options, ""])]
     return "\n".join(lines)
 
 
@@ -502,6 +522,11 @@ def _toml_character(character: str) -> str:
         raise ValueError("a path or name is not Unicode; rename it")
     # line ends, tabs and other control characters stand in no basic string of TOML 1.0
     return f"\\u{ord(character):04x}" if ord(character) < 0x20 or ord(character) == 0x7F else character
+
+
+def _option(name: str, declared: Any) -> str:
+    example = (declared.examples or [declared.get_default(call_default_factory=True)])[0]
+    return f"# {name} = {_toml(example)}  # {declared.description}"
 
 
 def _default(declared: Any) -> str:

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import duckdb
 
-from relrag_pipelines import embedders, machine
-from relrag_pipelines.estimate import FIXED_BYTES, estimate, text_bytes, vector_bytes
+from relrag_pipelines import claims, embedders, machine
+from relrag_pipelines.estimate import FIXED_BYTES, estimate, passage_count, record_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import catalog, lake, units
@@ -94,13 +94,14 @@ def _rebuilt_bytes(settings: Settings) -> int:
 
 def needed(settings: Settings) -> int:
     """Bytes that a sync of what is there now takes at most, roughly."""
-    total, text = FIXED_BYTES, 0.0
+    total, passages = FIXED_BYTES, 0.0
     with suppress(lake.LakeError, NotADirectoryError):  # what is wrong there is told where it is used
         total += _rebuilt_bytes(settings)
     for source in settings.sources:
         known = units.load(settings.home_path, source.name)
         try:
-            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "")
+            taken = claims.taken(settings, source)
+            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, known, "", taken=taken)
         except units.SourceMissing:
             continue
         sizes: dict[str, int] = {}
@@ -108,6 +109,7 @@ def needed(settings: Settings) -> int:
         for unit in new:
             suffix = unit.file.suffix.lower()
             sizes[suffix] = sizes.get(suffix, 0) + unit.size
-        total += estimate(source.kind, len(new), sizes).bytes
-        text += text_bytes(sizes)
-    return total + vector_bytes(text, embedders.dimension(settings))
+        records = record_count(source.kind, [(unit.file, unit.size) for unit in new])
+        total += estimate(len(new), records, text_bytes(sizes)).bytes
+        passages += passage_count(source.kind, records, text_bytes(sizes))
+    return total + vector_bytes(passages, embedders.dimension(settings))

@@ -21,7 +21,7 @@ from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, t
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.lake import Stamp
-from relrag_pipelines.workspace import Workspace, stamp_hash
+from relrag_pipelines.workspace import Workspace, stamp_hash, stamp_settings
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Stage:
     """raised when equal input gives other output"""
     meaning: str
     make: Callable[[Workspace, Source, list[pa.Table]], Made]
-    settings: Callable[[Workspace, Source], Any] = lambda workspace, source: None
-    """the settings that change its output"""
+    settings: Callable[[Workspace, Source], Mapping[str, Any]] = lambda workspace, source: {}
+    """the settings that change its output, by name"""
 
 
 def merge_occurrences(private: pa.Table) -> pa.Table:
@@ -116,12 +116,20 @@ def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made
     return Made(links.edges(tables[0], tables[1]))
 
 
-def policy(workspace: Workspace, source: Source) -> Any:
+RECOGNISERS = "recognisers"
+"""what `policy` calls the version of what is found and replaced; all else in it is a setting"""
+
+
+def policy(workspace: Workspace, source: Source) -> Mapping[str, Any]:
     """All that decides how a source is redacted."""
     settings = workspace.settings
-    policies = {name: policy.model_dump() for name, policy in settings.pii_policies.items()}
-    keys = workspace.keys.fingerprint
-    return [settings.pii_redaction_enabled, policies, workspace.channel(source), keys, pii.VERSION]
+    return {
+        "pii_redaction_enabled": settings.pii_redaction_enabled,
+        "pii_policies": {name: policy.model_dump() for name, policy in settings.pii_policies.items()},
+        "channel": workspace.channel(source),
+        "keys_file": workspace.keys.fingerprint,
+        RECOGNISERS: pii.VERSION,
+    }
 
 
 STAGES = (
@@ -150,7 +158,10 @@ STAGES = (
         3,
         "Passages that are indexed and cited, with page, position and thread.",
         _chunks,
-        lambda workspace, source: [workspace.settings.chunk_tokens, workspace.settings.chunk_overlap_sentences],
+        lambda workspace, source: {
+            "chunk_tokens": workspace.settings.chunk_tokens,
+            "chunk_overlap_sentences": workspace.settings.chunk_overlap_sentences,
+        },
     ),
     Stage(
         "embeddings",
@@ -159,7 +170,7 @@ STAGES = (
         2,
         "Dense vectors of the passages; none without an embedder, or in languages that it does not know.",
         _embeddings,
-        lambda workspace, source: _model_name(workspace),
+        lambda workspace, source: {"embedder": _model_name(workspace)},
     ),
     Stage(
         "edges",
@@ -174,7 +185,7 @@ STAGES = (
 
 def wanted_stamp(workspace: Workspace, source: Source, stage: Stage, inputs: Iterable[str]) -> Stamp:
     """The stamp that a month of the stage has when it is up to date with inputs of these hashes."""
-    return Stamp(stamp_hash(list(inputs)), stage.version, stamp_hash(stage.settings(workspace, source)))
+    return Stamp(stamp_hash(list(inputs)), stage.version, stamp_settings(stage.settings(workspace, source)))
 
 
 def run(

@@ -73,7 +73,8 @@ SIGNS_OF_ENGLISH = frozenset(form for word in _ENGLISH - _CZECH - _OTHERS for fo
 _SIGNS_OF_OTHERS = (_CZECH | _OTHERS) - _ENGLISH - _words("ten pro ale take die den per non")
 _SIGNS = SIGNS_OF_ENGLISH | _SIGNS_OF_OTHERS
 
-_PREFIXED = frozenset("הבלמשכו")
+PREFIXED = "הבלמשכו"
+"""letters that Hebrew writes before a word, as part of it"""
 _WITHOUT_DECOMPOSITION = str.maketrans(
     {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
 )
@@ -133,18 +134,39 @@ class _Memory(dict[str, Kept]):
 
 def document_tokens(text: str) -> str:
     """The tokens of a text that is indexed, joined by spaces; without function words if others are left."""
-    if _SPACE_IN_NUMBER.search(text):
-        text = _SPACED_NUMBER.sub(lambda found: re.sub(r"\s", "", found[0]), text)
-    lines = [(pieces, _balance(pieces)) for line in text.split("\n") if (pieces := line.split())]
-    whole = sum([balance for _, balance in lines])
-    tokens: list[str] = []
-    for pieces, balance in lines:
-        memory = _PLAIN if (balance or whole) < 0 else _INFLECTED
-        tokens += filter(None, map(memory.__getitem__, pieces))
+    lines, whole = _lines(text)
+    tokens = _telling(lines, whole)
     if not tokens:
         words = [(_word(piece), balance) for pieces, balance in lines for piece in pieces]
         tokens = [word.plain if (balance or whole) < 0 else word.inflected for word, balance in words]
     return " ".join(tokens)
+
+
+def only_function_words(text: str) -> bool:
+    """Whether a text holds nothing that can be looked for, such as `what did I do`."""
+    return not _telling(*_lines(text))
+
+
+def join_numbers(text: str) -> str:
+    """The text with numbers in one piece: 12 500 as 12500."""
+    return (
+        _SPACED_NUMBER.sub(lambda found: re.sub(r"\s", "", found[0]), text) if _SPACE_IN_NUMBER.search(text) else text
+    )
+
+
+def _lines(text: str) -> tuple[list[tuple[list[str], int]], int]:
+    """The words of each line with its balance, and that of the whole text."""
+    lines = [(pieces, _balance(pieces)) for line in join_numbers(text).split("\n") if (pieces := line.split())]
+    return lines, sum([balance for _, balance in lines])
+
+
+def _telling(lines: list[tuple[list[str], int]], whole: int) -> list[str]:
+    """The tokens of all but function words."""
+    tokens: list[str] = []
+    for pieces, balance in lines:
+        memory = _PLAIN if (balance or whole) < 0 else _INFLECTED
+        tokens += filter(None, map(memory.__getitem__, pieces))
+    return tokens
 
 
 def query_tokens(text: str) -> str:
@@ -297,7 +319,7 @@ def _hebrew(word: str) -> list[str]:
     for start in range(4):
         rest = word[start:]
         tokens += [rest, *_beginnings(rest, _HEBREW_LETTERS)] if len(rest) > 4 else _beginnings(rest, _HEBREW_LETTERS)
-        if len(rest) < 3 or rest[0] not in _PREFIXED:
+        if len(rest) < 3 or rest[0] not in PREFIXED:
             break
     return list(dict.fromkeys(tokens))
 

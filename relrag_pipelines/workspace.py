@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,15 +14,15 @@ from typing import Any, TypeVar
 
 import orjson
 
-from relrag_pipelines import embedders, workers
+from relrag_pipelines import again, claims, embedders, workers
 from relrag_pipelines import keys as key_files
 from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import PIIRedactor
-from relrag_pipelines.records import TABLES
-from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.records import TABLES, UnitState
+from relrag_pipelines.settings import Settings, Source, now
 from relrag_pipelines.sources import KINDS, Reading
-from relrag_pipelines.stores import approvals, raw
+from relrag_pipelines.stores import approvals, decided, raw, units
 from relrag_pipelines.workers import Pool
 
 FINISHED = 3
@@ -118,19 +118,46 @@ class Workspace:
             keep=functools.partial(raw.keep, self.home, source.name, self.keys),
         )
 
-    def reader_hash(self, source: Source) -> str:
-        """Changes when units of that source would be read differently."""
+    def reader(self, source: Source) -> str:
+        """All that decides how units of that source are read, as stores/decided.py writes it."""
         kind, reading = KINDS[source.kind], self.reading(source)
-        options = {name: getattr(reading, name) for name in kind.options}
-        made = [kind.name, kind.version, FINISHED, options, self.keys.id_fingerprint, self.settings.first_month]
-        since = TABLES["private_records"].since
-        return stamp_hash([*made, since] if since > 1 else made)
+        decides: dict[str, Any] = {
+            units.READER: [kind.name, kind.version, FINISHED, TABLES["private_records"].since],
+            "keys_file": self.keys.id_fingerprint,
+            "first_month": self.settings.first_month,
+            **{name: getattr(reading, name) for name in kind.options},
+        }
+        if said := claims.said_of_rivals(self.settings, source):
+            decides[units.RIVALS] = said
+        return stamp_settings(decides)
+
+    def scan(self, source: Source, known: dict[str, UnitState]) -> units.Scan:
+        """Looks at every unit of a source; SourceMissing where its path is not there."""
+
+        def as_read(one: Source) -> dict[str, UnitState]:
+            read, reader = known if one == source else units.load(self.home, one.name), self.reader(one)
+            return {path: state for path, state in read.items() if units.reader_of(state) == reader}
+
+        taken = claims.taken(self.settings, source, as_read)
+        path, reader = self.settings.source_path(source), self.reader(source)
+        found = units.scan(path, KINDS[source.kind], source, known, reader, self.keys.id_hash, taken)
+        first, last = self.settings.first_month, now().strftime("%Y-%m")
+        due = again.due(self.home, source.name, first, last) & found.units.keys() - found.why.keys()
+        if due:  # one that can no longer be read to its end would be due for ever
+            due -= {one.unit for one in units.load_failures(self.home, source.name) if one.whole_unit}
+        changed = (*found.changed, *sorted(due))
+        return replace(found, changed=changed, why={**found.why, **dict.fromkeys(sorted(due), units.DUE)})
 
 
 @functools.lru_cache(maxsize=1)
 def _opened(settings: bytes) -> Workspace:
     # only what this project pickled in the process that started this one comes here
     return Workspace(pickle.loads(settings))  # noqa: S301
+
+
+def stamp_settings(decides: Mapping[str, Any]) -> str:
+    """Settings by their names, as stores/decided.py writes them."""
+    return decided.written({name: stamp_hash(value) for name, value in decides.items()})
 
 
 def stamp_hash(parts: Any) -> str:

@@ -6,16 +6,19 @@ that stand side by side in the question should do so in the passage too, else th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from relrag_query.coverage import Term, coverage, kind_tokens, metadata_tokens, passage_tokens, tokens
+from relrag_query.coverage import Term, coverage, kind_tokens, metadata_tokens, passage_tokens, terms_of, tokens
 from relrag_query.hits import Hit
 from relrag_query.intent import QueryIntent
-from relrag_query.sentences import Unit, split, units
+from relrag_query.sentences import Unit, asks_for_something, holds_figure, split, units
 
 MOST_SENTENCES = 6
 _OF_ONE_RECORD = 2
+_SECOND = 0.6
+"""a second sentence of a record covers at least this share of what the first covers"""
 _NEAR_BEST = 0.8
 """a passage that covers less than this share of what the best covers is about something else"""
 _OF_OTHERS = 0.8
@@ -30,6 +33,15 @@ _SAME = 0.6
 """share of words by which two sentences are one"""
 _FULL = 25
 """characters from which a sentence says something by itself"""
+_ASKS_FOR_QUESTIONS = re.compile(r"ask(?:s|ed)?|questions?|(?:ze)?ptal[aiy]?|otázk\w+|שאל(?:ה|ו)?", re.IGNORECASE)
+"""words of a question for what somebody asked; then a question is the answer"""
+_STOPS = (".", "!", "?", "…", ":")
+_SIGNED = 4
+"""words of a signature or a heading"""
+_WITHOUT = 0.9
+"""what a sentence without a date or a number counts where the question asks for one"""
+_ECHO = 0.5
+"""share of a question's words that repeats those of another; then its reply stands by itself"""
 
 
 @dataclass
@@ -41,11 +53,20 @@ class Sentence:
     """share of the question that it covers together with what is known of its passage"""
     also: list[Unit] = field(default_factory=list)
     """the same said elsewhere"""
+    asks: bool = False
+    """asks for something, and nobody replies"""
+    replies: bool = False
+    """replies to what asks the same"""
 
     @property
     def hits(self) -> list[Hit]:
         """The passages that say it."""
         return [one.hit for one in (self.unit, *self.also)]
+
+    @property
+    def records(self) -> set[str]:
+        """The records, or chat windows, that say it."""
+        return {hit.chunk.asset_id for hit in self.hits}
 
 
 @dataclass
@@ -57,6 +78,8 @@ class Evidence:
     """the largest share of the question that a passage covers"""
     least: float
     """passages that cover less than this are about something else"""
+    elsewhere: bool = False
+    """the question names a channel, and what answers is of others"""
 
 
 def answer(
@@ -65,28 +88,34 @@ def answer(
     intents: Iterable[QueryIntent],
     least: float,
     said_in: frozenset[str] = frozenset(),
+    most: int = MOST_SENTENCES,
+    figures: bool = False,
 ) -> Evidence:
     """The sentences that answer, best first, or in order of time where the question goes across channels.
 
     Sets the display score of each hit that was searched for, to the share of the question that it covers. `least` is
     the share below which nothing is an answer; then there are no sentences. `said_in` are types of records: where some
-    of these answer, the others are not quoted.
+    of these answer, the others are not quoted. What only asks for something is quoted only where nothing else answers.
+    `most` sentences are quoted; with `figures` of a passage of which only the subject fits rather one with a number.
     """
     people = _people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, passage_credit(hit, terms) * (1.0 if _concerns(hit, people) else _OF_OTHERS)) for hit in hits]
     for hit, credit in judged:
         if hit.role is None:
             hit.display_score = hit.weight * credit
+    there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in said_in]
+    elsewhere = bool(said_in) and not any(credit >= least for _, credit in there)
+    judged = there if there and not elsewhere else judged
     best = max((hit.weight * credit for hit, credit in judged), default=0.0)
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
-    telling = [hit for hit in telling if hit.chunk.rag_source_type in said_in] or telling
-    candidates = sorted(_sentences(telling, terms), key=lambda one: -one.credit)
+    found = _sentences(telling, terms, figures)
+    candidates = sorted([one for one in found if not one.asks] or found, key=lambda one: -one.credit)
     across = QueryIntent.CROSS_CHANNEL in intents
-    chosen = _choose(_by_channel(candidates) if across else candidates)
+    chosen = _choose(_by_channel(candidates) if across else candidates)[:most]
     if across:
         chosen.sort(key=lambda one: one.unit.ts or 0)
-    return Evidence(chosen, best, bar)
+    return Evidence(chosen, best, bar, elsewhere)
 
 
 def _people(terms: Sequence[Term], hits: Sequence[Hit]) -> list[Term]:
@@ -146,14 +175,58 @@ def _neighbours(terms: Sequence[Term]) -> list[list[Term]]:
     ]
 
 
-def _sentences(hits: Sequence[Hit], terms: Sequence[Term]) -> list[Sentence]:
+def _sentences(hits: Sequence[Hit], terms: Sequence[Term], figures: bool) -> list[Sentence]:
     """What can be quoted of each passage: what holds words of the question, else its first full sentence."""
     found = []
     for hit in hits:
         rated = [_rated(unit, terms) for unit in units(hit)]
-        telling = [sentence for own, sentence in rated if own]
-        found += telling or [sentence for _, sentence in rated if len(sentence.unit.text) >= _FULL][:1]
-    return found
+        telling = [sentence for own, sentence in rated if own and not _signature(sentence.unit, terms)]
+        found += telling or _first([sentence for _, sentence in rated], figures)
+    if any(_ASKS_FOR_QUESTIONS.fullmatch(term.said) for term in terms):
+        return found
+    return [_replied(sentence, terms) for sentence in found]
+
+
+def _first(sentences: Sequence[Sentence], figures: bool) -> list[Sentence]:
+    """The first full sentence, with `figures` the first that holds a date or a number; else that one counts less."""
+    full = [one for one in sentences if len(one.unit.text) >= _FULL]
+    if not figures:
+        return full[:1]
+    telling = [one for one in full if holds_figure(one.unit.text)]
+    return telling[:1] or [replace(one, credit=_WITHOUT * one.credit) for one in full[:1]]
+
+
+def _signature(unit: Unit, terms: Sequence[Term]) -> bool:
+    """Whether a line only repeats who wrote, or the subject: a few words, and those that were asked for are of that."""
+    if unit.hit.messages or unit.text[-1:] in _STOPS or len(unit.text.split()) > _SIGNED:
+        return False
+    known = tokens("\n".join(part for part in (unit.hit.chunk.from_, unit.hit.chunk.subject) if part))
+    said = tokens(unit.text)
+    return all(term.found(known) for term in terms if term.found(said))
+
+
+def _replied(sentence: Sentence, terms: Sequence[Term]) -> Sentence:
+    """The reply in place of what asks: by itself where it was asked the same, else behind what asks."""
+    unit, reply = sentence.unit, sentence.unit.reply
+    telling = [part for part in split(unit.text) if coverage(terms, tokens(part))] or [unit.text]
+    chat = bool(unit.hit.messages)
+    asking = all(asks_for_something(part, chat) for part in telling)
+    if reply is None:
+        beyond = unit.hit.reply if asking and _echoes("\n".join(telling), terms) else None
+        told = units(beyond) if beyond else []
+        full = next((one for one in told if len(one.text) >= _FULL), told[0] if told else None)
+        return replace(sentence, unit=full, replies=True) if full else replace(sentence, asks=asking)
+    said = f"{reply.sender or ''}: {reply.text}".removeprefix(": ")
+    if asking and _echoes("\n".join(telling), terms):
+        return replace(sentence, unit=replace(reply, text=said), replies=True)
+    asked = f"{unit.sender or ''}: {unit.text}".removeprefix(": ")
+    return replace(sentence, unit=replace(unit, text=f"{asked}\n{said}"), replies=True)
+
+
+def _echoes(text: str, terms: Sequence[Term]) -> bool:
+    """Whether a text says mostly what the question says."""
+    asked = frozenset(token for term in terms for token in term.tokens)
+    return coverage(terms_of(text), asked) >= _ECHO
 
 
 def _rated(unit: Unit, terms: Sequence[Term]) -> tuple[float, Sentence]:
@@ -183,16 +256,17 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
     for candidate in candidates:
         if _said_again(candidate, chosen):
             continue
-        if any(one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id for one in chosen):
+        if any(candidate.unit.hit.chunk.asset_id in one.records for one in chosen):
             spare.append(candidate)
         elif len(chosen) < MOST_SENTENCES:
             chosen.append(candidate)
     for candidate in spare:
         if _said_again(candidate, chosen):
             continue
-        beside = [one for one in chosen if one.unit.hit.chunk.asset_id == candidate.unit.hit.chunk.asset_id]
+        beside = [one for one in chosen if candidate.unit.hit.chunk.asset_id in one.records]
         repeats = any(candidate.unit.text in one.unit.quote or one.unit.text in candidate.unit.quote for one in beside)
-        if len(chosen) < MOST_SENTENCES and len(beside) < _OF_ONE_RECORD and not repeats:
+        telling = candidate.replies or candidate.credit >= _SECOND * max(one.credit for one in beside)
+        if len(chosen) < MOST_SENTENCES and len(beside) < _OF_ONE_RECORD and telling and not repeats:
             chosen.append(candidate)
     return sorted(chosen, key=candidates.index)
 

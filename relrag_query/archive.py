@@ -22,15 +22,16 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
-from relrag_query import graph, passages
+from relrag_query import graph, listing, passages
 from relrag_query.answer import answer
 from relrag_query.chat_models import AnswerError, writer
-from relrag_query.coverage import PART, Frequencies, Term, passage_tokens, says_time, terms
+from relrag_query.coverage import PART, Frequencies, passage_tokens, says_time, terms
 from relrag_query.expand import neighborhood
 from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
-from relrag_query.intent import classify_query_intent, said_in
+from relrag_query.intent import CHANNEL_NAMES, asks_for_figure, classify_query_intent, said_in
 from relrag_query.named import named
+from relrag_query.replies import read_replies
 from relrag_query.results import (
     Answer,
     Results,
@@ -41,14 +42,14 @@ from relrag_query.results import (
     sources_cited,
     sources_shown,
 )
-from relrag_query.retrieve import SEARCH, Context, Step, add_siblings, run
+from relrag_query.retrieve import FEWEST, SEARCH, Context, Step, add_siblings, run
 from relrag_query.when import day_range, seconds, time_range
 from relrag_query.written import Written, within_budget, write
 
 Moment = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
-_ASK: tuple[Step, ...] = (*SEARCH, add_siblings, neighborhood)
+_ASK: tuple[Step, ...] = (*SEARCH, read_replies, add_siblings, neighborhood)
 _PERSONAL = re.compile(r"[\d@＠﹫([{]")
 """a question without digit or @ holds no personal data that is replaced in the index"""
 
@@ -124,10 +125,22 @@ class Archive:
         """The passages that fit a query best.
 
         `since` and `until` (to the end of that day, month or year) leave out everything else; a time phrase in the
-        query itself only puts what lies within it first.
+        query itself only puts what lies within it first. A smaller `limit` gives the first of the same hits.
         """
-        context = self._context(query, sources, kinds, since, until, limit or self.settings.search_limit)
-        return Results(query, run(SEARCH, context), context.when, context.intents, context.trace)
+        shown = self.settings.search_limit if limit is None else limit
+        context = self._context(query, sources, kinds, since, until, shown)
+        wanted = listing.asked(context)
+        hits = run(listing.steps(wanted, shown) if wanted else SEARCH, context)[:shown]
+        return Results(
+            query,
+            hits,
+            context.when,
+            context.intents,
+            context.trace,
+            head=self._head(context, wanted, hits) + self._only_near(context, hits),
+            searched="" if hits else self._searched(context, listed=wanted is not None),
+            missing=[] if hits or wanted else self._missing(context, hits),
+        )
 
     def ask(
         self,
@@ -140,41 +153,91 @@ class Archive:
         limit: int | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
-        """The sentences that answer a question, with the records that say so; `limit` caps the passages looked at.
+        """The sentences that answer a question, with the records that say so; `limit` caps the sentences and sources.
 
         Where a language model answers, `on_text` is called with each piece as it is written.
         """
-        context = self._context(question, sources, kinds, since, until, limit or 2 * self.settings.search_limit)
-        hits = run(_ASK, context)
-        if context.when:
-            hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
-        evidence = answer(
-            hits, context.terms, context.intents, self.settings.answer_min_coverage, said_in(question, context.intents)
-        )
+        settings = self.settings
+        most = 2 * settings.search_limit if limit is None else limit
+        context = self._context(question, sources, kinds, since, until, max(most, 2 * settings.search_limit))
+        wanted = listing.asked(context)
+        listed_at_most = min(most, settings.source_display_max_count or most)
+        hits = run(listing.steps(wanted, listed_at_most) if wanted else _ASK, context)
+        if wanted:
+            evidence = listing.evidence(hits)
+        else:
+            if context.when:
+                hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
+            least = settings.answer_min_coverage
+            figures = asks_for_figure(question)
+            evidence = answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
-        hits += named(evidence, hits, context)
-        written, notice = self._written(context, hits, on_text)
+        hits += [] if wanted else named(evidence, hits, context)
+        written, notice = self._written(context, hits if limit is None else hits[:limit], on_text)
         if written:
             shown = sources_cited(written) if written.found else []
             found = written.found
         else:
-            shown, found = sources_shown(hits, evidence, self.settings), bool(evidence.sentences)
+            displayed = {"source_display_max_count": min(most, settings.source_display_max_count)}
+            types = frozenset[str]() if evidence.elsewhere else context.said_in
+            fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
+            shown = sources_shown(fitting, evidence, settings.model_copy(update=displayed))
+            found = bool(evidence.sentences)
         listed = self._located(shown)
         numbers = {source.hit.chunk.chunk_group_id: source.number for source in listed}
+        quotes = [] if written else [quote(sentence, numbers) for sentence in evidence.sentences]
         return Answer(
             question=question,
             found=found,
-            quotes=[] if written else [quote(sentence, numbers) for sentence in evidence.sentences],
+            # a sentence whose source has no room is left out with it
+            quotes=[one for one in quotes if one.sources] or quotes,
             sources=listed,
             closest=[] if found else closest(hits),
-            searched=self._searched(context),
-            missing=self._missing(context.terms, hits),
+            searched=self._searched(context, listed=wanted is not None),
+            missing=[] if wanted else self._missing(context, hits),
             intents=context.intents,
             when=context.when,
             trace=context.trace,
             written=written,
+            head=self._head(
+                context,
+                wanted,
+                [one.hit for one in listed] or hits,
+                elsewhere=not written and found and evidence.elsewhere,
+            ),
             notice=notice,
         )
+
+    def _head(
+        self, context: Context, wanted: listing.Asked | None, hits: Sequence[Hit], elsewhere: bool = False
+    ) -> list[str]:
+        """How a question was understood: which days, what is listed, that nothing is said in the channel it names."""
+        when = context.when
+        # a month or a day may be a word of the text, of a passage of another time
+        timed = when and (when.relative or not hits or any(hit.in_time for hit in hits))
+        said = [f'"{when.phrase}": {self._days(when.since, when.until)}.'] if when and timed else []
+        if wanted and hits:
+            said.append(listing.told(wanted, hits))
+        if elsewhere:
+            said.append(f"No {CHANNEL_NAMES[context.said_in]} answers this; what follows is from elsewhere.")
+        return said
+
+    def _only_near(self, context: Context, hits: Sequence[Hit]) -> list[str]:
+        """That only the meaning of the query led to the hits, where no hit holds a word of it."""
+        if not hits or any(hit.display_score > 0 for hit in hits):
+            return []
+        words = ", ".join(term.said for term in context.terms if not term.light)
+        return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
+
+    def _days(self, since: int | None, until: int | None) -> str:
+        """First and last day of a range, by the owner's calendar."""
+        first = None if since is None else datetime.fromtimestamp(since, self._zone).date()
+        last = None if until is None else datetime.fromtimestamp(until - 1, self._zone).date()
+        if first == last:
+            return str(first)
+        if first is None:
+            return f"until {last}"
+        return f"from {first} to {last}" if last else f"from {first}"
 
     def _written(
         self, context: Context, hits: list[Hit], on_text: Callable[[str], None] | None
@@ -241,6 +304,7 @@ class Archive:
         if ts_from is not None and ts_to is not None and ts_from >= ts_to:
             raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
         question = question.encode(errors="replace").decode()  # bytes of the command line that are no UTF-8
+        intents = classify_query_intent(question, [], [])
         when = time_range(question, settings_module.now(), self._zone)
         topic = when.without(question) if when and when.relative else question
         redacted = self._redacted(topic)
@@ -249,7 +313,8 @@ class Archive:
             question=question,
             search_text=topic if redacted == topic else f"{topic}\n{redacted}",
             terms=terms(topic, self._frequencies, redacted, when.phrase if when and topic == question else ""),
-            intents=classify_query_intent(question, [], []),
+            intents=intents,
+            said_in=said_in(question, intents),
             when=when,
             where=vectors.Where(
                 sources=tuple(sources),
@@ -257,7 +322,7 @@ class Archive:
                 ts_from=ts_from,
                 ts_to=ts_to,
             ),
-            limit=limit,
+            limit=max(limit, FEWEST),
             settings=self.settings,
             connection=self._catalog,
             vectors=self._vectors,
@@ -303,9 +368,14 @@ class Archive:
             source.locations = known.get(records[source.number], [])
         return listed
 
-    def _missing(self, asked: list[Term], hits: list[Hit]) -> list[str]:
-        """A word that one passage alone holds is not counted, but then that passage is among the hits."""
-        rare = [one for one in asked if not (one.light or one.known(self._frequencies))]
+    def _missing(self, context: Context, hits: list[Hit]) -> list[str]:
+        """Words that no passage holds; of the time that is asked for only where nothing is of that time.
+
+        A word that one passage alone holds is not counted, but then that passage is among the hits.
+        """
+        rare = [one for one in context.terms if not (one.light or one.known(self._frequencies))]
+        if any(one.timed for one in rare) and self._vectors.count(context.within):
+            rare = [one for one in rare if not one.timed]
         held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()
         return [one.said for one in rare if one.found(held) <= PART]
 
@@ -324,14 +394,17 @@ class Archive:
             return int(moment.timestamp())
         return seconds(day_range(str(moment))[end], self._zone)
 
-    def _searched(self, context: Context) -> str:
-        where = context.where
-        names = where.sources or tuple(source.name for source in self.settings.sources)
+    def _searched(self, context: Context, listed: bool) -> str:
+        """Where was looked, with the number of passages that the limits leave."""
+        timed = context.when is not None and (listed or context.when.relative)
+        where = context.within if timed else context.where
+        names = where.sources or tuple(
+            source.name for source in self.settings.sources if not where.kinds or source.kind in where.kinds
+        )
+        every: int = self.generation.manifest["counts"]["chunks"]
+        count = every if where == vectors.ANYWHERE else self._vectors.count(where)
         kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
-        said = f"{self.generation.manifest['counts']['chunks']} passages{kinds} in {', '.join(names)}"
-        for word, bound in (("from", where.ts_from), ("before", where.ts_to)):
-            if bound is not None:
-                said += f", {word} {datetime.fromtimestamp(bound, self._zone).date()}"
-        if context.when and context.when.relative:
-            said += f', within "{context.when.phrase}"'
+        said = f"{count} passage{'s' * (count != 1)}{kinds}" + (f" in {', '.join(names)}" if names else "")
+        if where.ts_from is not None or where.ts_to is not None:
+            said += f", {self._days(where.ts_from, where.ts_to)}"
         return said

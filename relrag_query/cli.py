@@ -16,7 +16,6 @@ import typer
 from relrag_pipelines.discreet import discreet, stay_discreet
 
 app = typer.Typer(
-    help="Answers from your own written memory: chats, mail, documents, calls, commits.",
     no_args_is_help=True,
     add_completion=False,
     # rich help pages take four times as long as all the rest
@@ -32,12 +31,30 @@ Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this s
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be given again.")]
 Since = Annotated[str | None, typer.Option("--from", help="Nothing earlier: 2024, 2024-03 or 2024-03-15.")]
 Until = Annotated[str | None, typer.Option("--to", help="Nothing later: 2024, 2024-03 or 2024-03-15.")]
+_MOST_SAID = "How many sentences and sources at most."
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many passages at most.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"relrag {version('relrag')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _app(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Answers from your own written memory: chats, mail, documents, calls, commits."""
 
 
 @app.command()
@@ -47,7 +64,7 @@ def ask(
     kind: Kinds = None,
     since: Since = None,
     until: Until = None,
-    limit: Limit = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help=_MOST_SAID)] = None,
     as_json: Json = False,
     trace: Trace = False,
     show_sources: Annotated[bool, typer.Option("--show-sources", help="Print what each source says.")] = False,

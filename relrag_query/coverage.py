@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.tokens import document_tokens, index_text, query_tokens
+from relrag_pipelines.tokens import PREFIXED, document_tokens, index_text, join_numbers, query_tokens
 from relrag_query.when import When
 
 Frequencies = Mapping[str, int]
@@ -24,9 +24,13 @@ Frequencies = Mapping[str, int]
 _BEGINNING = {3: 0.0, 4: 0.5, 5: 0.9}
 _HEBREW_BEGINNING = {3: 0.5, 4: 0.9}
 """how surely two words are one when they share a beginning of so many letters"""
+_HEBREW_ENDINGS = ("ימ", "ות", "ית", "יה", "נו", "תי", "תמ", "ה", "ת", "י", "ו")
+"""letters in which forms of one Hebrew word differ at their end, as they are folded in tokens"""
+_HEBREW_STEM = 3
+"""letters that a stem has at least"""
 
 PART = 0.25
-"""what a part of a code is worth without the rest"""
+"""what a part of a code, or a beginning that many words share, is worth without the rest"""
 _ABBREVIATED = 0.9
 """what the first seven digits of a long hexadecimal id are worth"""
 _LONGEST_CODE = 4
@@ -41,21 +45,25 @@ _NAME = 1.2
 """a question that names somebody is about them, however often the name stands in the archive"""
 _ASKING = """
     discuss discussed talk talked say said speak spoke mention mentioned write wrote written ask asked happen happened
+    come came comes arrive arrived receive received get got sent send
     context around about regarding concerning anything details detail information info story people person
     אמר אמרה אמרו סיפר סיפרה כתב כתבה דיבר דיברנו דיברה שלח שלחה קרה הקשר סביב בקשר לגבי
+    בא באה באו הגיע הגיעה הגיעו קיבלתי קיבלנו
     řekl řekla řekli říkal říkala psal psala napsal napsala mluvil mluvili řešil řešila řešili stalo ohledně týkající
-    kontext rozhodl rozhodli
+    kontext rozhodl rozhodli přijde přišlo přišel přišla přišly přišli dorazilo dorazil dorazily dostal dostala má máme
 """
 _KIND = {
-    "email": "email mail message מייל הודעה e-mail mail zpráva",
+    "email": "email mail message מייל מיילים הודעה הודעות e-mail e-maily mail maily zpráva zprávy",
     "email_attachment": "email mail attachment attached file document מייל קובץ מצורף נספח příloha soubor",
-    "whatsapp": "whatsapp chat message ווטסאפ צ'אט הודעה zpráva",
-    "call_recording": "call phone recording conversation שיחה טלפון הקלטה hovor telefonát",
-    "meeting_transcript": "meeting minutes פגישה ישיבה schůzka porada",
+    "whatsapp": "whatsapp chat message ווטסאפ צ'אט הודעה הודעות zpráva zprávy",
+    "call_recording": "call phone recording conversation שיחה שיחות טלפון הקלטה hovor hovory telefonát",
+    "meeting_transcript": "meeting minutes פגישה פגישות ישיבה ישיבות schůzka schůzky porada porady",
     "git_history": "commit change repository commit změna",
-    "documentation": "document file מסמך קובץ dokument soubor",
+    "documentation": "document file מסמך מסמכים קובץ קבצים dokument dokumenty soubor soubory",
 }
 """what a record is, in the words that a question may use for it"""
+_TOLD_BY = {"contact": "number číslo מספר"}
+"""what a record tells without saying so: a card does not call a phone number one"""
 _PRICE = "+price"
 """token of a text that names an amount of money, and of a question for one"""
 _PRICE_WORDS = """
@@ -91,6 +99,8 @@ class Term:
     """stands right behind the word before it in the question"""
     light: bool = False
     """only asks, or names what a record is"""
+    timed: bool = False
+    """belongs to the phrase that says the time"""
 
     def found(self, held: frozenset[str]) -> float:
         """How surely these tokens hold the word, 0 to 1."""
@@ -134,14 +144,20 @@ def terms(question: str, frequencies: Frequencies, redacted: str | None = None, 
             0.0 if one.timed and timed else _weight(one.said, one.light, _rarity(one.sure, frequencies)),
             one.joined,
             one.light,
+            one.timed,
         )
         for one in words.values()
     ]
 
 
+def terms_of(text: str) -> list[Term]:
+    """The words of a text, weighed as if none were rare."""
+    return terms(text, {})
+
+
 def _words(question: str, phrase: str) -> dict[frozenset[str], _Found]:
     """The words that can be looked for, by their tokens."""
-    question = unicodedata.normalize("NFC", question)
+    question = join_numbers(unicodedata.normalize("NFC", question))
     said = set(query_tokens(question).split())
     start = question.find(phrase) if phrase else -1
     words: dict[frozenset[str], _Found] = {}
@@ -153,6 +169,7 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _Found]:
         timed = start >= 0 and place.start() < start + len(phrase) and start < place.end()
         tells = bool(sure) and not light and not timed
         if sure:
+            sure |= _prefixed(sure)
             found = _Found(piece.strip(_AROUND), sure, light, open_end and tells, timed)
             words.setdefault(frozenset(sure), found)
         open_end = tells and piece[-1] not in ",;:.?!"
@@ -161,7 +178,9 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _Found]:
 
 def _sures(piece: str) -> dict[str, float]:
     """What a passage may hold of a word of the question -> how sure that is. Of a code, the whole is what counts."""
-    found = {token: _sure(token) for token in query_tokens(piece).split()}
+    asked = query_tokens(piece).split()
+    words = [token for token in asked if token[0] != "~"]
+    found = {token: _sure(token, words) for token in asked}
     if found and piece.strip(_AROUND).casefold() in _ASKS_PRICE:
         return found | {_PRICE: 1.0}  # a price list does not say that it is one
     plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
@@ -239,7 +258,8 @@ def says_time(chunk: Chunk, when: When) -> bool:
 @functools.cache
 def kind_tokens(rag_source_type: str) -> frozenset[str]:
     """The words that a question may use for what a record is."""
-    return tokens(_KIND.get(rag_source_type, rag_source_type.replace("_", " ")))
+    said = _KIND.get(rag_source_type, rag_source_type.replace("_", " "))
+    return tokens(f"{said} {_TOLD_BY.get(rag_source_type, '')}")
 
 
 @functools.cache
@@ -249,11 +269,42 @@ def _light() -> frozenset[str]:
     return frozenset(token for token in document_tokens(words).split() if not token.startswith("~"))
 
 
-def _sure(token: str) -> float:
+def _sure(token: str, words: Sequence[str] = ()) -> float:
+    """How surely a text that holds this token holds the word; `words` are the whole words among its tokens."""
     if not token.startswith("~"):
         return 1.0
-    hebrew = "א" <= token[1] <= "ת"
-    return (_HEBREW_BEGINNING if hebrew else _BEGINNING).get(len(token) - 1, 0.5)
+    if "א" <= token[1] <= "ת":
+        return max((_sure_in_hebrew(token[1:], word) for word in words), default=PART)
+    return _BEGINNING.get(len(token) - 1, 0.5)
+
+
+def _sure_in_hebrew(beginning: str, word: str) -> float:
+    """How surely a text with a beginning holds a Hebrew word: its stem must be there, not only letters before it.
+
+    A letter that can be prefixed counts for the stem only where the beginning is all of it but for an ending: of
+    `החתונה` the beginning `החתו` is three letters of a longer stem, which it shares with `החתול`.
+    """
+    place = word.find(beginning)
+    if not 0 <= place <= _HEBREW_STEM:
+        return 0.0
+    stem = _without_ending(word[place:])
+    if len(beginning) >= len(stem):
+        return _HEBREW_BEGINNING.get(len(beginning), PART)
+    letters = len(beginning.lstrip(PREFIXED)) if beginning[0] in PREFIXED else len(beginning)
+    return _HEBREW_BEGINNING[4] if letters > _HEBREW_STEM else PART
+
+
+def _prefixed(sure: Mapping[str, float]) -> dict[str, float]:
+    """A short Hebrew word with a letter before it, and without: sparse search has only their beginnings in common."""
+    short = [word for word in sure if "א" <= word[0] <= "ת" and len(word) in (_HEBREW_STEM, _HEBREW_STEM + 1)]
+    with_letter = [letter + word for word in short for letter in PREFIXED if len(word) == _HEBREW_STEM]
+    without = [word[1:] for word in short if word[0] in PREFIXED and len(word) > _HEBREW_STEM]
+    return {word: _HEBREW_BEGINNING[4] for word in (*with_letter, *without) if word not in sure}
+
+
+def _without_ending(word: str) -> str:
+    ends = (end for end in _HEBREW_ENDINGS if word.endswith(end) and len(word) - len(end) >= _HEBREW_STEM)
+    return word.removesuffix(next(ends, ""))
 
 
 def _weight(said: str, light: bool, rarity: float) -> float:

@@ -42,6 +42,8 @@ class Hit:
     """of one that a relation brought in: the record it is related to, why, and how sure that is, 0 to 1"""
     weight: float = 1.0
     """what it counts beside others: less where it was sent to many"""
+    reply: Hit | None = None
+    """of a mail that asks: the mail of its thread that replies"""
     in_time: bool = False
     """lies within the time that the question speaks of"""
     extra: dict[str, Any] = field(default_factory=dict)

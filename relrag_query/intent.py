@@ -116,21 +116,51 @@ _CHANNELS = {
     ),
     "commit": _any(r"\b(?:commits?|pull\s+requests?|repositor(?:y|ies))\b", r"\bcommit(?:u|em|ech)\b"),
 }
+_MAIL, _CHAT = frozenset({"email", "email_attachment"}), frozenset({"whatsapp"})
+_CALL, _MEETING, _COMMIT = (
+    frozenset({"call_recording"}), frozenset({"meeting_transcript"}), frozenset({"git_history", "code"}),
+)  # fmt: skip
+CHANNEL_NAMES = {_MAIL: "mail", _CHAT: "chat", _CALL: "call", _MEETING: "meeting", _COMMIT: "commit"}
+"""types of records -> what one of them is called"""
+_NO_ADDRESS = r"(?!\s+(?:address|of|for|server|account|password)\b)"
 _SAID_IN = {
-    frozenset({"call_recording"}): _any(
+    _MAIL: _any(
+        r"\b(?:in|by|via|from|through)\s+(?:[\w'’]+\s+){0,3}e?-?mails?\b" + _NO_ADDRESS,
+        r"\be?-?mails?\s+(?:from|by|to|with)\b",
+        r"\b(?:which|what|any|all|the|show|list)\s+e?-?mails?\b" + _NO_ADDRESS,
+        r"^\W*(?:(?:all|my|new)\s+)*e?-?mails\b|\be-?mailed\b",
+        r"\bdid\s+\w+(?:\s+\w+)?\s+e?-?mail\b",
+        r"\b(?:v|ve|z|ze|po|do)\s+(?:\w+\s+){0,2}e?-?mail(?:u|ech|ů|em|y)?\b",
+        r"\be?-?mailem\b",
+        r"\be?-?mail(?:y|ů)?\s+(?:od|z|ze)\b",
+        r"(?:^\W*|\b(?:jaké|které|jaký|který)\s+)e?-?mail(?:y|ů)?\b",
+        r"(?<!\w)(?:ש?[במ]ה?|ה)(?:מיילים|מייל|אימיילים|אימייל|דוא[\"״]?ל)(?!\w)",
+        r"(?<!\w)(?:אילו|איזה)\s+(?:מיילים|מייל|אימיילים|אימייל)(?!\w)",
+    ),
+    _CHAT: _any(
+        r"\b(?:on|in|via|by|over|from|through)\s+(?:[\w'’]+\s+){0,3}(?:whats\s?app|chats?)\b",
+        r"\bwhats\s?app\s+(?:messages?|chats?|groups?)\b|\bwhats\s?apped\b|\btexted\b|\btext\s+messages?\b",
+        r"\b(?:na|v|ve|z|ze|přes|po)\s+(?:\w+\s+){0,2}(?:whats\s?app\w*|watsap\w*|chat(?:u|ě|ech)?)\b",
+        r"(?<!\w)ש?[במ]ה?(?:ווטסאפ|וואטסאפ|ווצאפ|וואצאפ|צ['׳]אט)(?!\w)",
+    ),
+    _CALL: _any(
+        r"\b(?:which|what|any|all|show|list)\s+(?:phone\s+)?calls\b|\b(?:jaké|které)\s+hovory\b",
+        r"(?<!\w)(?:אילו|איזה)\s+שיחות(?!\w)",
         r"\b(?:on|in|during|from)\s+(?:\w+\s+){0,3}(?:calls?|recordings?)\b(?!\s+cent)",
         r"\b(?:on|over)\s+the\s+phone\b",
         r"\b(?:v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:hovor(?:u|ech|ů)?|telefonát(?:u|ech|ů)?|nahráv(?:ce|kách|ky))\b",
         r"\bpo\s+telefonu\b",
         r"(?<!\w)ש?ב(?:שיחה|שיחת|שיחות|טלפון|הקלטה|הקלטת)(?!\w)",
     ),
-    frozenset({"meeting_transcript"}): _any(
+    _MEETING: _any(
+        r"\b(?:which|what|any|all|show|list)\s+meetings\b|\b(?:jaké|které)\s+(?:porady|schůzky)\b",
+        r"(?<!\w)(?:אילו|איזה)\s+(?:פגישות|ישיבות)(?!\w)",
         r"\b(?:at|in|during|from)\s+(?:\w+\s+){0,3}meetings?\b",
         r"\b(?:in|from)\s+the\s+(?:\w+\s+)?minutes\b(?!\s+(?:after|before|of\s+the\s+game))",
         r"\b(?:na|v|ve|z|ze|při|během)\s+(?:\w+\s+){0,3}(?:porad(?:ě|y|ách)|schůz(?:ce|i|ky|kách)|zápis(?:e|u|ech))\b",
         r"(?<!\w)ש?ב(?:פגישה|פגישת|פגישות|ישיבה|ישיבת|ישיבות|פרוטוקול)(?!\w)",
     ),
-    frozenset({"git_history", "code"}): _any(
+    _COMMIT: _any(
         r"\b(?:in|by|with)?\s*(?:which|what)\s+commit\b",
         r"\b(?:in|from)\s+(?:\w+\s+){0,3}commits?\b",
         r"\bwho\s+(?:has\s+)?(?:committed|refactored|merged|reverted)\b",
@@ -142,10 +172,35 @@ _SAID_IN = {
     ),
 }
 """types of records -> how a question says that the answer stands in one of them"""
+_LISTED = {
+    frozenset({"email"}): _any(r"\be?-?mail(?:s|y|ů)\b", _HE + r"(?:אי)?מיילים(?!\w)"),
+    frozenset({"email", "whatsapp"}): _any(r"\b(?:messages|zpráv[ya]?)\b", _HE + r"הודעות(?!\w)"),
+    frozenset({"email_attachment", "whatsapp_attachment"}): _any(
+        r"\b(?:attachments|přílohy|příloh)\b", _HE + r"(?:צרופות|קבצים\s+מצורפים)(?!\w)"
+    ),
+    _CALL: _any(r"\b(?:calls|hovory|hovorů)\b", _HE + r"שיחות(?!\w)"),
+    _MEETING: _any(r"\b(?:meetings|porady|porad|schůzky|schůzek)\b", _HE + r"(?:פגישות|ישיבות)(?!\w)"),
+    frozenset({"git_history"}): _any(r"\bcommit(?:s|y|ů)\b"),
+    frozenset({"documentation"}): _any(
+        r"\b(?:documents|files|dokumenty|dokumentů|soubory|souborů)\b", _HE + r"(?:מסמכים|קבצים)(?!\w)"
+    ),
+}
+"""types of records -> how a question asks for a list of them"""
 _ALSO = _any(
     r"\b(?:too|also|as\s+well|both|across|everywhere|besides)\b",
     r"(?<!\w)(?:גם|בנוסף)(?!\w)",
     r"\b(?:také|taky|rovněž|zároveň|i\s+(?:v|na|ve))\b",
+)
+_SECOND = _any(
+    r"\band\s+(?:did|do|does|was|were|is|are|have|has|what|when|who|where|how|why)\b",
+    r"\ba\s+(?:co|kdy|kdo|kde|jak|proč|kolik|jestli|zda)\b",
+    r"(?<!\w)ו(?:האם|מה|מתי|מי|איפה|איך|כמה)(?!\w)",
+)
+"""where a second question begins"""
+_FIGURE = _any(
+    r"\b(?:when|how\s+(?:much|many|old|long|late|early)|what\s+(?:time|date|day|price|amount|number))\b",
+    r"\b(?:kdy|kolik\w*|kolikát\w*)\b|\bv\s+kolik\b",
+    r"(?<!\w)(?:מתי|כמה|בכמה|ממתי)(?!\w)|(?<!\w)באיז[הו]\s+(?:תאריך|שעה|יום)(?!\w)",
 )
 _FACTS = _any(
     r"\bhow\s+old\s+(?:is|was)\b",
@@ -192,19 +247,39 @@ def classify_query_intent(
         or (_KIN.search(plain) and (someone or _SOMEONES.search(plain))),
         QueryIntent.ASSET_THREAD: _THREAD.search(plain),
         QueryIntent.ASSET_ATTACHMENT: _ATTACHMENT.search(plain),
-        QueryIntent.CROSS_CHANNEL: len(kinds) > 1 or channels > 1 or (channels == 1 and _ALSO.search(plain)),
+        QueryIntent.CROSS_CHANNEL: len(kinds) > 1
+        or channels > 1
+        or (channels == 1 and (_ALSO.search(plain) or _in_second_question(plain))),
     }
     return [intent for intent, says in found.items() if says] or [QueryIntent.GENERAL]
 
 
 def said_in(query: str, intents: Sequence[QueryIntent]) -> frozenset[str]:
-    """The types of records in which a question says that it was said: a call, a meeting, a commit.
+    """The types of records in which a question says that it was said: a mail, a chat, a call, a meeting, a commit.
 
     Nothing where it names several, or goes across channels: `and did we discuss it on the call too`.
     """
     plain = bare(query)
     found = [types for types, pattern in _SAID_IN.items() if pattern.search(plain)]
     return found[0] if len(found) == 1 and QueryIntent.CROSS_CHANNEL not in intents else frozenset()
+
+
+def types_listed(query: str) -> frozenset[str]:
+    """The types of records that a question for a list asks for: mails, messages, calls; nothing where it names none."""
+    plain = bare(query)
+    return frozenset[str]().union(*(types for types, pattern in _LISTED.items() if pattern.search(plain)))
+
+
+def _in_second_question(plain: str) -> bool:
+    """Whether a channel is named only in a second question: `and did we discuss it on the call?`."""
+    second = _SECOND.search(plain)
+    starts = [match.start() for pattern in _SAID_IN.values() if (match := pattern.search(plain))]
+    return second is not None and bool(starts) and min(starts) > second.start()
+
+
+def asks_for_figure(query: str) -> bool:
+    """Whether a question asks when or how much, so that a sentence with a date or a number rather answers it."""
+    return _FIGURE.search(bare(query)) is not None
 
 
 def expansion(intents: Sequence[QueryIntent]) -> Expansion:

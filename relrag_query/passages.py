@@ -24,6 +24,11 @@ _OF_ASSETS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
 """
+_FOLLOWING = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
+    ORDER BY ts, chunk_id LIMIT $limit
+"""
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
@@ -49,6 +54,12 @@ def of_groups(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Ch
 def of_assets(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these records in the order of their texts."""
     return [Chunk(*row) for row in connection.execute(_OF_ASSETS, {"keys": list(asset_ids)}).fetchall()]
+
+
+def following(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
+    """The first passages of a thread that end after a time, in order of time; nothing that is attached."""
+    values = {"thread": thread_id, "ts": ts, "limit": limit}
+    return [Chunk(*row) for row in connection.execute(_FOLLOWING, values).fetchall()]
 
 
 def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:

@@ -19,6 +19,7 @@ from relrag_query.results import Answer, Quote, Results, Source
 
 _EXCERPT = 400
 """characters of a passage in a list of results"""
+_ADVICE = "Try other words for it, one word alone, or fewer limits."
 _KEPT = "\n\t\u200c\u200d\u200e\u200f"
 """line ends; joiners of letters and emoji; direction marks, which change only what is beside them"""
 
@@ -30,9 +31,10 @@ def safe(text: str) -> str:
 
 def search_text(results: Results, zone: ZoneInfo) -> str:
     """The hits, numbered, each with its compact line, its place and what it says."""
+    head = ["\n".join(map(safe, results.head))] if results.head else []
     if not results.hits:
-        return "Nothing found."
-    return "\n\n".join("\n".join(_hit(number, hit, zone)) for number, hit in enumerate(results.hits, 1))
+        return "\n".join([*head, "Nothing found.", *_where(results), _ADVICE])
+    return "\n\n".join([*head, *("\n".join(_hit(number, hit, zone)) for number, hit in enumerate(results.hits, 1))])
 
 
 def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, told: bool = False) -> str:
@@ -41,12 +43,16 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
     parts = ["\n\n".join(_quoted(quote) for quote in answer.quotes) if quoted else safe(answer.text.strip())]
     if told and answer.written and answer.found:
         parts = []
+    if answer.head:
+        parts.insert(0, "\n".join(map(safe, answer.head)))
     if answer.notice:
         parts.append(safe(answer.notice))
     if not answer.found:
         parts.append("\n".join(_not_found(answer)))
-    if answer.sources:
-        parts.append("\n".join(line for source in answer.sources for line in _source(source, zone, show_sources)))
+    cited = [source for source in answer.sources if source.cited]
+    for title, some in (("", cited), ("See also:\n", [one for one in answer.sources if not one.cited])):
+        if some:
+            parts.append(title + "\n".join(line for source in some for line in _source(source, zone, show_sources)))
     return "\n\n".join(parts)
 
 
@@ -54,7 +60,10 @@ def results_json(results: Results, zone: ZoneInfo) -> dict[str, Any]:
     """A search as JSON."""
     return {
         "query": results.query,
+        "head": results.head,
         "hits": [_hit_json(hit, zone) for hit in results.hits],
+        "searched": results.searched,
+        "missing": results.missing,
         "intents": [intent.value for intent in results.intents],
         "when": _when(results),
         "trace": results.trace,
@@ -66,6 +75,7 @@ def answer_json(answer: Answer, zone: ZoneInfo) -> dict[str, Any]:
     return {
         "question": answer.question,
         "found": answer.found,
+        "head": answer.head,
         "answer": answer.text,
         "quotes": [
             {"text": one.text, "from": one.sender, "time": _time(one.ts, zone), "sources": one.sources}
@@ -99,12 +109,16 @@ def _quoted(quote: Quote) -> str:
 
 
 def _not_found(answer: Answer) -> Iterator[str]:
-    yield safe(f"Searched {answer.searched}.")
-    if answer.missing:
-        yield safe(f"No passage holds: {', '.join(answer.missing)}.")
+    yield from _where(answer)
     if answer.closest:
         yield "Closest:"
         yield from (f"  {safe(hit_line(hit))}" for hit in answer.closest)
+
+
+def _where(asked: Answer | Results) -> Iterator[str]:
+    yield safe(f"Searched {asked.searched}.")
+    if asked.missing:
+        yield safe(f"No passage holds: {', '.join(asked.missing)}.")
 
 
 def _source(source: Source, zone: ZoneInfo, with_text: bool) -> Iterator[str]:
@@ -122,7 +136,8 @@ def _hit(number: int, hit: Hit, zone: ZoneInfo) -> Iterator[str]:
     yield safe(f"{number}. {hit_line(hit)}")
     said = "\n".join(_messages(hit, zone)) if hit.messages else textwrap.shorten(hit.text, _EXCERPT, placeholder=" ...")
     yield safe(textwrap.indent(said, "   "))
-    yield safe(f"   {_place(hit, zone, [])}, score {hit.display_score:.2f}")
+    score = f"score {hit.display_score:.2f}" if hit.display_score else "near in meaning"
+    yield safe(f"   {_place(hit, zone, [])}, {score}")
 
 
 def _place(hit: Hit, zone: ZoneInfo, locations: list[str]) -> str:

@@ -13,6 +13,8 @@ from relrag_query.when import When
 from relrag_query.written import Written
 
 _CLOSEST = 3
+_UNCITED = 2
+"""sources that are shown though no sentence cites them and the question did not ask for them"""
 
 
 @dataclass
@@ -24,6 +26,12 @@ class Results:
     when: When | None
     intents: list[QueryIntent]
     trace: list[str]
+    head: list[str] = field(default_factory=list)
+    """how the query was understood: the time, the channel, what is listed"""
+    searched: str = ""
+    """where was looked, in words"""
+    missing: list[str] = field(default_factory=list)
+    """words of the query that no passage holds"""
 
 
 @dataclass
@@ -69,6 +77,8 @@ class Answer:
     trace: list[str]
     written: Written | None = None
     """what a language model wrote; None where the answer is quoted"""
+    head: list[str] = field(default_factory=list)
+    """how the question was understood: the time, the channel, what is listed"""
     notice: str = ""
     """why the answer is quoted although a model should have written it, or what was taken out"""
 
@@ -110,20 +120,31 @@ def sources_cited(written: Written) -> list[Source]:
 
 
 def sources_shown(hits: list[Hit], evidence: Evidence, settings: Settings) -> list[Source]:
-    """One source a record: those that the answer cites in its order, then the others that may be shown."""
+    """One source a record: those that the answer cites in its order, then the others that may be shown.
+
+    Where not all have room, each sentence comes to its first source before any comes to a second. Of what no sentence
+    cites only what the question asked for, such as an attachment, and the nearest few are shown.
+    """
     cited: dict[str, list[Hit]] = {}
     for sentence in evidence.sentences:
         for hit in sentence.hits:
             cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
-    records = {group: quoted[0] for group, quoted in cited.items()}
+    room = settings.source_display_max_count if settings.source_display_filter_enabled else len(cited)
+    mains = [one.unit.hit.chunk.chunk_group_id for one in evidence.sentences]
+    kept = set(list(dict.fromkeys([*mains, *cited]))[:room])
+    records = {group: quoted[0] for group, quoted in cited.items() if group in kept}
     for hit in records.values():
         hit.promoted = True
     for hit in hits:
-        records.setdefault(hit.chunk.chunk_group_id, hit)
+        if hit.chunk.chunk_group_id not in cited:
+            records.setdefault(hit.chunk.chunk_group_id, hit)
     said = "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in evidence.sentences)
     if settings.source_display_min_score:
         # what falls far behind the best source does not matter, however well it fits by itself
         least = max(settings.source_display_min_score, min(evidence.least, 1.0))
         settings = settings.model_copy(update={"source_display_min_score": least})
     chosen = shown(list(records.values()), said, settings)
+    if settings.source_display_filter_enabled:
+        spare = iter(range(_UNCITED))
+        chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]
     return [Source(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]

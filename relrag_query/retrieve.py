@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import duckdb
@@ -18,6 +18,7 @@ from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.english import is_english
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.vectors import VectorStore, Where
 from relrag_query import passages
 from relrag_query.coverage import Frequencies, Term, coverage, evidence, passage_tokens, tokens
@@ -26,12 +27,16 @@ from relrag_query.hits import Hit
 from relrag_query.intent import Expansion, QueryIntent, expansion
 from relrag_query.when import When
 
+FEWEST = 8
+"""so many hits are always weighed against each other, so that asking for fewer gives the first of these"""
 _SPARE = 4
 """so many times the hits wanted are looked up, since windows of one chat overlap and are shown once"""
 _REORDERED = 2
 """so many times the hits wanted are put in order by their words in any form; more change nothing"""
 _NEAR_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
+_ANY_TYPE = "jsonl"
+"""the kind whose records may be of any type"""
 _WITH_EXTRA = frozenset({"git_history", "code"})
 _MAIL = frozenset({"email", "email_attachment"})
 _TO_MANY = frozenset({"list_id", "unsubscribe", "precedence", "campaign"})
@@ -51,7 +56,10 @@ class Context:
     intents: list[QueryIntent]
     when: When | None
     where: Where
+    said_in: frozenset[str]
+    """types of records in which the question says that it was said: a mail, a call"""
     limit: int
+    """hits that are weighed: at least FEWEST, whatever is shown of them"""
     settings: Settings
     connection: duckdb.DuckDBPyConnection
     vectors: VectorStore
@@ -65,6 +73,11 @@ class Context:
     def expansion(self) -> Expansion:
         """How far the intents go from the hits."""
         return expansion(self.intents)
+
+    @functools.cached_property
+    def within(self) -> Where:
+        """The limits, with those of the time that the question speaks of."""
+        return _within(self.where, self.when) if self.when else self.where
 
     def note(self, step: str, did: str) -> None:
         """Adds a line to the trace."""
@@ -91,16 +104,34 @@ def search(hits: list[Hit], context: Context) -> list[Hit]:
     What the catalog does not know is dropped, and so are windows of a chat that mostly repeat a better one.
     """
     wanted = context.limit * _SPARE
-    found = find(context.vectors, context.search_text, context.meaning, wanted, context.where)
-    if context.when:
-        inside = find(
-            context.vectors, context.search_text, context.meaning, wanted, _within(context.where, context.when)
-        )
-        first = {hit.chunk_id for hit in inside}
-        found = [*inside, *(hit for hit in found if hit.chunk_id not in first)]
-    kept = list(itertools.islice(_distinct(_in_any_form(_known(found, context), context)), context.limit))
+    anywhere = find(context.vectors, context.search_text, context.meaning, wanted, context.where)
+    narrower = [
+        (find(context.vectors, context.search_text, context.meaning, wanted, where), types)
+        for where, types in _narrower(context)
+    ]
+    found = list({one.chunk_id: one for some, _ in [*narrower, (anywhere, None)] for one in some}.values())
+    known = _once(_known(some, types, context) for some, types in [*narrower, (anywhere, frozenset())])
+    kept = list(itertools.islice(_distinct(_in_any_form(known, context)), context.limit))
     context.note("search", f"{len(found)} passages found, {len(kept)} kept{_ranks(kept, found, context)}")
     return [*hits, *kept]
+
+
+def _narrower(context: Context) -> Iterator[tuple[Where, frozenset[str]]]:
+    """Where the question says that its answer lies, the narrowest first, and the types of records that count there."""
+    kinds = {kind.name for kind in KINDS.values() if kind.rag_source_type in context.said_in or kind.name == _ANY_TYPE}
+    allowed = tuple(sorted(kinds.intersection(context.where.kinds or kinds)))
+    if context.said_in and allowed:
+        yield replace(context.within, kinds=allowed), context.said_in
+    if context.when:
+        yield context.within, frozenset()
+
+
+def _once(lists: Iterable[Iterator[Hit]]) -> Iterator[Hit]:
+    seen: set[str] = set()
+    for hit in itertools.chain.from_iterable(lists):
+        if hit.chunk.chunk_id not in seen:
+            seen.add(hit.chunk.chunk_id)
+            yield hit
 
 
 def _ranks(kept: list[Hit], found: list[Found], context: Context) -> str:
@@ -112,12 +143,13 @@ def _ranks(kept: list[Hit], found: list[Found], context: Context) -> str:
     return f"; ranks by words/meaning: {said}" if said else ""
 
 
-def _known(found: list[Found], context: Context) -> Iterator[Hit]:
-    """The hits that the catalog knows, read only as far as they are wanted."""
+def _known(found: list[Found], types: frozenset[str], context: Context) -> Iterator[Hit]:
+    """The hits that the catalog knows, of these types if there are any, read only as far as they are wanted."""
     for start in range(0, len(found), context.limit):
         part = found[start : start + context.limit]
         known = passages.chunks(context.connection, [hit.chunk_id for hit in part])
-        yield from (Hit(known[hit.chunk_id], hit.score, 0.0) for hit in part if hit.chunk_id in known)
+        hits = (Hit(known[hit.chunk_id], hit.score, 0.0) for hit in part if hit.chunk_id in known)
+        yield from (hit for hit in hits if not types or hit.chunk.rag_source_type in types)
 
 
 def _in_any_form(hits: Iterator[Hit], context: Context) -> Iterator[Hit]:
@@ -129,10 +161,11 @@ def _in_any_form(hits: Iterator[Hit], context: Context) -> Iterator[Hit]:
     if context.meaning is not None or is_english(context.search_text):
         return hits
 
-    def said(hit: Hit) -> tuple[bool, float]:
+    def said(hit: Hit) -> tuple[bool, bool, float]:
         length, when = len(hit.chunk.text.split()), context.when
         inside = when is not None and when.holds(hit.chunk.ts, hit.chunk.last_ts)
-        return inside, evidence(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
+        there = hit.chunk.rag_source_type in context.said_in
+        return inside, there, evidence(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
 
     nearest = list(itertools.islice(hits, _REORDERED * context.limit))
     scores = sorted((hit.score for hit in nearest), reverse=True)
@@ -159,13 +192,7 @@ def _distinct(hits: Iterator[Hit]) -> Iterator[Hit]:
 
 def weigh_bulk(hits: list[Hit], context: Context) -> list[Hit]:
     """Mail that was sent to many, and what is attached to it, ranks and counts below what fits as well."""
-    mails = {
-        hit.chunk.chunk_id: hit.chunk.parent_asset_id or hit.chunk.asset_id
-        for hit in hits
-        if hit.chunk.rag_source_type in _MAIL
-    }
-    known = passages.extras(context.connection, list(mails.values())) if mails else {}
-    bulk = [hit for hit in hits if known.get(mails.get(hit.chunk.chunk_id, ""), {}).get("bulk") in _TO_MANY]
+    bulk = sent_to_many(hits, context)
     if not bulk:
         return hits
     for hit in bulk:
@@ -173,6 +200,17 @@ def weigh_bulk(hits: list[Hit], context: Context) -> list[Hit]:
         hit.score *= _BULK
     context.note("bulk", f"{len(bulk)} of {len(hits)} hits were sent to many and count less")
     return sorted(hits, key=lambda hit: -hit.score)
+
+
+def sent_to_many(hits: Sequence[Hit], context: Context) -> list[Hit]:
+    """Those of the hits that are mail which was sent to many, or attached to it."""
+    mails = {
+        hit.chunk.chunk_id: hit.chunk.parent_asset_id or hit.chunk.asset_id
+        for hit in hits
+        if hit.chunk.rag_source_type in _MAIL
+    }
+    known = passages.extras(context.connection, list(mails.values())) if mails else {}
+    return [hit for hit in hits if known.get(mails.get(hit.chunk.chunk_id, ""), {}).get("bulk") in _TO_MANY]
 
 
 def prefer_time(hits: list[Hit], context: Context) -> list[Hit]:
@@ -187,11 +225,23 @@ def prefer_time(hits: list[Hit], context: Context) -> list[Hit]:
     return [*inside, *(hit for hit in hits if not hit.in_time)]
 
 
+def prefer_channel(hits: list[Hit], context: Context) -> list[Hit]:
+    """Hits of the channel that the question names stand first among those of the time that it speaks of."""
+    if not context.said_in:
+        return hits
+    there = sum(hit.chunk.rag_source_type in context.said_in for hit in hits)
+    context.note("channel", f"{there} of {len(hits)} hits are of the channel that is named")
+    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.said_in))
+
+
 def rate(hits: list[Hit], context: Context) -> list[Hit]:
-    """Gives each hit its display score: the share of the question that it covers, by what the hit counts."""
+    """Gives each hit its display score: the share of the question that it covers, by what the hit counts.
+
+    Searched by words alone, what holds none of them is dropped: sparse search also finds words that begin alike.
+    """
     for hit in hits:
         hit.display_score = hit.weight * coverage(context.terms, passage_tokens(hit.chunk))
-    return hits
+    return hits if context.meaning is not None else [hit for hit in hits if hit.display_score > 0]
 
 
 def read_messages(hits: list[Hit], context: Context) -> list[Hit]:
@@ -267,5 +317,5 @@ def _within(where: Where, when: When) -> Where:
     return replace(where, ts_from=since, ts_to=until)
 
 
-SEARCH: tuple[Step, ...] = (search, weigh_bulk, prefer_time, rate, read_messages, read_extra)
+SEARCH: tuple[Step, ...] = (search, weigh_bulk, prefer_time, prefer_channel, rate, read_messages, read_extra)
 """what `relrag search` runs"""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from relrag_query.hits import Hit
+from relrag_query.calendar_words import MONTH_NUMBER, WEEKDAY_NUMBER
+from relrag_query.hits import Hit, Message
+from relrag_query.when import bare
 
 TURN_SECONDS = 300
 """messages of one sender that follow each other within this time are one turn"""
+_REPLY_TURNS = 3
+"""so many turns behind a question may be the reply to it"""
 
 _STOPS = ".!?…:"
 _QUOTE = 280
@@ -30,6 +34,18 @@ _QUOTED = re.compile(r"\s*(?:>|On .{6,80} wrote:$|Dne .{6,80} napsal\w*:$|בתא
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
 _SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
+_ASKED = re.compile(r"[?؟]\W*$")
+_ASKING = re.compile(
+    r"(?<!\w)(?:who|whom|whose|what|when|where|which|why|how|kdo|koho|komu|kym|co|ceho|cemu|cim|kdy|kde|kam|odkud|proc|jak"
+    r"|kolik\w*|jak(?:y|a|e|ou|eho|em|ym|ych)|kter(?:y|a|e|ou|eho|em|ym|ych)|ci|"
+    r"[ול]?(?:מי|מה|מתי|איפה|היכן|לאן|מאיפה|למה|מדוע|איך|כיצד|כמה|איזה|איזו|אילו|מהי|מהו))(?!\w)",
+    re.IGNORECASE,
+)
+"""words that ask for something, as they stand without accents"""
+_DAYS = "|".join(name for name in (*MONTH_NUMBER, *WEEKDAY_NUMBER) if len(name) > 3)
+_FIGURE = re.compile(
+    rf"\d|(?<!\w)[בלמה]{{0,2}}(?:{_DAYS}|tomorrow|noon|midnight|zitra|poledne|מחר|מחרתיים)(?!\w)", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,8 @@ class Unit:
     """the record that it stands in; of a turn the first message"""
     behind: tuple[str, ...] = ()
     """what follows it in its passage"""
+    reply: Unit | None = None
+    """of a turn that asks: the turn of somebody else that replies"""
 
     @property
     def quote(self) -> str:
@@ -73,6 +91,30 @@ def units(hit: Hit) -> list[Unit]:
     ]
 
 
+def holds_figure(text: str) -> bool:
+    """Whether a text holds a number, or names a month or a day."""
+    return _FIGURE.search(bare(text)) is not None
+
+
+def asks(text: str, chat: bool = False) -> bool:
+    """Whether a text ends with a question; in a chat the mark is often left out."""
+    return _ASKED.search(text) is not None or (chat and _open_without_mark(text))
+
+
+def asks_for_something(text: str, chat: bool = False) -> bool:
+    """Whether a text ends with a question for who, when, how much; not with one for a yes."""
+    if chat and _open_without_mark(text):
+        return True
+    said = [part for part in split(text) if any(map(str.isalpha, part))] if _ASKED.search(text) else []
+    return bool(said) and _ASKING.search(bare(said[-1])) is not None
+
+
+def _open_without_mark(text: str) -> bool:
+    """One line without any punctuation that begins with a word that asks."""
+    said = text.strip()
+    return "\n" not in said and not re.search(r"[.,;:!]", said) and _ASKING.match(bare(said)) is not None
+
+
 def split(text: str) -> list[str]:
     """Sentences of running text; short lines that follow each other, as in a table or a transcript, stay together."""
     found: list[str] = []
@@ -88,16 +130,26 @@ def split(text: str) -> list[str]:
     return [part for one in found for part in _cut(one)]
 
 
-def _turns(hit: Hit) -> Iterator[Unit]:
+def turns(messages: list[Message]) -> Iterator[list[int]]:
+    """The positions of messages that are one turn."""
     turn: list[int] = []
-    for place, message in enumerate(hit.messages):
-        last = hit.messages[turn[-1]] if turn else None
+    for place, message in enumerate(messages):
+        last = messages[turn[-1]] if turn else None
         if last and (last.sender != message.sender or (message.ts or 0) - (last.ts or 0) > TURN_SECONDS):
-            yield _turn(hit, turn)
+            yield turn
             turn = []
         turn.append(place)
     if turn:
-        yield _turn(hit, turn)
+        yield turn
+
+
+def _turns(hit: Hit) -> Iterator[Unit]:
+    """The turns, each that asks with the one that replies."""
+    found = [_turn(hit, places) for places in turns(hit.messages)]
+    for place, one in enumerate(found):
+        later = found[place + 1 : place + 1 + _REPLY_TURNS] if asks(one.text, chat=True) else []
+        replies = (other for other in later if other.sender != one.sender and not asks(other.text, chat=True))
+        yield replace(one, reply=next((other for other in replies if other.text), None))
 
 
 def _turn(hit: Hit, places: list[int]) -> Unit:

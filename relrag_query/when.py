@@ -31,7 +31,7 @@ class When:
     phrase: str
     """the words that say it"""
     relative: bool
-    """said from today (`last week`): then nothing outside answers; a month or a year may also be a word of the text"""
+    """said from today (`last week`): then nothing outside answers; a month or a day may also be a word of the text"""
 
     def holds(self, first: int | None, last: int | None) -> bool:
         """Whether something from `first` to `last` overlaps the range; what has no time does not."""
@@ -167,6 +167,13 @@ def _named_month(found: re.Match[str], today: date) -> Days:
     return _month(int(year) if year else today.year - (month > today.month), month)
 
 
+def _month_alone(found: re.Match[str], today: date) -> Days:
+    """A month without a year; behind `from`, `of` and `by` a short one is rather somebody: mails from Jan."""
+    if re.match(r"(?:from|of|by)\s+(?:the\s+)?(?!may)\w{3}$", found.group(), re.IGNORECASE):
+        raise ValueError(found.group())
+    return _named_month(found, today)
+
+
 def _named_months(found: re.Match[str], today: date) -> Days:
     first, last, said = MONTH_NUMBER[_said(found, "first")], _number(found, "month"), _said(found, "year")
     year = int(said) if said else today.year - (last > today.month)
@@ -224,7 +231,7 @@ _RELATIVE: dict[str, Reading] = {
     r"\bday\s+before\s+yesterday\b|\bpredevcirem\b|(?<!\w)שלשום(?!\w)": _back("day", 2),
     rf"\byesterday\b|\bvcera(?:jsi\w*)?\b|{_HE}אתמול(?!\w)": _back("day", 1),
     rf"\btoday\b|\bdnes(?:ka|ni\w*)?\b|{_HE}היום(?!\w)": _back("day", 0),
-    r"\b(?:last|past|this|over\s+the)\s+weekend\b|\bo\s+vikendu\b|(?<!\w)ב?סוף\s+השבוע(?!\w)": _weekend,
+    r"\b(?:last|past)\s+weekend\b|\bminul\w+\s+vikend\w*|(?<!\w)ב?סוף\s+השבוע\s+(?:שעבר|האחרון)(?!\w)": _weekend,
     rf"\b(?:last|past|posledni(?:ch)?)\s+{_COUNT}{_UNIT}": _lately,
     rf"{_COUNT}ה?{_UNIT}\s+האחרונ(?:ים|ות)(?!\w)": _lately,
     rf"\b{_COUNT}{_UNIT}\s+ago\b": _ago,
@@ -240,7 +247,8 @@ _RELATIVE: dict[str, Reading] = {
     rf"\b(?:last|previous|past)\s+year\b|\b(?:v?loni|lonsk\w+|minul\w+\s+ro[kc]\w*)\b|{_HE}שנה\s+(?:שעברה|הקודמת)(?!\w)"
     r"|(?<!\w)אשתקד(?!\w)": _back("year", 1),
     r"\bthis\s+year\b|\bletos(?:ni\w*)?\b|(?<!\w)[במל]?השנה(?!\w)": _back("year", 0),
-    rf"\b(?:last\s+)?(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
+    rf"\b(?:last|past|minul\w+)\s+(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
+    rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})\s+(?:שעבר|האחרון)(?!\w)": _weekday,
 }
 _ABSOLUTE: dict[str, Reading] = {
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])": _named_day,
@@ -252,8 +260,11 @@ _ABSOLUTE: dict[str, Reading] = {
     rf"(?<![\w]){_MONTH}{_OF_YEAR}": _named_month,
     rf"(?<!\w)[במל]{_MONTH}{_OF_YEAR}": _named_month,
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\w-])": _named_month,
-    rf"{_IN}{_MONTH}": _named_month,
+    rf"{_IN}{_MONTH}": _month_alone,
     rf"(?:(?<!\w)[במל]-?|(?<![\w/.,$€₪-])){_YEAR}": _named_year,
+    r"\b(?:this|over\s+the)\s+weekend\b|\bo\s+vikendu\b|(?<!\w)ב?סוף\s+השבוע(?!\w)": _weekend,
+    # a day without more may also be one to come, of which the text speaks
+    rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
 }
 
 

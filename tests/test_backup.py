@@ -11,7 +11,7 @@ import pytest
 
 from relrag_pipelines import backup as backups
 from relrag_pipelines.backup import BackupError
-from relrag_pipelines.stores import atomic, lock
+from relrag_pipelines.stores import atomic, lake, lock
 from relrag_pipelines.stores.holes import copy_with_holes
 from relrag_pipelines.verify import findings
 from relrag_query.archive import Archive
@@ -75,6 +75,16 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
     # the retained document is there, and every id and pseudonym is as it was
     assert rows(folder / ".relrag") == before
     assert findings(folder / ".relrag") == []
+
+
+def test_months_that_were_redacted_and_not_checked_are_so_in_a_restored_home(config: Path, tmp_path: Path) -> None:
+    home, place = config.parent / ".relrag", tmp_path / "backup"
+    lake.note_unchecked(home, "chat")
+    assert findings(home) == [], "the next sync checks it: nothing is wrong with the home"
+    assert backup(place, config, everything=True) == 0
+    shutil.rmtree(home)
+    assert restore(place, to=config.parent, force=True) == 0
+    assert (lake.unchecked(home, "chat"), lake.unchecked(home, "notes")) == (True, False)
 
 
 def test_everything_goes_round_with_its_holes(config: Path, tmp_path: Path) -> None:

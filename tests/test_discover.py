@@ -1,4 +1,4 @@
-"""What a folder holds: kinds by content, one source a kind, the files of other kinds excluded."""
+"""What a folder holds: kinds by content, one source a kind, each file in one of them."""
 
 import json
 import os
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines import claims
 from relrag_pipelines import discover as module
-from relrag_pipelines.discover import Discovery, Found, discover
-from relrag_pipelines.estimate import estimate, vector_bytes
-from relrag_pipelines.settings import Source
+from relrag_pipelines.discover import Discovery, discover
+from relrag_pipelines.estimate import estimate, passage_count, record_count, text_bytes, vector_bytes
+from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import units
 
@@ -24,12 +25,17 @@ def put(folder: Path, path: str, content: str | bytes) -> Path:
     return file
 
 
-def read_by(folder: Path, found: Found) -> set[str]:
-    """Paths that a sync reads for a proposed source, relative to the folder."""
-    root = folder / found.path
-    source = Source(name=found.name, kind=found.kind, path=root, exclude=list(found.exclude))  # type: ignore[call-arg]
-    scan = units.scan(root, KINDS[found.kind], source, {}, "")
-    return {(root / path).relative_to(folder).as_posix() for path in scan.units}
+def read_by(folder: Path, found: Discovery) -> list[list[str]]:
+    """Paths that a sync reads for each proposed source, relative to the folder."""
+    tables = [{"name": one.name, "kind": one.kind, "path": one.path} for one in found.sources]
+    proposed = Settings.model_validate({"folder": folder, "sources": tables})
+    read = []
+    for source in proposed.sources:
+        root = proposed.source_path(source)
+        scan = units.scan(root, KINDS[source.kind], source, {}, "", taken=claims.taken(proposed, source))
+        read.append(sorted((root / path).relative_to(folder).as_posix() for path in scan.units))
+    assert [len(paths) for paths in read] == [one.files for one in found.sources], "what was said is what is read"
+    return read
 
 
 def summary(found: Discovery) -> list[tuple[str, str, str, int]]:
@@ -48,23 +54,22 @@ def test_folders_of_one_kind_become_sources_named_after_them(tmp_path: Path) -> 
         ("papers", "document", "papers", 2),
         ("export", "jsonl", "export", 1),
     ]
-    assert [one.exclude for one in found.sources] == [(), (), ()]
     assert (found.unrecognised, found.unread, found.by_name, found.complete) == ([], [], 0, True)
     assert found.sources[0].sizes == {".txt": 2 * len(CHAT)}
 
 
-def test_what_another_kind_reads_is_excluded_by_folder_or_by_name(tmp_path: Path) -> None:
+def test_what_several_kinds_could_read_goes_to_the_one_that_recognises_it(tmp_path: Path) -> None:
     put(tmp_path, "WhatsApp Chat with Dana.txt", CHAT)
     put(tmp_path, "shopping [2024].txt", "Milk, bread.")
     put(tmp_path, "chats/a/one.txt", CHAT)
     put(tmp_path, "papers/deep/x.txt", "A paper.")
     put(tmp_path, "papers/y.txt", "Another paper.")
     found = discover(tmp_path)
-    chats, documents = found.sources
-    assert (chats.name, chats.path, chats.exclude) == ("whatsapp", ".", ("shopping [[]2024].txt", "papers/*"))
-    assert (documents.name, documents.exclude) == ("documents", ("WhatsApp Chat with Dana.txt", "chats/*"))
-    assert read_by(tmp_path, chats) == {"WhatsApp Chat with Dana.txt", "chats/a/one.txt"}
-    assert read_by(tmp_path, documents) == {"shopping [2024].txt", "papers/deep/x.txt", "papers/y.txt"}
+    assert summary(found) == [("whatsapp", "whatsapp", ".", 2), ("documents", "document", ".", 3)]
+    assert read_by(tmp_path, found) == [
+        ["WhatsApp Chat with Dana.txt", "chats/a/one.txt"],
+        ["papers/deep/x.txt", "papers/y.txt", "shopping [2024].txt"],
+    ]
 
 
 def test_no_file_is_read_twice_or_forgotten(tmp_path: Path) -> None:
@@ -73,7 +78,7 @@ def test_no_file_is_read_twice_or_forgotten(tmp_path: Path) -> None:
     put(tmp_path, "a/c/chat.txt", CHAT)
     put(tmp_path, "a/c/deep/page.html", "<p>A page.</p>")
     put(tmp_path, "z.jsonl", LINE)
-    read = [path for found in discover(tmp_path).sources for path in read_by(tmp_path, found)]
+    read = [path for paths in read_by(tmp_path, discover(tmp_path)) for path in paths]
     assert sorted(read) == ["a/b/chat.txt", "a/b/note.txt", "a/c/chat.txt", "a/c/deep/page.html", "z.jsonl"]
 
 
@@ -87,8 +92,10 @@ def test_a_damaged_file_stays_in_its_source_so_that_a_sync_tells_of_it(tmp_path:
     found = discover(tmp_path)
     assert found.unrecognised == ["chats/broken.zip", "chats/empty.txt", "papers/broken.pdf"]
     assert found.unread == ["elsewhere/photos.zip"]
-    assert read_by(tmp_path, found.sources[0]) == {"chats/chat.txt", "chats/broken.zip", "chats/empty.txt"}
-    assert read_by(tmp_path, found.sources[1]) == {"papers/a.md", "papers/broken.pdf"}
+    assert read_by(tmp_path, found) == [
+        ["chats/broken.zip", "chats/chat.txt", "chats/empty.txt"],
+        ["papers/a.md", "papers/broken.pdf"],
+    ]
 
 
 def test_hidden_files_and_locks_of_editors_are_left_out(tmp_path: Path) -> None:
@@ -197,12 +204,38 @@ def test_the_demo_archive_is_recognised() -> None:
 
 
 def test_estimates_grow_with_text_and_not_with_pictures() -> None:
-    text, pages = estimate("document", 1, {".txt": 10_000_000}), estimate("document", 1, {".pdf": 10_000_000})
+    text, pages = (estimate(1, 1, text_bytes({suffix: 10_000_000})) for suffix in (".txt", ".pdf"))
     assert text.seconds > 5 * pages.seconds
     assert text.bytes > 10_000_000
-    assert estimate("jsonl", 0, {}).bytes == 0
-    assert vector_bytes(6_100 * 490, 384) == pytest.approx(6_100 * 7_000, rel=0.1), "what was measured"
+    assert estimate(0, 0, 0).bytes == 0
+    assert vector_bytes(6_100, 384) == pytest.approx(6_100 * 7_000, rel=0.1), "what was measured"
     assert vector_bytes(1e9, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "records", "size", "measured"),
+    [("jsonl", 200_000, 57, 534), ("jsonl", 20_000, 526, 107), ("whatsapp", 60_000, 80, 169)],
+)
+def test_the_disk_that_was_measured_is_estimated(
+    tmp_path: Path, kind: str, records: int, size: int, measured: int
+) -> None:
+    """Megabytes for private records, lake and two generations, of which one was measured and taken twice."""
+    file = tmp_path / ("a.jsonl" if kind == "jsonl" else "a.txt")
+    file.write_text(("x" * (size - 1) + "\n") * 3_000)
+    found = record_count(kind, [(file, records * size)])
+    assert found == pytest.approx(records, rel=0.01)
+    assert estimate(1, found, records * size).bytes == pytest.approx(measured * 1e6, rel=0.1)
+
+
+def test_records_are_counted_in_beginnings_where_a_file_holds_many(tmp_path: Path) -> None:
+    mail = "From dana@x.example Sat Jan  6 08:40:00 2024\nSubject: sleds\n\nRed ones.\n\n"
+    box = put(tmp_path, "a.mbox", "\n" + mail * 200)
+    letter = put(tmp_path, "b.eml", mail)
+    assert record_count("gmail", [(box, box.stat().st_size), (letter, 10**9)]) == 201
+    assert record_count("gmail", [(tmp_path / "gone.mbox", 10**6)]) == 1
+    assert record_count("document", [(box, size) for size in (1, 2, 3)]) == 3
+    assert record_count("whatsapp", [(tmp_path / "chat.zip", 8_000_000)]) == 10_000
+    assert passage_count("whatsapp", 600, 600) == 100
 
 
 def test_mail_is_recognised_without_a_suffix(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_exports_count_new_changed_and_gone_units() -> None:
 
 
 def test_a_missing_source_is_a_problem_and_no_deletion() -> None:
-    one = survey({"2024-01": "a"}, scan=None, problem="chat: /gone is not there")
+    one = survey({"2024-01": "a"}, scan=None, problem="/gone is not there")
     todo = plans.plan([one], {"chat": {"a"}}, published="x", wanted="x")
     assert todo.empty
     assert todo.problems == ["chat: /gone is not there"]

@@ -244,6 +244,16 @@ def test_the_template_gives_what_was_chosen_and_every_default(tmp_path: Path) ->
     assert tomllib.loads(text).keys() == {"archive", "sources", *chosen}
 
 
+def test_what_a_source_may_have_stands_below_the_first_and_can_be_uncommented(tmp_path: Path) -> None:
+    source = {"name": "chats", "kind": "whatsapp", "path": "exports/chats"}
+    text = settings.template("a", [source, {**source, "name": "more"}], {})
+    assert text.count("# any source may also have:") == 1
+    first = load(tmp_path, re.sub(r"^# ([a-z_]+ = .*  # )", r"\1", text, flags=re.MULTILINE)).sources[0]
+    said = {"timezone": "Europe/Prague", "channel": "default", "exclude": ["drafts", "*.csv"]}
+    assert first == Source(**source, **said)  # type: ignore[arg-type]
+    assert all(f"# {name} = " in text for name in KNOWN_KEYS.split(", ") if name not in source)
+
+
 def test_every_commented_default_of_the_template_is_the_default(tmp_path: Path) -> None:
     text = settings.template("archive", [], {})
     uncommented = re.sub(r"^# ([a-z_]+ = )", r"\1", text, flags=re.MULTILINE)

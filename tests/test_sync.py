@@ -99,7 +99,7 @@ def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
     plan = plans.current(todo)
     assert plan.exports == []
     assert {entry.stage for entry in plan.stale} == {"chunks", "embeddings", "edges"}
-    assert {entry.reason for entry in plan.stale if entry.stage == "chunks"} == {"settings changed"}
+    assert {entry.reason for entry in plan.stale if entry.stage == "chunks"} == {"setting chunk_tokens changed"}
     assert sync(config) == 0
     changed = archive.changed(before, archive.contents(home / "lake"))
     assert {path.split("/")[0] for path in changed} <= {"chunks", "embeddings", "asset_asset_edges"}
@@ -128,6 +128,7 @@ def test_what_is_found_otherwise_is_redacted_again(config: Path, monkeypatch: py
     plan = plans.current(archive.workspace(config))
     assert plan.exports == []
     assert {"redacted", "identifiers"} <= {entry.stage for entry in plan.stale}
+    assert "what is found as personal data changed" in {entry.reason for entry in plan.stale}
     assert sync(config) == 0
     assert plans.current(archive.workspace(config)).empty
     home = archive.workspace(config).home

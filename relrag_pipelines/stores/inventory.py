@@ -49,7 +49,7 @@ PARTS = (
     Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
     Part(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
     Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
-    Part(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "passing"),
+    Part(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "private"),
     Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
     Part(r"published/(\d+/.+|current)", "published generations", "private"),
     Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),

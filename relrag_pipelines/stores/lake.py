@@ -46,7 +46,7 @@ class Stamp:
     version: int
     """version of the stage that made it"""
     settings: str
-    """hash of the settings that matter to the stage"""
+    """the settings that matter to the stage, as decided.py writes them"""
 
 
 @dataclass(frozen=True)

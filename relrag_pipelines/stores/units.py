@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,14 +14,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
-from relrag_pipelines.settings import Source
+from relrag_pipelines.settings import CONFIG_NAME, Source
 from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, path_of, unit_of
-from relrag_pipelines.stores import expected
+from relrag_pipelines.stores import decided, expected
 from relrag_pipelines.stores.atomic import replacing
 from relrag_pipelines.stores.seal import file_hash
 
 UNFINISHED = "unfinished"
 """`reader` of a unit whose records are being replaced: a kill there makes it be read again"""
+
+RETAINED = "retained"
+"""`reader` of a unit that is gone while its records stay: when it is there again, it is read again"""
+
+DUE = "dates in them have come"
+"""why a unit is read again of which a record was to come"""
+
+_LEFT = {
+    UNFINISHED: "they were left half read",
+    RETAINED: "they are there again",
+    "": "something of them was forgotten, or no longer is",
+}
+READER, RIVALS = "reader", "rivals"
+"""parts of `reader` that are no settings: kind and version; the other sources that could read its files"""
 
 HIDDEN = "forgotten:"
 """how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
@@ -44,7 +58,9 @@ class Scan:
     changed: tuple[str, ...]
     """new ones and those whose size, time or reader differ"""
     gone: tuple[str, ...]
-    """read before and no longer there; where the source retains them, only those left unfinished"""
+    """read before and no longer there; where the source retains them, only those not yet known to be gone"""
+    why: dict[str, str] = field(default_factory=dict)
+    """of the changed ones that were read before, by path: why they are to be read again"""
     known: dict[str, UnitState] = field(default_factory=dict)
     """what was read before, by path; forgotten units that are still there under their own paths again"""
 
@@ -60,31 +76,38 @@ def hide(state: UnitState, hash: Callable[[str], str]) -> UnitState:
     return replace(state, path=hidden(state.path, hash), content_hash=content, months=[])
 
 
+def reader_of(state: UnitState) -> str:
+    """What read a unit, without what it saw of the folder and of copies."""
+    return re.split("[~+]", state.reader, maxsplit=1)[0]
+
+
 def read_by(unit: Unit, reader: str, hash: Callable[[str], str]) -> str:
     """What stands for the reader of a unit, with what it may see of the folder; `hash` is keyed."""
     return f"{reader}~{hash(unit.around)}" if unit.around else reader
 
 
 def scan(
-    root: Path, kind: Kind, source: Source, known: dict[str, UnitState], reader: str, hash: Callable[[str], str] = str
+    root: Path,
+    kind: Kind,
+    source: Source,
+    known: dict[str, UnitState],
+    reader: str,
+    hash: Callable[[str], str] = str,
+    taken: Callable[[Path], bool] = lambda file: False,
 ) -> Scan:
     """Looks at every unit of a source, without opening any file; SourceMissing when its path is not there.
 
-    `hash` is the keyed one that hid the paths of forgotten units.
+    `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-
-    def excluded(path: str) -> bool:
-        return any(fnmatch.fnmatch(path, pattern) for pattern in source.exclude)
-
-    units = {unit.path: unit for unit in _walk(root, kind, excluded)}
+    units = {unit.path: unit for unit in _walk(root, kind, source.excludes, taken)}
     if any(path.startswith(HIDDEN) for path in known):
         paths = {hidden(path, hash): path for path in units}
         known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
-    changed = tuple(path for path, unit in units.items() if not _as_read(unit, known.get(path), reader, hash))
+    why = {path: _reason(unit, known.get(path), reader, hash) for path, unit in units.items()}
+    why = {path: reason for path, reason in why.items() if reason}
     missing = sorted(known.keys() - units.keys())
-    # one that vanished while its records were being replaced has months to be settled, retained or not
-    gone = tuple(path for path in missing if not source.retain or known[path].reader == UNFINISHED)
-    return Scan(units, changed, gone, known)
+    gone = tuple(path for path in missing if not source.retain or known[path].reader != RETAINED)
+    return Scan(units, tuple(why), gone, {path: reason for path, reason in why.items() if path in known}, known)
 
 
 def load(home: Path, source: str) -> dict[str, UnitState]:
@@ -130,17 +153,33 @@ def _save(home: Path, name: str, rows: list[UnitState] | list[Failure], row: typ
         expected.note(home, name, file_hash(beside))
 
 
-def _as_read(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> bool:
-    if known is None or known.reader.split("+")[0] != read_by(unit, reader, hash):
-        return False
+def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:
+    """Why units are to be read, `new`, `changed` or a clause; empty for one that is as it was read."""
+    if known is None:
+        return "new"
+    if reader_of(known) != reader:
+        return _otherwise(known.reader, reader)
     if unit.fingerprint:
-        return known.content_hash in (unit.fingerprint, hidden(unit.fingerprint, hash))
+        same = known.content_hash in (unit.fingerprint, hidden(unit.fingerprint, hash))
+        return "" if same else "changed"
     if known.content_hash == "" and os.access(unit.file, os.R_OK):
-        return False  # it could not be opened then and can be now
-    return (known.size, known.mtime_ns) == (unit.size, unit.mtime_ns)
+        return "they could not be read before"
+    if (known.size, known.mtime_ns) != (unit.size, unit.mtime_ns):
+        return "changed"
+    return "" if known.reader.split("+")[0] == read_by(unit, reader, hash) else "files beside them changed"
 
 
-def _walk(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
+def _otherwise(before: str, now: str) -> str:
+    """In what a reader differs from the one before."""
+    if before in _LEFT:
+        return _LEFT[before]
+    names = decided.differing(re.split("[~+]", before)[0], now)
+    if READER in names or not names:
+        return "the reader version changed"
+    return "the sources that share their folder changed" if RIVALS in names else decided.said(names)
+
+
+def _walk(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool]) -> Iterator[Unit]:
     try:
         if not root.is_file():
             os.scandir(root).close()
@@ -155,6 +194,8 @@ def _walk(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
             raise SourceMissing(str(error)) from None
         except OSError as error:
             _refuse(error)
+    elif root.is_file() and taken(root):
+        return
     elif root.is_file():
         near = kind.companions or kind.tells_of_folder
         names = sorted(one.name for one in root.parent.iterdir() if not one.is_dir()) if near else []
@@ -164,18 +205,28 @@ def _walk(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
             unit for unit in _units(root.parent, [root.name, *beside], kind, root.parent, around) if unit.file == root
         )
     else:
-        yield from _files(root, kind, excluded)
+        yield from _files(root, kind, excluded, taken)
 
 
-def _files(root: Path, kind: Kind, excluded: Excluded) -> Iterator[Unit]:
+def _files(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+    def _all_excluded(folder: Path) -> bool:
+        # a path that no pattern can mean but one that means all in the folder, or the folder itself
+        return excluded(f"{path_of(folder, root)}/\0")
+
     for folder, folders, files in os.walk(root, onerror=_refuse):
         inside = Path(folder)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") or _is_maildir(inside / name, kind))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if (not name.startswith(".") or _is_maildir(inside / name, kind)) and not _all_excluded(inside / name)
+        )
         paths = {name: path_of(inside / name, root) for name in sorted(files) if not name.startswith((".", "~$"))}
         read = [
             name
             for name, path in paths.items()
-            if (kind.holds(path) or name.lower().endswith(kind.companions)) and not excluded(path)
+            if (kind.holds(path) or name.lower().endswith(kind.companions))
+            and not excluded(path)
+            and not taken(inside / name)
         ]
         yield from _units(inside, read, kind, root, _around(inside, list(paths), kind) if read else "")
 
@@ -200,7 +251,7 @@ def _around(folder: Path, names: list[str], kind: Kind) -> str:
     told = hashlib.blake2b(digest_size=16)
     seen = False
     for name in names if kind.tells_of_folder else ():
-        if name.startswith(".") or kind.holds(name):
+        if name.startswith((".", CONFIG_NAME)) or kind.holds(name):
             continue
         try:
             found = (folder / name).stat()

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from relrag_pipelines import claims, machine, space
 from relrag_pipelines import keys as key_files
-from relrag_pipelines import machine, space
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.estimate import FIXED_BYTES
@@ -178,7 +178,8 @@ def _sources(settings: Settings) -> Iterator[Finding]:
     for source in settings.sources:
         what, path = f"source {source.name}", settings.source_path(source)
         try:
-            found = units.scan(path, KINDS[source.kind], source, {}, "").units.values()
+            taken = claims.taken(settings, source)
+            found = units.scan(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
         except units.SourceMissing as missing:
             yield Finding("problem", what, str(missing))
             continue

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines import embedders, machine
+from relrag_pipelines import embedders, left_out, machine
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.discover import Discovery, Found, discover
 from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
-from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, text_bytes, vector_bytes
+from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, passage_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.atomic import write_text
@@ -44,27 +44,35 @@ def init(folder: Path, *, output: Path | None = None, yes: bool = False, force: 
     print(f"Looking into {folder} ...", flush=True)
     found = discover(folder)
     if not found.sources:
-        _print_nothing(folder, found)
+        _print_nothing(folder, found, config)
         return 2
     _print_plan(found)
     zone = machine.time_zone()
-    for note in _notes(found, config, zone):
+    sources = [_source(one, folder, config.parent) for one in found.sources]
+    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
         print(f"- {note}")
     if not yes and sys.stdin.isatty() and not _agreed(config):
         print("Nothing was written.")
         return 2
-    sources = [_source(one, folder, config.parent) for one in found.sources]
     text = settings_module.template(_archive(folder, config), sources, {"timezone": zone or "UTC", **_CHOSEN})
     _write(config, text)
     return 0
 
 
-def _print_nothing(folder: Path, found: Discovery) -> None:
+def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> left_out.LeftOut:
+    """What of the folder no source would read."""
+    return left_out.look(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
+
+
+def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
     print(f"Nothing in {folder} is recognised. What can be read:")
+    width = max(map(len, KINDS))
     for kind in KINDS.values():
-        print(f"  {kind.name:<10} {kind.meaning}")
+        print(f"  {kind.name:<{width}} {kind.meaning}")
     if found.unread:
         print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
+    for said in _left_out(folder, config, []).said():
+        print(said)
     if not found.complete:
         print("Not every folder could be looked into in the time; name one further down.")
 
@@ -78,12 +86,12 @@ def _print_plan(found: Discovery) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
     for one in found.sources:
-        needs = estimate(one.kind, one.files, one.sizes)
+        needs = estimate(one.files, one.records, text_bytes(one.sizes))
         total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
         row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
         table.add_row(*row, duration(needs.seconds), size(needs.bytes))
-    text = sum(text_bytes(one.sizes) for one in found.sources)
-    total_bytes += vector_bytes(text, embedders.dimension(Settings.model_validate({})))
+    passages = sum(passage_count(one.kind, one.records, text_bytes(one.sizes)) for one in found.sources)
+    total_bytes += vector_bytes(passages, embedders.dimension(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)
     print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
 
@@ -94,9 +102,6 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     if found.unrecognised:
         count = number(len(found.unrecognised), "file is", "files are")
         yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
-    if found.unread:
-        count = number(len(found.unread), "file is", "files are")
-        yield f"{count} left out, as no kind reads such: {_some(found.unread)}"
     if found.by_name:
         yield f"{number(found.by_name, 'file was', 'files were')} told apart by name only, as there are so many."
     if not found.complete:
@@ -148,8 +153,7 @@ def _archive(folder: Path, config: Path) -> str:
 def _source(one: Found, folder: Path, base: Path) -> dict[str, Any]:
     place = folder / one.path
     path = place.relative_to(base).as_posix() if place.is_relative_to(base) else place.as_posix()
-    found: dict[str, Any] = {"name": one.name, "kind": one.kind, "path": path}
-    return {**found, "exclude": list(one.exclude)} if one.exclude else found
+    return {"name": one.name, "kind": one.kind, "path": path}
 
 
 def _write(config: Path, text: str) -> None:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines import calls, embedders
+from relrag_pipelines import calls, claims, embedders, left_out
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
@@ -65,12 +65,14 @@ class Status:
     home: str
     sources: list[SourceStatus]
     generation: dict[str, Any] | None = None
-    """number, published_at, bytes, counts; embedder: whose vectors it holds, empty for none;
+    """number, published_at, bytes on the disk, counts; embedder: whose vectors it holds, empty for none;
     collection and server, where its vectors are on one"""
     evaluations: list[dict[str, float]] = field(default_factory=list)
     """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
     sync: str = ""
     """what a sync would do; empty when it would do nothing"""
+    left_out: list[str] = field(default_factory=list)
+    """what no source reads, in words: files in the folders of sources, sources that are no longer in relrag.toml"""
     problems: list[str] = field(default_factory=list)
     waiting: dict[str, int] = field(default_factory=dict)
     """what calls wait for (transcript, approval) -> how many"""
@@ -98,7 +100,7 @@ def collect(settings: Settings) -> Status:
     found = Status(settings.archive, str(home), [_source(settings, source) for source in settings.sources])
     try:
         with generations.open_current(home) as current:
-            size_of_files = sum(entry["bytes"] for entry in current.manifest["files"].values())
+            size_of_files = sum(_on_disk(current.path / name) for name in current.manifest["files"])
             kept = {name: current.manifest[name] for name in ("published_at", "counts")}
             kept["embedder"] = current.manifest.get("embedder", "")
             found.generation = {"number": current.number, **kept, "bytes": size_of_files}
@@ -120,10 +122,20 @@ def collect(settings: Settings) -> Status:
     found.problems += [f"{left} is still to be removed; a sync does it" for left in retired.left_on_servers(home)]
     found.sync, problems = _pending(settings)
     found.problems += problems
+    found.left_out = list(left_out.look(settings).said())
     forgotten = rules.load(home).rules
     found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)
     return found
+
+
+def _on_disk(path: Path) -> int:
+    """Bytes that a file takes: most of those of the vector store are holes. None where it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0
+    return min(found.st_size, found.st_blocks * 512)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
@@ -185,7 +197,8 @@ def _first_sync(settings: Settings) -> tuple[str, list[str]]:
     files, total, problems = 0, 0, []
     for source in settings.sources:
         try:
-            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, {}, "")
+            taken = claims.taken(settings, source)
+            scan = units.scan(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=taken)
         except units.SourceMissing as missing:
             problems.append(f"{source.name}: {missing}")
             continue
@@ -221,6 +234,8 @@ def _print(found: Status, settings: Settings) -> None:
     if found.forgotten["rules"]:
         kept_out = f"{number(found.forgotten['records'], 'record')} by {number(found.forgotten['rules'], 'rule')}"
         print(f"Forgotten: {kept_out}; `relrag forget --list` lists them.")
+    for said in found.left_out:
+        print(safe(said))
     for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
         print(f"problem: {safe(problem)}")
     if found.sync:
@@ -255,7 +270,7 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
     from rich.table import Table
 
     table = Table("source", "kind")
-    for heading in ("units", "size", "records", "chunks", "months", "stored", "newest", "failures"):
+    for heading in ("files", "size", "records", "passages", "months", "stored", "newest", "failures"):
         table.add_column(heading, justify="right")
     for one in sources:
         newest = datetime.fromisoformat(one.newest).astimezone(zone).strftime("%Y-%m-%d %H:%M") if one.newest else "-"

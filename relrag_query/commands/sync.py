@@ -15,19 +15,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relrag_pipelines import embedders, machine, space, workers
+from relrag_pipelines import embedders, left_out, machine, space, workers
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders.outlook import Outlook, outlook
 from relrag_pipelines.forgetting import purge
 from relrag_pipelines.forgetting.marks import LIKE_FORGOTTEN
-from relrag_pipelines.plan import Plan
+from relrag_pipelines.plan import Plan, Stale
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stores import generations, lake, lock, retired, runs, units, vectors
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import duration, size
 from relrag_query.progress import progress
+from relrag_query.render import safe
 
 if TYPE_CHECKING:
     from relrag_pipelines.run import Outcome
@@ -51,7 +52,9 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
         todo = plans.current(workspace)
         if todo.empty and not full:
             _fail_orphans(workspace)
-            print(f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date.")
+            print(
+                f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date{_as_seen(todo)}."
+            )
             return _report_failures(workspace, todo)
         ahead = outlook(workspace, todo)
         _print_plan(todo, ahead, workspace.settings.qdrant_url)
@@ -145,11 +148,18 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     todo = plans.current(workspace)
     ahead = outlook(workspace, todo)
     if as_json:
-        print(json.dumps({**asdict(todo), "embedding": asdict(ahead) if ahead else None}, indent=1))
-    elif todo.empty:
-        print("Nothing to do: everything is up to date.")
+        told = {
+            "embedding": asdict(ahead) if ahead else None,
+            "left_out": list(left_out.look(workspace.settings).said()),
+        }
+        print(json.dumps({**asdict(todo), **told}, indent=1))
+        return WITH_FAILURES if todo.problems else DONE
+    if todo.empty:
+        print(f"Nothing to do: everything is up to date{_as_seen(todo)}.")
     else:
         _print_plan(todo, ahead, workspace.settings.qdrant_url)
+    for said in left_out.look(workspace.settings).said():
+        print(safe(said))
     for problem in todo.problems:
         print(f"problem: {problem}")
     return WITH_FAILURES if todo.problems else DONE
@@ -174,15 +184,16 @@ def backfill(source: str, first: str, last: str, config: Path | None = None, *, 
 
 def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
     """Sources that are stored and no longer in relrag.toml: removed when that was accepted, else named."""
-    for name in sorted(lake.sources(workspace.home) - {source.name for source in workspace.settings.sources}):
+    for name in left_out.removed_sources(workspace.settings):
         if accepted:
             lake.remove(workspace.home, name)
             print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
         else:
-            print(
-                f"{name}: no longer in {settings_module.CONFIG_NAME}, so it is not searched; "
-                "`relrag sync --accept-deletions` removes what is stored of it"
-            )
+            print(left_out.said_of_removed(name))
+
+
+def _as_seen(todo: Plan) -> str:
+    return " with what can be looked at" if todo.problems else ""
 
 
 def _need_sources(workspace: Workspace) -> None:
@@ -193,22 +204,35 @@ def _need_sources(workspace: Workspace) -> None:
 
 def _print_plan(todo: Plan, ahead: Outlook | None, server: str) -> None:
     for export in todo.exports:
-        parts = [("new", export.new), ("changed", export.changed), ("gone", export.gone)]
-        said = ", ".join(f"{count} {what}" for what, count in parts if count)
+        counts = {"new": export.new, **export.why, "gone": export.gone}
+        said = "; ".join(_counted(what, count) for what, count in counts.items() if count)
         print(f"{export.source}: read files ({said}), then make the months that they touch")
-    counted = Counter((one.source, one.stage, one.reason) for one in todo.stale)
-    for (source, stage, reason), count in counted.items():
-        months = sorted(
-            one.month for one in todo.stale if (one.source, one.stage, one.reason) == (source, stage, reason)
-        )
-        span = months[0] if count == 1 else f"{count} months, {months[0]} to {months[-1]}"
-        print(f"{source}: make {stage} of {span} ({reason})")
+    for source in dict.fromkeys(one.source for one in todo.stale):
+        _print_stale(source, [one for one in todo.stale if one.source == source])
     if ahead:
         print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
         if server:
             print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
+
+
+def _counted(what: str, count: int) -> str:
+    plain = what in ("new", "changed") or what.startswith("gone")
+    return f"{count} {what}" if plain else f"{count} again, as {what}"
+
+
+def _print_stale(source: str, stale: list[Stale]) -> None:
+    """What of a source is made again and why; what only follows from that is named behind it."""
+    asked: dict[tuple[str, str], list[str]] = {}
+    follows = dict.fromkeys(one.stage for one in stale if one.follows)
+    for one in stale:
+        if not one.follows:
+            asked.setdefault((one.stage, one.reason), []).append(one.month)
+    for number, ((stage, reason), months) in enumerate(asked.items(), start=1):
+        span = months[0] if len(months) == 1 else f"{len(months)} months, {min(months)} to {max(months)}"
+        then = f", then what follows from that: {', '.join(follows)}" if follows and number == len(asked) else ""
+        print(f"{source}: make {stage} of {span} ({reason}){then}")
 
 
 def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) -> int:

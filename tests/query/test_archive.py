@@ -168,7 +168,8 @@ def test_words_that_no_passage_holds_are_named(archive: Archive) -> None:
 def test_nothing_outside_a_relative_time_answers(archive: Archive) -> None:
     answer = archive.ask("What was the contract attachment yesterday?")
     assert not answer.found
-    assert answer.searched.endswith('within "yesterday"')
+    assert answer.searched == "0 passages in mail, calls, chat, 2025-01-19"
+    assert answer.head == ['"yesterday": 2025-01-19.']
     assert [hit.chunk.asset_id for hit in answer.closest] == []
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_help_imports_nothing_of_the_archive() -> None:
     heavy = ("pyarrow", "duckdb", "pydantic", "numpy", "rich", "dagster", "presidio_analyzer", "qdrant_edge")
     script = f"import sys, relrag_query.cli; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_version_is_told_and_little_is_imported_for_it() -> None:
+    script = (
+        "import sys; from relrag_query import cli; sys.argv = ['relrag', '--version']; code = cli.command()\n"
+        "print(code, [name for name in ('pyarrow', 'pydantic', 'rich', 'dagster') if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout == f"relrag {version('relrag')}\n0 []\n"
 
 
 def test_a_question_imports_neither_dagster_nor_presidio_nor_pandas(config: Path) -> None:
@@ -86,7 +96,11 @@ def test_search_lists_passages(
         f"1. {FILE}\n   Faktura č. 2025/0042 Položka: Sanitární čerpadlo GRUNDFOS UP 20-30\n"
         "   2025-01-15 10:12, mail, gmail:p1/0, score 1.00\n"
     )
-    assert run(capsys, monkeypatch, "search", "zeppelin", "-c", str(config))[:2] == (0, "Nothing found.\n")
+    assert run(capsys, monkeypatch, "search", "zeppelin", "-c", str(config))[:2] == (
+        0,
+        "Nothing found.\nSearched 3 passages in mail, notes.\nNo passage holds: zeppelin.\n"
+        "Try other words for it, one word alone, or fewer limits.\n",
+    )
 
 
 def test_json(config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +124,7 @@ def test_no_answer_is_said_with_what_was_searched(
     assert code == 0
     assert out == (
         "The archive does not hold an answer to this.\n\n"
-        "Searched 3 passages in notes, from 2024-01-01.\nNo passage holds: zeppelin.\n"
+        "Searched 0 passages in notes, from 2024-01-01.\nNo passage holds: zeppelin.\n"
     )
 
 

@@ -57,9 +57,24 @@ def test_what_changed_and_what_is_gone(tmp_path: Path) -> None:
     }
     os.utime(tmp_path / "touched.md", (1, 1))
     assert (scan(tmp_path, known).changed, scan(tmp_path, known).gone) == (("touched.md",), ("gone.md",))
-    assert scan(tmp_path, known, retain=True).gone == ()
+    assert scan(tmp_path, known, retain=True).gone == ("gone.md",)
+    known["gone.md"] = UnitState("gone.md", 1, 1, "hash", units.RETAINED, [])
+    assert scan(tmp_path, known, retain=True).gone == (), "its records stay, and it is known to be gone"
     other_reader = units.scan(tmp_path, KINDS["document"], source(), known, "newer")
     assert other_reader.changed == ("same.md", "touched.md")
+
+
+@pytest.mark.parametrize("pattern", ["shut", "shut/*", "*/deep"])
+def test_an_excluded_folder_is_not_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    for name in ("a.md", "shut/b.md", "shut/deep/c.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    looked: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: looked.append(Path(folder).name) or scandir(folder))
+    kept = ["a.md", "shut/b.md"] if pattern == "*/deep" else ["a.md"]
+    assert list(scan(tmp_path, exclude=[pattern]).units) == kept
+    assert ("shut" in looked, "deep" in looked) == (pattern == "*/deep", False)
 
 
 def test_a_missing_folder_is_said_with_what_to_do(tmp_path: Path) -> None:
