@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from anyascii import anyascii
 
