@@ -11,6 +11,8 @@ from relrag_pipelines.pii import RedactionError
 
 LONG_NUMBER = 10**6
 """from here on a number in JSON can be a phone or a card"""
+_EXACT = 2**53
+"""up to here a float holds every digit"""
 
 
 def parsed(text: str) -> Any:
@@ -37,5 +39,12 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from strings(one)
-    elif isinstance(value, int) and abs(value) >= LONG_NUMBER:
-        yield str(value)
+    elif (number := whole(value)) is not None and abs(number) >= LONG_NUMBER:
+        yield str(number)
+
+
+def whole(value: Any) -> int | None:
+    """A whole number as JSON may write it, `777123456.0` too, as tables with gaps have it; None of all else."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

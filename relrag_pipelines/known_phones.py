@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import regex
 
-from relrag_pipelines.json_strings import parsed, shown, strings
+from relrag_pipelines.json_strings import parsed, shown, strings, whole
 from relrag_pipelines.pii import PIIRedactor, RedactionError, lookalikes, written
+from relrag_pipelines.pii.redactor import FEWEST_KNOWN
 
 _PHONE_KEYS = frozenset(
     {"phone", "phones", "phone_number", "phone_numbers", "tel", "telephone", "mobile", "cell", "fax", "msisdn"}
@@ -108,12 +109,15 @@ def _is_left(phone: str, text: str, redactor: PIIRedactor, channel: str) -> bool
 
 
 def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
-    """What stands in JSON under the key of a phone."""
+    """The numbers that stand in JSON under the key of a phone; `unknown` and `yes` are none."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield from _phones_in(one, key.lower() in _PHONE_KEYS)
     elif isinstance(value, list):
         for one in value:
             yield from _phones_in(one, is_phone)
-    elif is_phone and isinstance(value, str | int) and not isinstance(value, bool):
-        yield str(value)
+    elif is_phone:
+        number = whole(value)
+        said = value if isinstance(value, str) else "" if number is None else str(number)
+        if sum(map(str.isdecimal, said)) >= FEWEST_KNOWN:
+            yield said

@@ -84,7 +84,7 @@ def redact_records(
 def _redacted(
     rows: pa.Table, redactor: PIIRedactor, channel: str, phones: tuple[str, ...] = ()
 ) -> tuple[pa.Table, Bad]:
-    hint = redactor.hint(channel) if all(any(map(str.isdecimal, one)) for one in phones) else ""
+    hint = redactor.hint(channel)
     hint = f"{hint}|{pseudonyms.PATTERN}" if hint else ""
     passes: dict[str, list[list[Change]]] = {}
     replaced: dict[str, dict[str, str]] = {}
@@ -105,7 +105,9 @@ def _redacted(
         return "#".join(part if COMMIT.fullmatch(part) else redact(part) for part in text.split("#"))
 
     def redact_json(text: str) -> str:
-        return orjson.dumps(_redact_json(json_strings.parsed(text), redact), option=orjson.OPT_SORT_KEYS).decode()
+        least = 0 if phones else json_strings.LONG_NUMBER
+        redacted = _redact_json(json_strings.parsed(text), redact, least)
+        return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
     changes_of = {"text": redact_text, "extra": redact_json, "locations": redact_location}
     bad = np.zeros(rows.num_rows, dtype=bool)
@@ -174,20 +176,22 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, Bad]:
     return words.take(encoded.indices), _among(encoded.indices, bad)
 
 
-def _redact_json(value: Any, redact: Callable[[str], str]) -> Any:
+def _redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
+    """The JSON redacted; whole numbers from `least` on as well."""
     if isinstance(value, str):
         ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix("git:"))
         return value if ours else redact(value)
     if isinstance(value, list):
-        return [_redact_json(one, redact) for one in value]
+        return [_redact_json(one, redact, least) for one in value]
     if isinstance(value, dict):
         found: dict[str, Any] = {}
         for key, one in value.items():
-            found[_unused(redact(key), found)] = _redact_json(one, redact)
+            found[_unused(redact(key), found)] = _redact_json(one, redact, least)
         return found
-    if isinstance(value, int) and abs(value) >= json_strings.LONG_NUMBER:
-        redacted = redact(str(value))
-        return value if redacted == str(value) else redacted
+    number = json_strings.whole(value)
+    if number is not None and abs(number) >= least:
+        redacted = redact(str(number))
+        return value if redacted == str(number) else redacted
     return value
 
 

@@ -25,7 +25,7 @@ from relrag_pipelines.sources import KINDS, Reading
 from relrag_pipelines.stores import approvals, decided, raw, units
 from relrag_pipelines.workers import Pool
 
-FINISHED = 2
+FINISHED = 3
 """raised when the export finishes what connectors read in another way, so that every unit is read again"""
 
 Item = TypeVar("Item")

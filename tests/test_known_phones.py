@@ -106,3 +106,21 @@ def test_extra_that_is_no_json_is_reported_as_ever() -> None:
     table = table.set_column(place, table.schema.field(place), pa.array([f'{{"phone": "{ODD}"'], pa.string()))
     redactor = PIIRedactor({"default": Policy(entities=ENTITIES, action="replace")}, Keys(b"i" * 32, b"p" * 32, "k1"))
     assert redact_records(table, redactor, "default")[1] == [("a", "redaction")]
+
+
+def test_words_under_the_key_of_a_phone_are_none() -> None:
+    extra = {"phone": "Phone number", "mobile": "yes", "fax": "none", "cell": "B12", "tel": [True, None, 7.5]}
+    (row,) = redacted(Record("1", asset_id="a", text="yes, my phone number is in B12, none else", extra=extra))
+    assert row["text"] == "yes, my phone number is in B12, none else"
+    assert orjson.loads(row["extra"]) == extra
+
+
+def test_numbers_of_json_are_phones_however_json_writes_them() -> None:
+    """A table with gaps writes whole numbers with `.0`; a short one goes from `extra` as it does from the text."""
+    (row,) = redacted(
+        Record("1", asset_id="a", text=f"{ODD}, desk 4521", extra={"phone": float(ODD), "tel": 4521, "paid": 81.0})
+    )
+    assert row["text"] == "<PHONE_NUMBER>, desk <PHONE_NUMBER>"
+    assert orjson.loads(row["extra"]) == {"phone": "<PHONE_NUMBER>", "tel": "<PHONE_NUMBER>", "paid": 81.0}
+    (row,) = redacted(Record("1", asset_id="a", extra={"call": 972521234567.0, "size": 1048576.0}))
+    assert orjson.loads(row["extra"]) == {"call": "<PHONE_NUMBER>", "size": 1048576.0}

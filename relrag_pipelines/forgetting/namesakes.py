@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from anyascii import anyascii
 
@@ -24,8 +23,8 @@ from relrag_pipelines.forgetting.rules import Matcher
 from relrag_pipelines.identity.identifiers import Named, parse
 from relrag_pipelines.workspace import Workspace
 
-_PEOPLE = ("from", "to", "participants", "name")
-"""columns of private records that say who somebody is; `name` is that of `people`"""
+_PEOPLE = ("from", "to", "participants", "people")
+"""columns of private records that say who somebody is"""
 _SPOKEN = (*_PEOPLE, "subject", "text")
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0591-\u05c7'’])*")
 _LONGEST_ENDING = 3
@@ -49,9 +48,9 @@ class Namesake:
 
 
 def pinned(workspace: Workspace, who: str) -> list[str]:
-    """What else the sources pin to the one person whom they pin `who` to; a single word is too common to be added.
+    """What else the sources pin to the one person whom they pin `who` to, and to nobody else.
 
-    Nothing where several people have that name.
+    A single word is too common to be added. Nothing where several people have that name.
     """
     wanted = {(one.kind, one.normalised) for one in parse(who)}
     values: dict[int, dict[tuple[str, str], str]] = defaultdict(dict)
@@ -65,8 +64,11 @@ def pinned(workspace: Workspace, who: str) -> list[str]:
     if len(found) != 1:
         return []
     (held,) = found
+    others = {key for one in values.values() if one is not held for key in one}
     return sorted(
-        value for key, value in held.items() if key not in wanted and (key[0] != "name" or len(_words(value)) > 1)
+        value
+        for key, value in held.items()
+        if key not in wanted and key not in others and (key[0] != "name" or len(_words(value)) > 1)
     )
 
 
@@ -81,20 +83,15 @@ def find(workspace: Workspace, named: Iterable[str], chosen: Chosen, matcher: Ma
     for source, _, table in purge.private(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         ids = staying["asset_id"].to_pylist()
-        for column, texts, rows in rules.strings(staying.select(_columns(staying))):
-            if column in _SPOKEN:
-                coded = texts.dictionary_encode()
-                told = [_told(text, column, beside, written, matcher) for text in coded.dictionary.to_pylist()]
-                for row, code in zip(rows.tolist(), coded.indices.to_pylist(), strict=True):
-                    for value, is_beside in told[code]:
-                        key = forms.setdefault(_plain(value), value)
-                        holding[key, is_beside].add(ids[row])
+        for column, texts, rows in rules.strings(staying.select(_SPOKEN)):
+            coded = texts.dictionary_encode()
+            told = [_told(text, column, beside, written, matcher) for text in coded.dictionary.to_pylist()]
+            for row, code in zip(rows.tolist(), coded.indices.to_pylist(), strict=True):
+                for value, is_beside in told[code]:
+                    key = forms.setdefault(_plain(value), value)
+                    holding[key, is_beside].add(ids[row])
     found = [Namesake(value, len(records), is_beside) for (value, is_beside), records in holding.items()]
     return sorted(found, key=lambda one: (-one.records, one.value))
-
-
-def _columns(table: pa.Table) -> list[str]:
-    return [name for name in table.schema.names if name in (*_SPOKEN, "people")]
 
 
 def _told(

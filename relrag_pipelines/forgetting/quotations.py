@@ -100,6 +100,12 @@ def leave_out(record: Record, forgotten: Hashes, words: Words, *, answers: bool)
 
 def cut(text: str, forgotten: Hashes, words: Words, *, answers: bool) -> str:
     """A quotation without what forgotten mails say; who wrote it goes with the last of its words."""
+    while (left := _cut_once(text, forgotten, words, answers)) != text:
+        text = left  # what is now beside each other may be a run as well
+    return text
+
+
+def _cut_once(text: str, forgotten: Hashes, words: Words, answers: bool) -> str:
     hashes = words.of(text)
     gone = np.zeros(len(hashes), dtype=bool)
     for place in np.flatnonzero(among(runs_of(hashes), forgotten)):
@@ -118,7 +124,7 @@ def cut(text: str, forgotten: Hashes, words: Words, *, answers: bool) -> str:
     if not gone.any():
         return text
     _drop_introductions(text, spans, gone)
-    return cut(_without(text, spans, lines, gone), forgotten, words, answers=answers)  # what is now beside each other
+    return _without(text, spans, lines, gone)
 
 
 def _drop_introductions(text: str, spans: Sequence[tuple[int, int]], gone: Mask) -> None:

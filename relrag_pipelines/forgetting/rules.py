@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.forgetting import marks, quotations
 from relrag_pipelines.identity.identifiers import parse
+from relrag_pipelines.json_strings import whole
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.pii import emails, phones
 from relrag_pipelines.records import Record
@@ -308,7 +309,7 @@ def _spoken(column: str, text: str) -> list[str]:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """All texts within a value of JSON, keys and long numbers too."""
+    """All texts within a value of JSON, keys and whole numbers too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -318,8 +319,8 @@ def texts_in(value: Any) -> Iterator[str]:
         for key, part in value.items():
             yield key
             yield from texts_in(part)
-    elif isinstance(value, int) and not isinstance(value, bool):
-        yield str(value)
+    elif (number := whole(value)) is not None:
+        yield str(number)
 
 
 def _words(text: str) -> list[str]:

@@ -9,5 +9,5 @@ from relrag_pipelines.pii.redactor import Change, PIIEntity, PIIRedactor, Policy
 
 __all__ = ["VERSION", "Change", "PIIEntity", "PIIRedactor", "PolicyError", "RedactionError", "apply", "written"]
 
-VERSION = 2
+VERSION = 3
 """raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""

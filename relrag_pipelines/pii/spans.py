@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -29,8 +30,10 @@ def disjoint(spans: Iterable[Span], text: str) -> list[Span]:
             continue
         chosen: list[Span] = []
         for span in sorted(cluster, key=lambda one: (-one.score, one.start - one.end, one.start)):
-            chosen += _outside(span, chosen, text)
-            chosen.sort()
+            # only its neighbours: thousands overlap in a table of digits
+            first = max(0, bisect.bisect_left(chosen, (span.start,)) - 1)
+            last = bisect.bisect_left(chosen, (span.end,))
+            chosen[first:last] = sorted([*chosen[first:last], *_outside(span, chosen[first:last], text)])
         kept += chosen
     return kept
 

@@ -98,6 +98,18 @@ def test_nothing_is_taken_where_two_people_have_the_name(tmp_path: Path) -> None
     assert also == []
 
 
+def test_what_is_pinned_to_others_too_is_not_taken(tmp_path: Path) -> None:
+    """The phone of a household stands on the card of each who lives there."""
+
+    def card(name: str, number: int) -> dict[str, object]:
+        people = [{"role": "owner", "name": one, "person_id": number} for one in (name, "+420 543 210 123")]
+        return {"text": name, "people": people}
+
+    also, others = found(tmp_path, "Jan Hora", card("Jan Hora", 7), card("Eva Malá", 8))
+    assert also == []
+    assert others == [Namesake("+420 543 210 123", 1, True)]
+
+
 def test_a_single_word_is_alike_only_without_its_marks(tmp_path: Path) -> None:
     _, others = found(tmp_path, "Jiri", {"text": "Ask Jiří or Jirka, Юрий too"}, {"from": "JIŘÍ"}, {"text": "jiří"})
     assert others == [Namesake("JIŘÍ", 2, False)] or others == [Namesake("Jiří", 2, False)]

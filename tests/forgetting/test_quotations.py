@@ -129,3 +129,10 @@ def test_what_other_sources_call_apart_is_left_alone() -> None:
         record = Record("r", extra={"apart": apart})
         assert not quotations.leave_out(record, forgotten, words, answers=True)
         assert record.extra == {"apart": apart}
+
+
+def test_words_that_come_together_by_cutting_are_cut_however_often() -> None:
+    within = "one two three four five six"
+    for _ in range(1100):
+        within = f"one two three {within} four five six"
+    assert cut(f"> {within}\n> That is all.", "one two three four five six") == "> That is all."

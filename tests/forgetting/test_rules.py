@@ -68,6 +68,14 @@ def test_a_person_is_found_in_every_field(keys: Keys, field: dict[str, object]) 
     assert found.tolist() == [False, True]
 
 
+def test_a_number_is_found_however_json_writes_it(keys: Keys) -> None:
+    """Tables with gaps write whole numbers with `.0`."""
+    extras = ({"phone": 777123456.0}, {"phone": 777123456}, {"phone": 777123457.0}, {"phone": 1e300})
+    rows = table(*(PrivateRecord(str(at), asset_id=str(at), extra=extra) for at, extra in enumerate(extras)))
+    found = matcher(keys, rules.for_person("+420 777 123 456", keys, "now")).rows(rows, set())
+    assert found.tolist() == [True, True, False, False]
+
+
 def test_parts_go_with_what_contains_them_and_answers_do_not(keys: Keys) -> None:
     mail = PrivateRecord("m", asset_id="m")
     attachment = PrivateRecord("n", asset_id="n", parent_asset_id="m", index_in_parent=0)

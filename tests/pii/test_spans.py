@@ -1,6 +1,7 @@
 """Findings of one kind that overlap."""
 
 import itertools
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,3 +38,13 @@ def test_thousands_of_findings_are_quick() -> None:
     text = "1234 " * 20_000
     spans = [Span(place, place + 4, 0.4) for place in range(0, len(text), 5)]
     assert disjoint(spans, text) == spans
+
+
+def test_thousands_of_findings_that_overlap_are_quick() -> None:
+    """As in a column of numbers of which any two together could be a card."""
+    text = "123456789 " * 30_000
+    spans = [Span(place, place + 19, 0.9) for place in range(0, len(text) - 10, 10)]
+    started = time.monotonic()
+    kept = disjoint(spans, text)
+    assert time.monotonic() - started < 5
+    assert (len(kept), kept[:2]) == (29_999, [Span(0, 19, 0.9), Span(19, 29, 0.9)])
