@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import regex
 
 from relrag_pipelines.json_strings import parsed, shown, strings, whole
-from relrag_pipelines.pii import PIIRedactor, RedactionError, lookalikes, written
+from relrag_pipelines.pii import PIIRedactor, RedactionError, lookalikes, perhaps_in, written
 from relrag_pipelines.pii.redactor import FEWEST_KNOWN
 
 _PHONE_KEYS = frozenset(
@@ -30,26 +30,19 @@ _NUMBER = f"^\\s*{_DIGITS}{{6,14}}\\s*$|(?:^|[^\\w@.+]){_DIGITS}{{8,14}}(?:$|[^\
 _NUMBERS = regex.compile(_NUMBER)
 
 
-def by_phones(
-    rows: pa.Table, redactor: PIIRedactor, channel: str, columns: Collection[str]
-) -> Iterator[tuple[pa.Table, tuple[str, ...]]]:
-    """The rows, apart by the phones that they know of and that would not be found wherever they hold them."""
-    known: dict[tuple[str, ...], list[int]] = {}
-    if redactor.looks_for_phones(channel):
+def known(rows: pa.Table, redactor: PIIRedactor, channel: str, columns: Collection[str]) -> dict[int, tuple[str, ...]]:
+    """By the place of a row, the phones that it knows of and that would not be found wherever it holds them."""
+    if not redactor.looks_for_phones(channel):
+        return {}
 
-        @functools.cache
-        def is_unfound(phone: str) -> bool:
-            return _is_left(phone, phone, redactor, channel)
+    @functools.cache
+    def is_unfound(phone: str) -> bool:
+        return bool(_left([phone], phone, redactor, channel))
 
-        naming = np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist()
-        for place, row in zip(naming, rows.take(pa.array(naming, pa.int64())).to_pylist(), strict=True):
-            if phones := _unfound(row, redactor, channel, columns, is_unfound):
-                known.setdefault(phones, []).append(place)
-    apart = np.ones(rows.num_rows, dtype=bool)
-    for phones, places in known.items():
-        apart[places] = False
-        yield rows.take(pa.array(places)).combine_chunks(), phones
-    yield (rows.filter(pa.array(apart)).combine_chunks() if known else rows), ()
+    naming = np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist()
+    named = rows.take(pa.array(naming, pa.int64())).to_pylist()
+    phones = (_unfound(row, redactor, channel, columns, is_unfound) for row in named)
+    return {place: some for place, some in zip(naming, phones, strict=True) if some}
 
 
 def _naming_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> npt.NDArray[np.bool_]:
@@ -97,15 +90,17 @@ def _unfound(
         unfound = set(filter(is_unfound, phones))
         if len(unfound) < len(phones):  # in other words around it, or in other groups, it may not be found either
             texts = [*strings([row[name] for name in columns if name != "extra"]), *shown(row["extra"])]
-            unfound |= {one for one in phones for text in texts if _is_left(one, text, redactor, channel)}
+            unfound.update(one for text in texts for one in _left(phones, text, redactor, channel))
         return tuple(one for one in phones if one in unfound)
     except RedactionError:
         return ()
 
 
-def _is_left(phone: str, text: str, redactor: PIIRedactor, channel: str) -> bool:
-    pattern = written(phone)
-    return bool(pattern.search(text) and pattern.search(redactor.redact(text, channel)))
+def _left(phones: Collection[str], text: str, redactor: PIIRedactor, channel: str) -> list[str]:
+    """Those of the phones that stand in the text and still stand in it when it is redacted."""
+    there = [one for one in perhaps_in(text, phones) if written(one).search(text)]
+    redacted = redactor.redact(text, channel) if there else ""
+    return [one for one in there if written(one).search(redacted)]
 
 
 def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:

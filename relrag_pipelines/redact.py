@@ -43,6 +43,10 @@ _LEAST_PART = 6
 """letters and digits of a number from which on it tells of another that holds it"""
 Bad = npt.NDArray[np.bool_]
 """which rows could not be redacted"""
+Knows = npt.NDArray[np.int64]
+"""for each row or value the number of the phones that its record knows of, 0 for none"""
+_Told = tuple[str, int]
+"""a text and the number of the phones that its record knows of"""
 
 
 def channel_of(rag_source_type: str, default: str) -> str:
@@ -74,39 +78,44 @@ def redact_records(
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
-        for some, phones in known_phones.by_phones(rows, redactor, channel, columns):
-            redacted, bad = _redacted(some, redactor, channel, phones)
-            parts.append(redacted.filter(pa.array(~bad)))
-            failed += [(asset_id, FAULT) for asset_id in some["asset_id"].filter(pa.array(bad)).to_pylist()]
+        known = known_phones.known(rows, redactor, channel, columns)
+        redacted, bad = _redacted(rows, redactor, channel, known)
+        parts.append(redacted.filter(pa.array(~bad)))
+        failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
     return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
 
 
 def _redacted(
-    rows: pa.Table, redactor: PIIRedactor, channel: str, phones: tuple[str, ...] = ()
+    rows: pa.Table, redactor: PIIRedactor, channel: str, known: dict[int, tuple[str, ...]]
 ) -> tuple[pa.Table, Bad]:
+    """The rows redacted and which could not be; `known` are phones by row."""
+    phones = [(), *dict.fromkeys(known.values())]
+    numbered = {some: number for number, some in enumerate(phones)}
+    knows = np.zeros(rows.num_rows, dtype="int64")
+    knows[list(known)] = [numbered[some] for some in known.values()]
     hint = redactor.hint(channel)
     hint = f"{hint}|{pseudonyms.PATTERN}" if hint else ""
-    passes: dict[str, list[list[Change]]] = {}
-    replaced: dict[str, dict[str, str]] = {}
+    passes: dict[_Told, list[list[Change]]] = {}
+    replaced: dict[_Told, dict[str, str]] = {}
 
-    def redact(text: str) -> str:
-        return redactor.redact(pseudonyms.disarm(text), channel, phones)
+    def redact(text: str, knows: int) -> str:
+        return redactor.redact(pseudonyms.disarm(text), channel, phones[knows])
 
-    def redact_text(text: str) -> str:
-        armless = pseudonyms.disarm(text)
-        passes[text] = list(redactor.passes(armless, channel, phones))
-        for changes in passes[text]:
-            replaced.setdefault(text, {}).update((_compact(armless[one.start : one.end]), one.new) for one in changes)
+    def redact_text(text: str, knows: int) -> str:
+        told, armless = (text, knows), pseudonyms.disarm(text)
+        passes[told] = list(redactor.passes(armless, channel, phones[knows]))
+        for changes in passes[told]:
+            replaced.setdefault(told, {}).update((_compact(armless[one.start : one.end]), one.new) for one in changes)
             armless = apply(armless, changes)
         return armless
 
-    def redact_location(text: str) -> str:
+    def redact_location(text: str, knows: int) -> str:
         # path and anchor apart: `mail.jsonl#someone@example.org` is no address
-        return "#".join(part if COMMIT.fullmatch(part) else redact(part) for part in text.split("#"))
+        return "#".join(part if COMMIT.fullmatch(part) else redact(part, knows) for part in text.split("#"))
 
-    def redact_json(text: str) -> str:
-        least = 0 if phones else json_strings.LONG_NUMBER
-        redacted = _redact_json(json_strings.parsed(text), redact, least)
+    def redact_json(text: str, knows: int) -> str:
+        least = 0 if phones[knows] else json_strings.LONG_NUMBER
+        redacted = _redact_json(json_strings.parsed(text), lambda one: redact(one, knows), least)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
     changes_of = {"text": redact_text, "extra": redact_json, "locations": redact_location}
@@ -119,45 +128,54 @@ def _redacted(
             bad |= wrong
         elif field.name not in _KEPT:
             change = changes_of.get(field.name, redact)
-            column, wrong = _mapped(column, change, hint)
+            column, wrong = _mapped(column, knows, change, hint)
             bad |= wrong
         columns[field.name] = column
-    columns["numbers"] = _as_in_text(rows, columns["numbers"], replaced)
+    told = list(zip(rows["text"].to_pylist(), knows.tolist(), strict=True))
+    columns["numbers"] = _as_in_text(told, columns["numbers"], replaced)
     for name in ("pages", "spoken"):
-        columns[name] = _moved_offsets(rows, name, passes)
+        columns[name] = _moved_offsets(told, rows[name].combine_chunks(), passes)
     return pa.table(columns, schema=rows.schema), bad
 
 
-def _mapped(array: pa.Array, change: Callable[[str], str], hint: str) -> tuple[pa.Array, Bad]:
+def _mapped(array: pa.Array, knows: Knows, change: Callable[[str, int], str], hint: str) -> tuple[pa.Array, Bad]:
     """Every string in the array that the hint matches changed, in lists and structs too, and which rows failed."""
     if pa.types.is_string(array.type):
-        return _mapped_strings(array, change, hint)
+        return _mapped_strings(array, knows, change, hint)
     if pa.types.is_list(array.type):
-        values, wrong = _mapped(array.flatten(), change, hint)
         lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
+        values, wrong = _mapped(array.flatten(), np.repeat(knows, lengths), change, hint)
         starts = np.concatenate(([0], np.cumsum(lengths))).astype("int32")
         bad = np.zeros(len(array), dtype=bool)
         bad[np.repeat(np.arange(len(array)), lengths)[wrong]] = True
         return pa.ListArray.from_arrays(starts, values).cast(array.type), bad
     if pa.types.is_struct(array.type):
-        mapped = [_mapped(child, change, hint) for child in array.flatten()]
+        mapped = [_mapped(child, knows, change, hint) for child in array.flatten()]
         bad = np.logical_or.reduce([wrong for _, wrong in mapped])
         return pa.StructArray.from_arrays([child for child, _ in mapped], fields=list(array.type)), bad
     return array, np.zeros(len(array), dtype=bool)
 
 
-def _mapped_strings(array: pa.Array, change: Callable[[str], str], hint: str) -> tuple[pa.Array, Bad]:
+def _mapped_strings(
+    array: pa.Array, knows: Knows, change: Callable[[str, int], str], hint: str
+) -> tuple[pa.Array, Bad]:
+    """Each string changed once for all the rows that know the same phones."""
     encoded = array.dictionary_encode()
-    words, bad = _changed(encoded.dictionary, pc.match_substring_regex(encoded.dictionary, hint), change)
-    return words.take(encoded.indices), _among(encoded.indices, bad)
+    count = max(1, len(encoded.dictionary))
+    told = pc.add(encoded.indices.cast(pa.int64()), pa.array(knows * count)).dictionary_encode()
+    knowing, places = np.divmod(told.dictionary.to_numpy(), count)
+    words = encoded.dictionary.take(pa.array(places))
+    mask = pc.match_substring_regex(words, hint)
+    words, bad = _changed(words, mask, lambda word, place: change(word, int(knowing[place])))
+    return words.take(told.indices), _among(told.indices, bad)
 
 
-def _changed(words: pa.Array, mask: pa.Array, change: Callable[[str], str]) -> tuple[pa.Array, list[int]]:
-    """The words with those of the mask changed, and the places of those that could not be."""
+def _changed(words: pa.Array, mask: pa.Array, change: Callable[[str, int], str]) -> tuple[pa.Array, list[int]]:
+    """The words with those of the mask changed, given each with its place, and the places of those that failed."""
     changed, bad = [], []
     for place, word in zip(pc.indices_nonzero(mask).to_pylist(), words.filter(mask).to_pylist(), strict=True):
         try:
-            changed.append(change(word))
+            changed.append(change(word, place))
         except RedactionError:
             changed.append("")
             bad.append(place)
@@ -172,7 +190,7 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, Bad]:
     """Ids that show something replaced; hashes and local times are left out of the first, quick look at them."""
     encoded = array.dictionary_encode()
     telling = pc.match_substring_regex(pc.replace_substring_regex(encoded.dictionary, _OURS_IN_IDS, "-"), _TELLING_ID)
-    words, bad = _changed(encoded.dictionary, telling, redactor.safe_id)
+    words, bad = _changed(encoded.dictionary, telling, lambda word, _: redactor.safe_id(word))
     return words.take(encoded.indices), _among(encoded.indices, bad)
 
 
@@ -201,12 +219,12 @@ def _unused(key: str, taken: Iterable[str]) -> str:
     return next(one for one in itertools.chain([key], numbered) if one not in taken)
 
 
-def _as_in_text(rows: pa.Table, numbers: pa.Array, replaced: dict[str, dict[str, str]]) -> pa.Array:
+def _as_in_text(told: list[_Told], numbers: pa.Array, replaced: dict[_Told, dict[str, str]]) -> pa.Array:
     """The numbers, with what was replaced in the text replaced as it was there; words around decide only there."""
-    texts, listed = rows["text"].to_pylist(), numbers.to_pylist()
-    touched = [row for row, text in enumerate(texts) if listed[row] and text in replaced]
+    listed = numbers.to_pylist()
+    touched = [row for row, one in enumerate(told) if listed[row] and one in replaced]
     for row in touched:
-        gone = replaced[texts[row]]
+        gone = replaced[told[row]]
         listed[row] = [_replaced_as(one, gone) for one in listed[row]]
     return pa.array(listed, numbers.type) if touched else numbers
 
@@ -226,13 +244,12 @@ def _compact(text: str) -> str:
     return "".join(filter(str.isalnum, text)).upper()
 
 
-def _moved_offsets(rows: pa.Table, name: str, passes: dict[str, list[list[Change]]]) -> pa.Array:
+def _moved_offsets(told: list[_Told], column: pa.Array, passes: dict[_Told, list[list[Change]]]) -> pa.Array:
     """A column of stretches of the text, their offsets moved along with the redacted text."""
-    column = rows[name].combine_chunks()
-    texts, stretches = rows["text"].to_pylist(), column.to_pylist()
-    touched = [row for row, text in enumerate(texts) if stretches[row] and passes.get(text)]
+    stretches = column.to_pylist()
+    touched = [row for row, one in enumerate(told) if stretches[row] and passes.get(one)]
     for row in touched:
-        for changes in passes[texts[row]]:
+        for changes in passes[told[row]]:
             for one in stretches[row]:
                 one["start"], one["end"] = _moved(one["start"], changes), _moved(one["end"], changes)
     return pa.array(stretches, column.type) if touched else column

@@ -5,9 +5,28 @@ e-mail addresses, phone numbers and numbers with a checksum. They are plain func
 presidio.py registers them in Presidio's engine, and lends from it every kind that has no function here.
 """
 
-from relrag_pipelines.pii.redactor import Change, PIIEntity, PIIRedactor, PolicyError, RedactionError, apply, written
+from relrag_pipelines.pii.redactor import (
+    Change,
+    PIIEntity,
+    PIIRedactor,
+    PolicyError,
+    RedactionError,
+    apply,
+    perhaps_in,
+    written,
+)
 
-__all__ = ["VERSION", "Change", "PIIEntity", "PIIRedactor", "PolicyError", "RedactionError", "apply", "written"]
+__all__ = [
+    "VERSION",
+    "Change",
+    "PIIEntity",
+    "PIIRedactor",
+    "PolicyError",
+    "RedactionError",
+    "apply",
+    "perhaps_in",
+    "written",
+]
 
 VERSION = 3
 """raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""

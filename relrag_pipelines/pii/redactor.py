@@ -15,6 +15,7 @@ from relrag_pipelines.pii.entities import ENTITIES, FURTHER, Entity
 from relrag_pipelines.settings import Policy, SettingsError
 
 _WORD = regex.compile("[0-9A-Za-z]")
+_NO_DIGITS = re.compile(r"\D+")
 
 DEFAULT_CHANNEL = "default"
 PHONE = "PHONE_NUMBER"
@@ -208,12 +209,27 @@ def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEnt
         return []
     masked = pseudonyms.mask(text)
     found = [PIIEntity(entity.name, *span) for entity in rule.entities for span in _found(entity, masked)]
-    found += [PIIEntity(PHONE, *match.span(), 1.0) for one in phones for match in written(one).finditer(masked)]
+    found += [
+        PIIEntity(PHONE, *m.span(), 1.0) for one in perhaps_in(masked, phones) for m in written(one).finditer(masked)
+    ]
     outermost: list[PIIEntity] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score)):
         if not outermost or one.end > outermost[-1].end:
             outermost.append(one)
     return outermost
+
+
+def perhaps_in(text: str, phones: Collection[str]) -> list[str]:
+    """Those of the phones whose digits stand one after another in the text: far quicker than to look for each."""
+    if not phones:
+        return []
+    digits = _NO_DIGITS.sub("", text)
+    return [one for one in phones if _digits(one) in digits]
+
+
+@functools.lru_cache(maxsize=4096)
+def _digits(number: str) -> str:
+    return _NO_DIGITS.sub("", number)
 
 
 @functools.lru_cache(maxsize=4096)
