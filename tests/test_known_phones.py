@@ -6,10 +6,12 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import PIIRedactor
-from relrag_pipelines.records import Pinned, Record, to_table
+from relrag_pipelines.pii import PIIRedactor, perhaps_in, written
+from relrag_pipelines.records import Page, Pinned, Record, Spoken, to_table
 from relrag_pipelines.redact import redact_records
 from relrag_pipelines.settings import Policy
 
@@ -124,3 +126,52 @@ def test_numbers_of_json_are_phones_however_json_writes_them() -> None:
     assert orjson.loads(row["extra"]) == {"phone": "<PHONE_NUMBER>", "tel": "<PHONE_NUMBER>", "paid": 81.0}
     (row,) = redacted(Record("1", asset_id="a", extra={"call": 972521234567.0, "size": 1048576.0}))
     assert orjson.loads(row["extra"]) == {"call": "<PHONE_NUMBER>", "size": 1048576.0}
+
+
+_PHONES = st.sampled_from(["12345", "301234567", "0521234567", "1-800-FLOWERS", "10000001", "٣٠١٢٣٤٥٦٧"])
+_SAID = st.lists(
+    st.one_of(_PHONES, st.sampled_from(["301 23-45.67", "x12345", "call", "a@example.org", "+(", "#"])), max_size=4
+).map(" ".join)
+_RECORDS = st.builds(
+    lambda text, offset, **fields: Record(
+        "", text=text, pages=[Page(1, offset, len(text))], spoken=[Spoken(0.0, 1.0, offset, len(text))], **fields
+    ),
+    text=st.shared(_SAID, key="text"),
+    offset=st.integers(0, 9),
+    from_=st.none() | _PHONES | _SAID,
+    to=st.lists(_PHONES | _SAID, max_size=2),
+    people=st.lists(st.builds(Pinned, st.just("owner"), _PHONES | _SAID), max_size=2),
+    numbers=st.lists(_PHONES, max_size=2),
+    locations=st.lists(_SAID, max_size=2),
+    extra=st.dictionaries(st.sampled_from(["phone", "tel", "note", "12345"]), _PHONES | _SAID | st.just(12345)),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(_RECORDS, min_size=2, max_size=6))
+def test_what_a_record_knows_changes_no_other(records: list[Record]) -> None:
+    """All have one text, and each may know other phones."""
+    for number, record in enumerate(records):
+        record.asset_id = f"a{number}"
+    assert redacted(*records) == [redacted(record)[0] for record in records]
+
+
+@given(_PHONES, st.text("12345 30-678FLOWERSflowers٣٠١٢٤٥٦٧+(ſ_", max_size=30), st.sampled_from(["", " ", "-", "+("]))
+def test_the_quick_look_passes_over_no_phone(phone: str, around: str, gap: str) -> None:
+    for text in (around, around + gap.join(phone).lower() + around):
+        assert perhaps_in(text, [phone]) or not written(phone).search(text)
+
+
+def test_each_text_of_a_list_of_contacts_is_redacted_but_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [f"05{one % 10}{1000000 + one}" for one in range(60)]
+    text, looked_at = ", ".join(numbers), []
+    passes = PIIRedactor.passes
+
+    def counted(self: PIIRedactor, said: str, *more: Any) -> Any:
+        looked_at.append(said)
+        return passes(self, said, *more)
+
+    monkeypatch.setattr(PIIRedactor, "passes", counted)
+    (row,) = redacted(Record("1", asset_id="a", text=text, extra={"phones": numbers}))
+    assert row["text"] == ", ".join(["<PHONE_NUMBER>"] * 60)
+    assert looked_at.count(text) == 2  # what is left in it, and what is written
