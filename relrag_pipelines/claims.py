@@ -41,18 +41,18 @@ class Claimant:
 
     def could_read(self, file: Path) -> bool:
         """Whether the file lies in its folder, has a name that its kind reads, and is not excluded."""
-        return file == self.root or (self._names(file) and not self.source.excludes(path_of(file, self.root)))
+        return file == self.root or (self._named(file) and not self.source.excludes(path_of(file, self.root)))
 
     def leaves_out(self, file: Path) -> bool:
         """Whether it would read the file, did it not exclude it."""
-        return bool(self.source.exclude) and not self.could_read(file) and self._names(file)
+        return bool(self.source.exclude) and not self.could_read(file) and self._named(file)
 
     def could_read_at(self, path: str) -> bool:
         """Whether it could read what lies at that path in its folder."""
         return self._holds(path) and not self.source.excludes(path)
 
-    def _names(self, file: Path) -> bool:
-        return file.is_relative_to(self.root) and self._holds(path_of(file, self.root))
+    def _named(self, file: Path) -> bool:
+        return str(file).startswith(f"{self.root}{os.sep}") and self._holds(path_of(file, self.root))
 
     def _holds(self, path: str) -> bool:
         named = self.kind.holds(path) or path.lower().endswith(self.kind.companions)
