@@ -161,7 +161,8 @@ class Archive:
         most = 2 * settings.search_limit if limit is None else limit
         context = self._context(question, sources, kinds, since, until, max(most, 2 * settings.search_limit))
         wanted = listing.asked(context)
-        listed_at_most = min(most, settings.source_display_max_count or most)
+        # of a list so many are shown as are asked for
+        listed_at_most = limit or min(most, settings.source_display_max_count or most)
         hits = run(listing.steps(wanted, listed_at_most) if wanted else _ASK, context)
         if wanted:
             evidence = listing.evidence(hits)
@@ -178,7 +179,8 @@ class Archive:
             shown = sources_cited(written) if written.found else []
             found = written.found
         else:
-            displayed = {"source_display_max_count": min(most, settings.source_display_max_count)}
+            shown_at_most = listed_at_most if wanted else min(most, settings.source_display_max_count)
+            displayed = {"source_display_max_count": shown_at_most}
             types = frozenset[str]() if evidence.elsewhere else context.said_in
             fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
             shown = sources_shown(fitting, evidence, settings.model_copy(update=displayed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -212,3 +213,15 @@ def test_a_message_without_words_is_said_to_be_one(owned: Archive) -> None:
     answer = owned.ask("What messages did Dana write on 13 January 2025?")
     assert [quote.text for quote in answer.quotes] == ["Dana: (no text)"]
     assert owned.ask("mails of last week", limit=1).head[1] == "2 records: 2 mails; 1 of them is listed, newest first."
+
+
+def test_a_list_shows_as_many_as_are_asked_for(tmp_path: Path) -> None:
+    records = [
+        record(f"gmail:{day}", f"The letter of day {day}, in which all is well.", f"2025-01-{day:02}T08:00:00Z",
+               from_=TAMAR, **MAIL)
+        for day in range(1, 21)
+    ]  # fmt: skip
+    with Archive.open(publish(tmp_path, records)) as opened:
+        usual, more = opened.ask("mails in January 2025"), opened.ask("mails in January 2025", limit=15)
+        assert (len(usual.quotes), len(cited(more))) == (8, 15)
+        assert more.head[1] == "20 records: 20 mails; 15 of them are listed, newest first."
