@@ -180,7 +180,7 @@ def _named_months(found: re.Match[str], today: date) -> Days:
     return _month(year - (first > last), first)[0], _month(year, last)[1]
 
 
-def _named_day(found: re.Match[str], today: date) -> Days:
+def _named_day(found: re.Match[str], today: date) -> tuple[date, date]:
     """Of the year that is said, else the last one that has come."""
     said = _said(found, "year")
     day = date(int(said or today.year), _number(found, "month"), _number(found, "day"))
