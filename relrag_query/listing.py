@@ -55,6 +55,16 @@ _FILLERS = frozenset(
     )
 )
 """words, without accents, that say of what is listed nothing but that it be told"""
+_HELD = frozenset(
+    re.findall(
+        r"\w+",
+        """decided discussed agreed talked spoken covered rozhodlo rozhodli rozhodnuto projednavalo projednali resilo
+        resili probiralo probirali dohodli domluvili mluvilo הוחלט החליטו החלטנו דובר דיברו סוכם סיכמו
+        porade poradach schuzce schuzkach hovoru hovorech""",
+    )
+)
+"""such words too, of a meeting or a call"""
+_SPOKEN = frozenset({"meeting_transcript", "call_recording"})
 _ATTACHED = frozenset({"email_attachment", "whatsapp_attachment"})
 """types of records that come with another one, and are listed by themselves only where they are asked for"""
 _OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
@@ -112,10 +122,11 @@ def asked(context: Context) -> Asked | None:
     limited = context.when or values["types"] or values["since"] is not None or values["until"] is not None
     if not limited or _OTHER_INTENTS.intersection(context.intents):
         return None
+    fillers = _FILLERS | _HELD if values["types"] and _SPOKEN.issuperset(values["types"]) else _FILLERS
     rest = [] if only_function_words(context.search_text) else [
         term
         for term in context.terms
-        if not (term.light or term.timed or types_listed(term.said) or _tells_nothing(bare(term.said)))
+        if not (term.light or term.timed or types_listed(term.said) or _tells_nothing(bare(term.said), fillers))
     ]  # fmt: skip
     plain = bare(context.question)
     values |= {"received": any(_is_said_with(_TO, term, plain) for term in rest)}
@@ -196,9 +207,9 @@ def _may_be_name(term: Term) -> bool:
     return term.said[:1].isupper() or "א" <= term.said[:1] <= "ת"
 
 
-def _tells_nothing(said: str) -> bool:
+def _tells_nothing(said: str, fillers: frozenset[str]) -> bool:
     """Whether a word is none of what is looked for: it asks for the list, or says that the owner wrote."""
-    return said.casefold() in _FILLERS or _OWN.search(said) is not None
+    return said.casefold() in fillers or _OWN.search(said) is not None
 
 
 def _is_said_with(before: str, term: Term, plain: str) -> bool:

@@ -107,6 +107,8 @@ def test_hebrew_weeks_begin_on_sunday(archive: Archive) -> None:
         ("emails from Tamar Levi", ["gmail:1", "gmail:5"]),
         ("mails from Jan", ["gmail:3", "gmail:2"]),  # nobody says so of January
         ("meetings of last week", ["meeting:1"]),
+        ("What was decided at the meeting on 15 January?", ["meeting:1"]),
+        ("Na čem se dohodli na poradě minulý týden?", ["meeting:1"]),
         ("jaké porady byly minulý týden?", ["meeting:1"]),
         ("אילו פגישות היו בינואר 2025?", ["meeting:1"]),
         ("what documents came last week?", ["document:1"]),
