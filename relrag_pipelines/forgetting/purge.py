@@ -192,16 +192,16 @@ def _count(workspace: Workspace, chosen: Chosen) -> None:
 def _compare(workspace: Workspace, chosen: Chosen) -> None:
     """Notes by what the chosen are known again, and which records that stay are the same: an attachment, saved."""
     for going in leaving(workspace, chosen):
-        for _, hashed, sure in marks.of(going, workspace.keys):
-            (chosen.marks if sure else chosen.hints).add(hashed)
+        for mark in marks.of(going, workspace.keys):
+            (chosen.marks if mark.sure else chosen.hints).add(mark.hash)
     wanted, kept = chosen.marks | chosen.hints, set[str]()
     for source, _, table in private(workspace) if wanted else ():
         staying = table.filter(pc.invert(chosen.rows(source, table)))
-        for row, hashed, sure in marks.of(staying, workspace.keys):
-            if hashed in wanted:
-                kept.add(hashed)
-                if sure:
-                    chosen.copies.add(staying["asset_id"][row].as_py())
+        for mark in marks.of(staying, workspace.keys):
+            if mark.hash in wanted:
+                kept.add(mark.hash)
+                if mark.telling:
+                    chosen.copies.add(staying["asset_id"][mark.row].as_py())
     chosen.marks -= kept
     chosen.hints -= kept
 
