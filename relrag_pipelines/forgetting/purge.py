@@ -41,8 +41,8 @@ class Chosen:
     """source -> month -> how many rows of it go"""
     nowhere: set[str] = field(default_factory=set)
     """asset_ids of which no row is left"""
-    source_ids: set[str] = field(default_factory=set)
-    """their native ids"""
+    native_ids: set[tuple[str, str]] = field(default_factory=set)
+    """their sources and native ids there"""
     said: quotations.Hashes = field(default_factory=quotations.none)
     """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
     repeating: dict[str, int] = field(default_factory=dict)
@@ -110,7 +110,7 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
 
 def remove(workspace: Workspace, rules: Rules, chosen: Chosen) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
-    beside.remove(workspace.home, chosen.nowhere, chosen.source_ids, Matcher(rules.rules, workspace.keys))
+    beside.remove(workspace.home, chosen.nowhere, chosen.native_ids, Matcher(rules.rules, workspace.keys))
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)
@@ -185,7 +185,7 @@ def _count(workspace: Workspace, chosen: Chosen) -> None:
         if going.num_rows:
             chosen.months.setdefault(source, {})[month] = going.num_rows
             chosen.nowhere.update(going["asset_id"].to_pylist())
-            chosen.source_ids.update(going["source_id"].to_pylist())
+            chosen.native_ids.update((source, one) for one in going["source_id"].to_pylist())
     chosen.nowhere -= held
 
 
