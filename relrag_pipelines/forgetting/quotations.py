@@ -27,6 +27,10 @@ _OTHERS = ("quoted", "forwarded")
 """the parts of a mail that somebody else wrote"""
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f\u0591-\u05c7])*")
 """with the marks that stand on a letter by themselves"""
+_ADDRESS = re.compile(
+    r"<[^<>\s]*>|\[[^\[\]\s:@]{0,200}[:@][^\[\]\s]*\]|(?:https?://|www\.|mailto:)\S+|[^\s@]{1,64}@[^\s@]+"
+)
+"""what mail programs put behind a name, a link or a picture"""
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _LINE = np.uint64(0xD1B54A32D192ED03)
 """added to the hash of a line, which is no run"""
@@ -119,7 +123,8 @@ def _cut_once(text: str, forgotten: Hashes, words: Words, answers: bool) -> str:
             gone[first:last] = True
         stretches = _stretches(gone[first:last])
         for (_, end), (begin, _) in pairwise(stretches):
-            if begin - end < RUN:  # such as an address that a mail program put behind a name
+            between = text[spans[first + end - 1][1] : spans[first + begin][0]]
+            if not _WORD.search(_ADDRESS.sub("", between)):
                 gone[first + end : first + begin] = True
     if not gone.any():
         return text

@@ -219,9 +219,8 @@ class Matcher:
         """Cuts out of what a mail quotes the words of mails that are to be forgotten; whether there were any."""
         if not len(self._said) or "apart" not in record.extra:
             return False
-        named = record.extra.get("references")
-        answered = [record.parent_asset_id, *(named if isinstance(named, list) else ())]
-        answers = any(isinstance(one, str) and keyed_id(one, self._keys) in self._ids for one in answered)
+        answered = record.parent_asset_id
+        answers = answered is not None and keyed_id(answered, self._keys) in self._ids
         return quotations.leave_out(record, self._said, self._spoken_words, answers=answers)
 
     def _by_id(self, records: pa.Table) -> Rows:

@@ -98,6 +98,18 @@ def test_no_passage_holds_the_words_of_a_forgotten_mail_and_answers_keep_their_o
     assert "forward" not in next(row for row in archive.rows() if row["text"] == "For your files.")["extra"]
 
 
+def test_everyday_lines_stay_where_another_mail_of_the_thread_is_answered(archive: Archive) -> None:
+    write(archive, "secret", "Hello Jan\n\n" + SECRET)
+    write(archive, "other", "Hello Jan\n\nI moved to Brno.\n\nHugs\nEva", "secret")
+    write(archive, "reply", "How nice!" + below("Hello Jan\n\nI moved to Brno.\n\nHugs\nEva"), "other")
+    mail = archive.mails / "reply.eml"
+    mail.write_text("References: <secret@host.example> <other@host.example>\n" + mail.read_text())
+    archive.export()
+    before = [row["extra"] for row in archive.rows() if row["text"] == "How nice!"]
+    forget(archive, "Hello Jan\n\nThe clinic")
+    assert [row["extra"] for row in archive.rows() if row["text"] == "How nice!"] == before
+
+
 def test_what_was_cut_is_what_a_later_sync_reads(archive: Archive) -> None:
     fill(archive)
     archive.export()
