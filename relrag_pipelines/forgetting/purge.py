@@ -207,7 +207,10 @@ def _compare(workspace: Workspace, chosen: Chosen) -> None:
 
 
 def _listen(workspace: Workspace, chosen: Chosen) -> None:
-    """Notes what the chosen mails say, and who else does: a phrase is everybody's, a longer stretch is said again."""
+    """Notes what the chosen mails say, and who else does: a phrase is everybody's, a longer stretch is said again.
+
+    What a mail that stays says itself is its own, wherever it is quoted: the chosen one may pass it on, or be its copy.
+    """
     words = quotations.Words(workspace.keys.id_hash)
     runs, lines = quotations.none(), quotations.none()
     for going in leaving(workspace, chosen):
@@ -215,15 +218,17 @@ def _listen(workspace: Workspace, chosen: Chosen) -> None:
         runs, lines = np.union1d(runs, more_runs), np.union1d(lines, more_lines)
     if not len(runs) and not len(lines):
         return
-    phrases = [quotations.none()]
+    others = [quotations.none()]
     for source, _, table in private(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         for asset_id, longest, shared in mails.repeated(staying, runs, words):
             if longest >= mails.SAID_AGAIN:
                 chosen.repeating[asset_id] = longest
             else:
-                phrases.append(shared)
-    chosen.said = np.concatenate([np.setdiff1d(runs, np.concatenate(phrases)), lines])
+                others.append(shared)
+        again = pc.is_in(staying["asset_id"], pa.array(chosen.repeating, pa.string()))
+        others += mails.said(staying.filter(pc.and_(again, mails.is_mail(staying))), words, passing_on=False)
+    chosen.said = np.setdiff1d(np.concatenate([runs, lines]), np.concatenate(others))
 
 
 def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Matcher) -> None:

@@ -110,6 +110,18 @@ def test_everyday_lines_stay_where_another_mail_of_the_thread_is_answered(archiv
     assert [row["extra"] for row in archive.rows() if row["text"] == "How nice!"] == before
 
 
+@pytest.mark.parametrize("going", ["passed", "copy"])
+def test_quotations_of_a_mail_that_stays_stay(archive: Archive, going: str) -> None:
+    write(archive, "secret", SECRET)
+    write(archive, "reply", "Of course." + below(SECRET), "secret")
+    write(archive, going, PASSED_ON if going == "passed" else SECRET + "\n\nCopied.", subject="Fwd: the clinic")
+    archive.export()
+    before = [row["extra"] for row in archive.rows() if row["text"] == "Of course."]
+    archive.forget(*(row["asset_id"] for row in archive.rows() if row["text"].endswith(("files.", "Copied."))))
+    assert len(archive.rows()) == 2
+    assert [row["extra"] for row in archive.rows() if row["text"] == "Of course."] == before
+
+
 def test_what_was_cut_is_what_a_later_sync_reads(archive: Archive) -> None:
     fill(archive)
     archive.export()
