@@ -92,7 +92,8 @@ def leave_out(record: Record, forgotten: Hashes, words: Words, *, answers: bool)
     if all(parts[name] == text for name, text in left.items()):
         return False
     kept = {name: text for name, text in (parts | left).items() if text}
-    if "forwarded" not in kept:
+    passed_on = quoted.split(parts.get("forwarded", "")).only("fresh")  # no signature below, nor what it quotes itself
+    if "forwarded" not in kept or (passed_on and not cut(passed_on, forgotten, words, answers=answers)):
         kept.pop("forward_headers", None)
     record.extra = {**record.extra, "apart": kept}
     if not kept:

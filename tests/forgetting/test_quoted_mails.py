@@ -122,6 +122,18 @@ def test_quotations_of_a_mail_that_stays_stay(archive: Archive, going: str) -> N
     assert [row["extra"] for row in archive.rows() if row["text"] == "Of course."] == before
 
 
+def test_the_header_of_a_forwarded_mail_goes_with_the_last_of_its_own_words(archive: Archive) -> None:
+    write(archive, "secret", SECRET)
+    write(archive, "whole", PASSED_ON + "\n\n-- \nJan Hora\n+420 543 210 123", subject="Fwd: the clinic")
+    write(archive, "part", PASSED_ON + "\nWhat do you say?\n\n-- \nJan Hora", subject="Fwd: the clinic")
+    archive.export()
+    forget(archive, "The clinic")
+    whole, part = (row["extra"] for row in sorted(archive.rows(), key=lambda row: "What do" in row["extra"]))
+    assert "Jan Hora" in whole
+    assert "eva@host.example" not in whole
+    assert "eva@host.example" in part
+
+
 def test_what_was_cut_is_what_a_later_sync_reads(archive: Archive) -> None:
     fill(archive)
     archive.export()
