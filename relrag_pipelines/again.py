@@ -42,11 +42,12 @@ def _begun(rows: pa.Table, first: str, last: str) -> pa.ChunkedArray:
 
 
 def dated_by_file(home: Path, source: str, states: Collection[UnitState]) -> set[str]:
-    """Those of these units that have a record whose time may be that of the file."""
+    """Those of these units that have a record whose time may be that of the file; it may lie outside of all months."""
     found: set[str] = set()
     paths = pa.array([state.path for state in states], pa.string())
+    by_file = [("date_quality", "in", ["modified", "outside"])]
     for month in sorted({month.month for state in states for month in state.months}):
-        units = _columns(home, source, month, ["unit"], [("date_quality", "==", "modified")])["unit"]
+        units = _columns(home, source, month, ["unit"], by_file)["unit"]
         found.update(units.filter(pc.is_in(units, paths)).unique().to_pylist())
     return found
 

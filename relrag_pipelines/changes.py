@@ -21,7 +21,7 @@ from relrag_pipelines import again
 from relrag_pipelines.forgetting.rules import Rows
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import Coverage
+from relrag_pipelines.sources import KINDS, Coverage
 from relrag_pipelines.stores import lake, threads, units
 from relrag_pipelines.stores.lake import Stamp
 from relrag_pipelines.stores.spill import Tables
@@ -146,9 +146,11 @@ def refuse_many_deletions(workspace: Workspace, source: Source, change: Change) 
     vanishing = len(before - after)
     total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
+        renamed = ", or have another title, which makes them others" if KINDS[source.kind].ids_hold_names else ""
         raise ManyDeletions(
-            f"{source.name}: {vanishing} of {total} records would be deleted: their files are gone or hold less; "
-            "if that is meant, run `relrag sync --accept-deletions`, else restore the files (nothing was changed)"
+            f"{source.name}: {vanishing} of {total} records would be deleted: their files are gone or hold less"
+            f"{renamed}; if that is meant, run `relrag sync --accept-deletions`, else restore the files "
+            "(nothing was changed)"
         )
 
 

@@ -2,7 +2,8 @@
 
 That is the source whose path is the file itself; else the first in the order of KINDS that recognises the file, of one
 kind the one with the deepest folder. What no kind recognises is read, to say what is wrong with it, by the source with
-the deepest folder, among equals by the least particular kind.
+the deepest folder, among equals by the least particular kind; by none where that one excludes it, else a note that
+`documents` leaves out would be taken for minutes.
 """
 
 from __future__ import annotations
@@ -40,17 +41,22 @@ class Claimant:
 
     def could_read(self, file: Path) -> bool:
         """Whether the file lies in its folder, has a name that its kind reads, and is not excluded."""
-        if file == self.root:
-            return True
-        if not file.is_relative_to(self.root):
-            return False
-        return self.could_read_at(path_of(file, self.root))
+        return file == self.root or (self._named(file) and not self.source.excludes(path_of(file, self.root)))
+
+    def leaves_out(self, file: Path) -> bool:
+        """Whether it would read the file, did it not exclude it."""
+        return bool(self.source.exclude) and not self.could_read(file) and self._named(file)
 
     def could_read_at(self, path: str) -> bool:
-        """The same for what lies at that path in its folder."""
+        """Whether it could read what lies at that path in its folder."""
+        return self._holds(path) and not self.source.excludes(path)
+
+    def _named(self, file: Path) -> bool:
+        return str(file).startswith(f"{self.root}{os.sep}") and self._holds(path_of(file, self.root))
+
+    def _holds(self, path: str) -> bool:
         named = self.kind.holds(path) or path.lower().endswith(self.kind.companions)
-        hidden = path.startswith(".") or "/." in path
-        return named and not hidden and not self.source.excludes(path)
+        return named and not (path.startswith(".") or "/." in path)
 
 
 def rivals(settings: Settings, source: Source) -> list[Claimant]:
@@ -87,24 +93,28 @@ def taken(settings: Settings, source: Source, as_read: AsRead = lambda source: {
 
     def taken_by_another(file: Path) -> bool:
         able = [place for place, one in enumerate(everyone) if one.could_read(file)]
-        if len(able) < 2:
+        leaving = [one for one in everyone if one.leaves_out(file)] if able else []
+        if len(able) < 2 and not leaving:
             return bool(able) and everyone[able[0]] is not own
         # what lies beside it can make a text the transcript of a call, or minutes
         alone = stems(file.parent)[_stem(file.name)] == 1
         known = [place for place in able if alone and _unchanged(everyone[place], file, read(place))]
-        return (everyone[known[0]] if len(known) == 1 else owner(file, [everyone[place] for place in able])) is not own
+        if len(known) == 1:
+            return everyone[known[0]] is not own
+        return owner(file, [everyone[place] for place in able], leaving) is not own
 
     return taken_by_another
 
 
-def owner(file: Path, able: Sequence[Claimant]) -> Claimant:
-    """Which of the sources that could read a file reads it."""
+def owner(file: Path, able: Sequence[Claimant], leaving: Sequence[Claimant] = ()) -> Claimant:
+    """Which of the sources that could read a file reads it; one of `leaving`, which exclude it, where none does."""
     if exact := [one for one in able if one.root == file]:
         return exact[0]
     for one in sorted(able, key=lambda one: (_ORDER[one.source.kind], -len(one.root.parts))):
         if recognises(one.kind, file):
             return one
-    return max(able, key=lambda one: (len(one.root.parts), _ORDER[one.source.kind]))
+    # of equals the first
+    return max([*able, *leaving], key=lambda one: (len(one.root.parts), _ORDER[one.source.kind]))
 
 
 def recognises(kind: Kind, file: Path) -> bool:

@@ -25,6 +25,8 @@ from relrag_pipelines.sources import KINDS, Reading
 from relrag_pipelines.stores import approvals, decided, raw, units
 from relrag_pipelines.workers import Pool
 
+_LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
+"""what was refused for one of them is read when it is raised"""
 FINISHED = 3
 """raised when the export finishes what connectors read in another way, so that every unit is read again"""
 
@@ -125,7 +127,7 @@ class Workspace:
             units.READER: [kind.name, kind.version, FINISHED, TABLES["private_records"].since],
             "keys_file": self.keys.id_fingerprint,
             "first_month": self.settings.first_month,
-            **{name: getattr(reading, name) for name in kind.options},
+            **{name: getattr(reading, name) for name in (*_LIMITS, *kind.options)},
         }
         if said := claims.said_of_rivals(self.settings, source):
             decides[units.RIVALS] = said

@@ -29,6 +29,8 @@ _AROUND = 0.25
 """what a word is worth that only another turn of the chat holds"""
 _KNOWN = 0.85
 """what a word in the subject or sender is worth beside one in the sentence"""
+_CARDS = "contact"
+"""type of records that are all about one person"""
 _SAME = 0.6
 """share of words by which two sentences are one"""
 _FULL = 25
@@ -110,7 +112,14 @@ def answer(
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
     found = _sentences(telling, terms, figures)
-    candidates = sorted([one for one in found if not one.asks] or found, key=lambda one: -one.credit)
+    cards = _CARDS if QueryIntent.PERSON_FACTS in intents else ""
+
+    def rank(one: Sentence) -> tuple[bool, float]:
+        """A card that covers all that any passage does tells the facts of a person best."""
+        hit = one.unit.hit
+        return not (hit.chunk.rag_source_type == cards and hit.display_score >= best), -one.credit
+
+    candidates = sorted([one for one in found if not one.asks] or found, key=rank)
     across = QueryIntent.CROSS_CHANNEL in intents
     chosen = _choose(_by_channel(candidates) if across else candidates)[:most]
     if across:

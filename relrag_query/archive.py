@@ -161,17 +161,18 @@ class Archive:
         most = 2 * settings.search_limit if limit is None else limit
         context = self._context(question, sources, kinds, since, until, max(most, 2 * settings.search_limit))
         wanted = listing.asked(context)
+        at_most = min(most, settings.source_display_max_count)
         if wanted:
-            hits = run(listing.steps(wanted, min(most, settings.source_display_max_count or most)), context)
+            at_most = limit or at_most or most  # of a list so many are shown as are asked for
+            hits = run(listing.steps(wanted, at_most), context)
             evidence = listing.evidence(hits)
         else:
-            hits = run(_ASK, context)
-            hits, evidence = self._evidence(context, hits, most)
+            hits, evidence = self._evidence(context, run(_ASK, context), most)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
         hits += [] if wanted else named(evidence, hits, context)
         written, notice = self._written(context, hits if limit is None else hits[:limit], on_text)
         found = written.found if written else bool(evidence.sentences)
-        shown = self._shown(context, hits, evidence, written, most)
+        shown = self._shown(context, hits, evidence, written, at_most)
         numbers = {source.hit.chunk.chunk_group_id: source.number for source in shown}
         quotes = [] if written else [quote(sentence, numbers) for sentence in evidence.sentences]
         elsewhere = not written and found and evidence.elsewhere
@@ -200,12 +201,12 @@ class Archive:
         return hits, answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
 
     def _shown(
-        self, context: Context, hits: list[Hit], evidence: Evidence, written: Written | None, most: int
+        self, context: Context, hits: list[Hit], evidence: Evidence, written: Written | None, at_most: int
     ) -> list[Source]:
         """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
         if written:
             return self._located(sources_cited(written) if written.found else [])
-        displayed = {"source_display_max_count": min(most, self.settings.source_display_max_count)}
+        displayed = {"source_display_max_count": at_most}
         types = frozenset[str]() if evidence.elsewhere else context.said_in
         fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
         return self._located(sources_shown(fitting, evidence, self.settings.model_copy(update=displayed)))

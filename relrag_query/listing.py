@@ -31,18 +31,40 @@ _FULL = 25
 """characters from which a sentence says something by itself"""
 _LONGEST = 600
 """characters of a quote"""
+_NO_TEXT = "(no text)"
+"""what is quoted of a picture or a recording that the export left out"""
 _ABOUT = (
     r"\b(?:about|regarding|concerning|on|for|ohledne|o|pro|kvuli)\s+(?:the\s+)?{0}|(?<!\w)(?:על|לגבי|בנושא)\s+ה?{0}"
 )
 """before a name: then it is what is written of"""
+_TO = r"(?:\bto|(?<!\w)אל)\s+{0}"
+"""before a name: then it is what was sent to somebody"""
+_OWN = re.compile(
+    r"\bI\s+(?:have\s+|had\s+)?(?:write|wrote|written|send|sent|say|said|tell|told|ask|asked|post|posted|e-?mail(?:ed)?)\b"
+    r"|\bjsem\s+(?:\w+\s+)?(?:na|ode)?(?:psal|poslal|slal|rekl|rikal)a?\b|\b(?:na|ode)?(?:psal|poslal|slal|rekl|rikal)a?\s+jsem\b"
+    r"|(?<!\w)ש?(?:כתבתי|שלחתי|אמרתי|שאלתי)(?!\w)",
+    re.IGNORECASE,
+)
+"""how a question, without accents, asks for what its owner wrote"""
 _FILLERS = frozenset(
     re.findall(
         r"\w+",
         """new news recent latest interesting important nove noveho nova novy zajimaveho duleziteho posledni
-        חדש חדשות מעניין חשוב אחרונים אחרונות""",
+        חדש חדשות מעניין חשוב אחרונים אחרונות
+        list show everything all made seznam ukaz vse vsechno vsechny הכול הכל כל""",
     )
 )
 """words, without accents, that say of what is listed nothing but that it be told"""
+_HELD = frozenset(
+    re.findall(
+        r"\w+",
+        """decided discussed agreed talked spoken covered rozhodlo rozhodli rozhodnuto projednavalo projednali resilo
+        resili probiralo probirali dohodli domluvili mluvilo הוחלט החליטו החלטנו דובר דיברו סוכם סיכמו
+        porade poradach schuzce schuzkach hovoru hovorech""",
+    )
+)
+"""such words too, of a meeting or a call"""
+_SPOKEN = frozenset({"meeting_transcript", "call_recording"})
 _ATTACHED = frozenset({"email_attachment", "whatsapp_attachment"})
 """types of records that come with another one, and are listed by themselves only where they are asked for"""
 _OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
@@ -53,10 +75,13 @@ _FROM = """
     AND (len($sources) = 0 OR list_contains($sources, source)) AND (len($kinds) = 0 OR list_contains($kinds, kind))
     AND (len($types) = 0 OR list_contains($types, rag_source_type))
 """
-_BY = """ AND (len($names) = 0 OR list_contains($names, "from") OR list_has_any($names, participants))"""
+_BY = """ AND (len($names) = 0 OR list_has_any($names, participants)
+    OR CASE WHEN $received THEN list_has_any($names, "to") ELSE list_contains($names, "from") END)"""
 _BY_FILE = ("documentation", "code")
 """types of records whose time is that of a file, which may just have been copied"""
-_NAMES = f'SELECT DISTINCT unnest(list_append(participants, "from")) {_FROM}'
+_NAMES = f"""
+    SELECT DISTINCT unnest(list_concat(participants, CASE WHEN $received THEN "to" ELSE ["from"] END)) {_FROM}
+"""
 _COUNTS = f"SELECT rag_source_type, count(*) {_FROM} {_BY} GROUP BY 1"
 _NEWEST = f"""
     SELECT asset_id, ts, rag_source_type IN {_BY_FILE} AS by_file,
@@ -97,12 +122,19 @@ def asked(context: Context) -> Asked | None:
     limited = context.when or values["types"] or values["since"] is not None or values["until"] is not None
     if not limited or _OTHER_INTENTS.intersection(context.intents):
         return None
+    fillers = _FILLERS | _HELD if values["types"] and _SPOKEN.issuperset(values["types"]) else _FILLERS
     rest = [] if only_function_words(context.search_text) else [
         term
         for term in context.terms
-        if not (term.light or term.timed or bare(term.said).casefold() in _FILLERS)
+        if not (term.light or term.timed or types_listed(term.said) or _tells_nothing(bare(term.said), fillers))
     ]  # fmt: skip
-    names = _named(rest, values, context) if rest else frozenset[str]()
+    plain = bare(context.question)
+    values |= {"received": any(_is_said_with(_TO, term, plain) for term in rest)}
+    names: frozenset[str] | None = frozenset()
+    if rest:
+        names = _named(rest, values, context)
+    elif _OWN.search(plain) and context.settings.owner:
+        names = _owner(values, context)
     if names is None:
         return None
     values |= {"names": sorted(names)}
@@ -130,7 +162,7 @@ def told(wanted: Asked, hits: Sequence[Hit]) -> str:
     most_first = sorted(wanted.counts.items(), key=lambda one: (-one[1], one[0]))
     each = ", ".join(_counted(count, kind) for kind, count in most_first)
     total, listed = wanted.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
-    some = f"{listed} of them are listed, " if listed < total else ""
+    some = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
     return f"{total:,} record{'s' * (total != 1)}: {each}; {some}newest first."
 
 
@@ -154,18 +186,34 @@ def _values(context: Context) -> dict[str, Any]:
 def _named(rest: Sequence[Term], values: dict[str, Any], context: Context) -> frozenset[str] | None:
     """The people of that time whose names hold all of these words; None where these are not just a name."""
     plain = bare(context.question)
-    if not all(_may_be_name(term) and not _is_topic(term, plain) for term in rest):
+    if not all(_may_be_name(term) and not _is_said_with(_ABOUT, term, plain) for term in rest):
         return None
-    known = [name for (name,) in context.connection.execute(_NAMES, values).fetchall() if name]
-    return frozenset(name for name in known if all(_is_called(term, name) for term in rest)) or None
+    found = [name for name in _known(values, context) if all(_is_called(term, name) for term in rest)]
+    return frozenset(found) or None
+
+
+def _owner(values: dict[str, Any], context: Context) -> frozenset[str] | None:
+    """The owner as records of that time name them; None where none does."""
+    own = set(_parts(context.settings.owner))
+    return frozenset(name for name in _known(values, context) if own.issubset(_parts(name))) or None
+
+
+def _known(values: dict[str, Any], context: Context) -> list[str]:
+    """Who wrote or took part in that time; who received, where that is asked for."""
+    return [name for (name,) in context.connection.execute(_NAMES, values).fetchall() if name]
 
 
 def _may_be_name(term: Term) -> bool:
     return term.said[:1].isupper() or "א" <= term.said[:1] <= "ת"
 
 
-def _is_topic(term: Term, plain: str) -> bool:
-    return re.search(_ABOUT.format(re.escape(bare(term.said))), plain, re.IGNORECASE) is not None
+def _tells_nothing(said: str, fillers: frozenset[str]) -> bool:
+    """Whether a word is none of what is looked for: it asks for the list, or says that the owner wrote."""
+    return said.casefold() in fillers or _OWN.search(said) is not None
+
+
+def _is_said_with(before: str, term: Term, plain: str) -> bool:
+    return re.search(before.format(re.escape(bare(term.said))), plain, re.IGNORECASE) is not None
 
 
 def _is_called(term: Term, name: str) -> bool:
@@ -234,6 +282,7 @@ def _first_said(hit: Hit) -> Unit | None:
         said = units(hit)
         return next((one for one in said if len(one.text) >= _FULL), said[0] if said else None)
     meant = [hit.messages[place] for place in hit.matching]
+    meant = [one for one in meant if one.text.strip()] or meant  # of a picture without a word nothing can be quoted
     spoken = [[meant[place] for place in turn] for turn in list(turns(meant))[:_TURNS]]
-    text = "\n".join(f"{turn[0].sender or ''}: " + "\n".join(one.text for one in turn) for turn in spoken)
+    text = "\n".join(f"{turn[0].sender or ''}: " + "\n".join(one.text or _NO_TEXT for one in turn) for turn in spoken)
     return Unit(text[:_LONGEST], hit, None, meant[0].ts, meant[0].asset_id) if meant else None

@@ -180,13 +180,22 @@ def _named_months(found: re.Match[str], today: date) -> Days:
     return _month(year - (first > last), first)[0], _month(year, last)[1]
 
 
-def _named_day(found: re.Match[str], today: date) -> Days:
+def _named_day(found: re.Match[str], today: date) -> tuple[date, date]:
     """Of the year that is said, else the last one that has come."""
     said = _said(found, "year")
     day = date(int(said or today.year), _number(found, "month"), _number(found, "day"))
     if not said and day > today:
         day = day.replace(year=day.year - 1)
     return day, day + timedelta(1)
+
+
+def _named_days(found: re.Match[str], today: date) -> Days:
+    """Days of one month: `from 1 to 10 January`."""
+    last, behind = _named_day(found, today)
+    first = last.replace(day=_number(found, "begin"))
+    if first > last:
+        raise ValueError(found.group())
+    return first, behind
 
 
 def _named_year(found: re.Match[str], today: date) -> Days:
@@ -222,6 +231,8 @@ _MONTH = rf"(?P<month>{_either(MONTH_NUMBER)})(?!\w)"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\w|[/.,-]\d|\s*(?:kc\b|usd|eur|czk|nis|[₪€$%]))"
 _OF_YEAR = rf"(?:,?\s+(?:of\s+|roku\s+|שנת\s+)?{_YEAR})"
 _DAY = r"(?<![\w/.,-])(?P<day>0?[1-9]|[12]\d|3[01])"
+_BEGIN = r"(?<![\w/.,-])(?P<begin>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.)?"
+_UNTIL = rf"(?:the\s+)?(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.)?\s+(?:of\s+|[בל])?{_MONTH}{_OF_YEAR}?"
 _UNIT = rf"(?P<unit>{_either(UNIT_OF)})(?!\w)"
 _COUNT = rf"(?P<count>(?:\d{{1,3}}|{_either(COUNTS)})\s+)"
 _HE = r"(?<!\w)[במהל]{0,2}"
@@ -253,6 +264,9 @@ _RELATIVE: dict[str, Reading] = {
 _ABSOLUTE: dict[str, Reading] = {
     r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])": _named_day,
     rf"{_DAY}(?:\.\s?|/)(?P<month>0?[1-9]|1[0-2])(?:\.\s?|/)(?P<year>(?:19|20)\d\d)(?!\w)": _named_day,
+    rf"\b(?:between|from|od|mezi|בין)\s+(?:the\s+)?{_BEGIN}\s+(?:and|to|until|till|a|do|[לו]-?)\s*"
+    rf"{_UNTIL}": _named_days,
+    rf"{_BEGIN}\s?[-–]\s?{_UNTIL}": _named_days,
     rf"{_DAY}(?:st|nd|rd|th|\.)?\s+(?:of\s+|[בל])?{_MONTH}{_OF_YEAR}?": _named_day,
     rf"\b{_MONTH}\s+(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?!\w){_OF_YEAR}?": _named_day,
     rf"\b(?:between|from|od|mezi|בין)\s+(?P<first>{_either(MONTH_NUMBER)})\s+(?:and|to|until|a|do|[לו])\s*{_MONTH}"

@@ -89,6 +89,17 @@ def test_a_time_that_only_the_file_has_is_followed(config: Path, name: str, text
     assert ("2024-06" in held(config, "papers"), "2024-05" in held(config, "papers")) == (follows, False)
 
 
+def test_a_time_of_a_file_that_lay_outside_of_all_months_is_followed_too(config: Path) -> None:
+    paper = config.parent / "papers" / "unpacked.md"
+    paper.write_text("# Unpacked\n\nThe time of the file is all there is.\n")
+    os.utime(paper, (315_532_800, 315_532_800))  # 1980, which archives write that know no time
+    archive.sync(config)
+    assert ("# Unpacked\n\nThe time", "1980-01-01T00:00:00Z", "outside") in held(config, "papers")["2000-01"]
+    os.utime(paper, (MAY, MAY))
+    archive.sync(config)
+    assert ("# Unpacked\n\nThe time", "2024-05-01T00:00:00Z", "modified") in held(config, "papers")["2024-05"]
+
+
 def retained(config: Path, **notes: list[dict[str, str]]) -> Path:
     """The archive with a retained folder of notes, synced; returns the folder."""
     folder = config.parent / "more"

@@ -103,6 +103,16 @@ def test_an_excluded_file_is_left_to_the_others(tmp_path: Path) -> None:
     assert (readers(found), readers(excluding)) == ({"chat.txt": ["chat"]}, {"chat.txt": ["papers"]})
 
 
+def test_what_is_excluded_is_taken_by_no_source_that_does_not_recognise_it(tmp_path: Path) -> None:
+    put(tmp_path, {"own/note.txt": "Milk.", "own/standup.txt": MINUTES, "work/cut.pdf": b"%PDF-1.7 and no more"})
+    found = settings(tmp_path, {**ALL, "work": "document"}, work="work")
+    papers = found.source("papers").model_copy(update={"exclude": ["own", "work"]})
+    others = [one for one in found.sources if one.name != "papers"]
+    excluding = found.model_copy(update={"sources": [*others, papers]})
+    # a source of a deeper folder still reads what the one around it leaves to it, damaged or not
+    assert readers(excluding) == {"own/standup.txt": ["minutes"], "work/cut.pdf": ["work"]}
+
+
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"

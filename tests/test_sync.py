@@ -105,6 +105,19 @@ def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
     assert {path.split("/")[0] for path in changed} <= {"chunks", "embeddings", "asset_asset_edges"}
 
 
+def test_what_was_refused_for_a_limit_is_read_when_it_is_raised(config: Path) -> None:
+    archive.configure(config.parent, "unit_max_bytes = 60")
+    assert sync(config) == 1
+    assert archive.chunks(config, "papers") == []
+    archive.configure(config.parent)
+    from relrag_pipelines import plan as plans
+
+    (papers,) = (export for export in plans.current(archive.workspace(config)).exports if export.source == "papers")
+    assert "setting unit_max_bytes changed" in str(papers)
+    assert sync(config) == 0
+    assert archive.chunks(config, "papers")
+
+
 def test_a_policy_redoes_redaction_and_what_follows_but_reads_no_file(config: Path) -> None:
     sync(config)
     assert any("<PHONE_NUMBER:k1:" in chunk.text for chunk in archive.chunks(config, "chat"))

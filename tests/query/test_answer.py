@@ -43,6 +43,13 @@ def test_a_card_tells_the_number_of_who_is_asked_for(tmp_path: Path) -> None:
     assert [source.hit.chunk.asset_id for source in answer.sources] == ["contacts:1"]
 
 
+def test_a_card_that_tells_all_stands_before_whoever_speaks_of_a_number(tmp_path: Path) -> None:
+    card = record("contacts:1", "Omer Sagi\nphone: 04-8123456", subject="Omer Sagi", rag_source_type="contact")
+    note = record("jsonl:1", "Omer gave the right phone number to his accountant.", rag_source_type="jsonl")
+    first, *_ = quotes(ask(tmp_path, "What is Omer's phone number?", card, note))
+    assert first == "Omer Sagi\nphone: 04-8123456"
+
+
 def test_the_time_that_is_asked_for_is_no_missing_word(tmp_path: Path) -> None:
     mail = record("gmail:1", "The order is 12,400 words.", "2025-05-02T08:00:00Z", **MAIL)
     answer = ask(tmp_path, "what did mum write in May 2025?", mail)

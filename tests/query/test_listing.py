@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +107,8 @@ def test_hebrew_weeks_begin_on_sunday(archive: Archive) -> None:
         ("emails from Tamar Levi", ["gmail:1", "gmail:5"]),
         ("mails from Jan", ["gmail:3", "gmail:2"]),  # nobody says so of January
         ("meetings of last week", ["meeting:1"]),
+        ("What was decided at the meeting on 15 January?", ["meeting:1"]),
+        ("Na čem se dohodli na poradě minulý týden?", ["meeting:1"]),
         ("jaké porady byly minulý týden?", ["meeting:1"]),
         ("אילו פגישות היו בינואר 2025?", ["meeting:1"]),
         ("what documents came last week?", ["document:1"]),
@@ -154,3 +157,73 @@ def test_a_time_of_nothing_says_so(archive: Archive) -> None:
 @pytest.mark.parametrize("question", ["painter last week", "What did Tamar write about Jan?", "kitchen", "Tamar"])
 def test_what_names_something_is_searched_for_as_before(archive: Archive, question: str) -> None:
     assert not any(line.startswith("list:") for line in archive.ask(question).trace)
+
+
+@pytest.fixture(scope="module")
+def owned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    """The archive of somebody: mails in both directions, a chat with a picture, a call, a commit."""
+    dana, ota = "Dana Levi <dana@x.example>", "Ota Beran <ota@x.example>"
+    records = [
+        record("gmail:1", "Shall we paint the hall in May?", "2025-01-14T08:00:00Z", from_=dana, to=[ota],
+               thread_id="hall", **MAIL),
+        record("gmail:2", "Yes, and the stairs as well.", "2025-01-14T09:00:00Z", from_=ota, to=[dana],
+               thread_id="hall", **MAIL),
+        record("gmail:2:0", "A drawing of the stairs, to scale.", "2025-01-14T09:00:00Z", from_=ota,
+               source="mail", rag_source_type="email_attachment", parent_asset_id="gmail:2", index_in_parent=0),
+        record("call_recording:1", "Ota: The ladder is at my place.", "2025-01-15T10:00:00Z", source="calls",
+               rag_source_type="call_recording", from_="Dana", participants=["Dana", "Ota"]),
+        record("git:1", "Stairs and their colours, as they were agreed.", "2025-01-16T10:00:00Z", source="code",
+               rag_source_type="git_history", from_=dana),
+    ]  # fmt: skip
+    chat = [
+        record(f"whatsapp:{number}", text, f"2025-01-13T07:0{number}:00Z", from_=sender, source="chat",
+               rag_source_type="whatsapp", thread_id="chat", subject="Hall")
+        for number, (sender, text) in enumerate([("Ota", "The paint is here"), ("Dana", ""), ("Ota", "Nice")])
+    ]  # fmt: skip
+    chunks = [one for each in records for one in passages(each)] + [window(chat)]
+    config = publish(tmp_path_factory.mktemp("owned"), [*records, *chat], chunks, 'owner = "Ota"')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELRAG_NOW", "2025-01-20T12:00:00+00:00")
+        with Archive.open(config) as opened:
+            yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "refs"),
+    [
+        ("mails to Dana", ["gmail:2"]),
+        ("mails from Dana", ["gmail:1"]),
+        ("what mails did I get from Dana last week?", ["gmail:1"]),
+        ("מיילים אל Dana", ["gmail:2"]),
+        ("calls to Dana", ["call_recording:1"]),
+        ("what mails did I write last week?", ["gmail:2"]),
+        ("What did I write to Dana last week?", ["call_recording:1", "gmail:2"]),
+        ("co jsem psal minulý týden?", ["call_recording:1", "gmail:2", "whatsapp:chunk:chat:1"]),
+        ("מה כתבתי בינואר 2025?", ["call_recording:1", "gmail:2", "whatsapp:chunk:chat:1"]),
+        ("přílohy z ledna 2025", ["gmail:2:0"]),
+        ("list attachments from January 2025", ["gmail:2:0"]),
+        ("kolik hovorů bylo v lednu 2025?", ["call_recording:1"]),
+        ("commity z ledna 2025", ["git:1"]),
+        ("What commits were made in January 2025?", ["git:1"]),
+    ],
+)
+def test_who_wrote_to_whom_and_words_that_only_name_the_list(owned: Archive, question: str, refs: list[str]) -> None:
+    assert [ref[:21] for ref in cited(owned.ask(question))] == refs
+
+
+def test_a_message_without_words_is_said_to_be_one(owned: Archive) -> None:
+    answer = owned.ask("What messages did Dana write on 13 January 2025?")
+    assert [quote.text for quote in answer.quotes] == ["Dana: (no text)"]
+    assert owned.ask("mails of last week", limit=1).head[1] == "2 records: 2 mails; 1 of them is listed, newest first."
+
+
+def test_a_list_shows_as_many_as_are_asked_for(tmp_path: Path) -> None:
+    records = [
+        record(f"gmail:{day}", f"The letter of day {day}, in which all is well.", f"2025-01-{day:02}T08:00:00Z",
+               from_=TAMAR, **MAIL)
+        for day in range(1, 21)
+    ]  # fmt: skip
+    with Archive.open(publish(tmp_path, records)) as opened:
+        usual, more = opened.ask("mails in January 2025"), opened.ask("mails in January 2025", limit=15)
+        assert (len(usual.quotes), len(cited(more))) == (8, 15)
+        assert more.head[1] == "20 records: 20 mails; 15 of them are listed, newest first."

@@ -80,6 +80,12 @@ def test_phrases_said_from_today(question: str, first: str | None, last: str | N
         ("before 2024", None, "2023-12-31"),
         ("until February 2024", None, "2024-02-29"),
         ("15 January 2025", "2025-01-15", "2025-01-15"),
+        ("mails between 1 and 10 January 2025", "2025-01-01", "2025-01-10"),
+        ("from the 1st to the 10th of January", "2025-01-01", "2025-01-10"),
+        ("3–5 February 2024", "2024-02-03", "2024-02-05"),
+        ("od 1. do 10. ledna 2025", "2025-01-01", "2025-01-10"),
+        ("מיילים בין 1 ל-10 בינואר 2025", "2025-01-01", "2025-01-10"),
+        ("from 10 to 3 January 2025", "2025-01-03", "2025-01-03"),  # no such days; the last one is a day
         ("January 15, 2025", "2025-01-15", "2025-01-15"),
         ("on the 3rd of February", "2024-02-03", "2024-02-03"),
         ("2024-03-05", "2024-03-05", "2024-03-05"),
