@@ -173,8 +173,8 @@ def items(workspace: Workspace, source: Source, unit: Unit, contents: Contents) 
 
 
 def _like_forgotten(source: Source, unit: Unit, record: Record) -> Failure:
-    found = "by the same sender in the same minute as something that was forgotten"
-    why = f"{found}; if it is the same, run `relrag forget {record.asset_id}`"
+    found = "the same was said by the same sender at the same time, and was forgotten"
+    why = f"{found}; if this is the same, run `relrag forget {record.asset_id}`"
     return Failure(record.locations[0], marks.LIKE_FORGOTTEN, why, source.name, unit.path)
 
 

@@ -26,16 +26,18 @@ _OF_A_RECORD = 3
 """parts of the path within private/ of a file that was made from one record"""
 
 
-def remove(home: Path, asset_ids: AbstractSet[str], source_ids: AbstractSet[str], matcher: Matcher) -> None:
+def remove(home: Path, asset_ids: AbstractSet[str], native_ids: AbstractSet[tuple[str, str]], matcher: Matcher) -> None:
     """Removes what is kept about these records, and what the owner said of people who are forgotten.
 
+    `native_ids` are the records' sources and ids in them: two sources may have the same id.
     What cannot be read is left, for the search to name.
     """
     private = home / "private"
     for path in sorted(private.rglob("*")):
         if not path.is_file() or path.relative_to(private).parts[0] in _OWN:
             continue
-        if len(path.relative_to(private).parts) == _OF_A_RECORD and path.stem in source_ids:
+        of_a_record = len(path.relative_to(private).parts) == _OF_A_RECORD
+        if of_a_record and (path.parent.name, path.stem) in native_ids:
             path.unlink()
         elif path.suffix == ".parquet":
             _remove_rows(home, path, asset_ids)

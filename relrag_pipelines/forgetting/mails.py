@@ -30,11 +30,14 @@ def is_mail(records: pa.Table) -> pa.Array:
     return pc.or_(pc.equal(records["rag_source_type"], "email"), within)
 
 
-def said(mails: pa.Table, words: Words) -> tuple[Hashes, Hashes]:
-    """Runs and lines of what mails themselves say (private records); what they quote of others is not theirs."""
+def said(mails: pa.Table, words: Words, *, passing_on: bool = True) -> tuple[Hashes, Hashes]:
+    """Runs and lines of what mails themselves say (private records); what they quote of others is not theirs.
+
+    What they pass on counts where `passing_on`.
+    """
     runs, lines = [quotations.none()], [quotations.none()]
     for text, parts in zip(mails["text"].to_pylist(), map(_parts, mails["extra"].to_pylist()), strict=True):
-        passed_on = parts.get("forwarded", "")
+        passed_on = parts.get("forwarded", "") if passing_on else ""
         runs += [quotations.runs_of(words.of(one)) for one in (text, passed_on)]
         beside = (parts.get(name, "") for name in ("signature", "disclaimer"))
         lines += [quotations.line_of(words.of(line)) for one in (text, passed_on, *beside) for line in one.split("\n")]

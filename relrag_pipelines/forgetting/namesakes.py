@@ -50,21 +50,22 @@ class Namesake:
 def pinned(workspace: Workspace, who: str) -> list[str]:
     """What else the sources pin to the one person whom they pin `who` to, and to nobody else.
 
-    A single word is too common to be added. Nothing where several people have that name.
+    A single word is too common to be added. Nothing where several people have that name. The numbers of a source are
+    its own: another may give the same one to somebody else.
     """
     wanted = {(one.kind, one.normalised) for one in parse(who)}
-    values: dict[int, dict[tuple[str, str], str]] = defaultdict(dict)
-    for _, _, table in purge.private(workspace):
+    values: dict[tuple[str, int], dict[tuple[str, str], str]] = defaultdict(dict)
+    for source, _, table in purge.private(workspace):
         people = pc.list_flatten(table["people"]).combine_chunks()
         names, ids = (people.field(name) for name in ("name", "person_id"))
         for name, person in {*zip(names.to_pylist(), ids.to_pylist(), strict=True)}:
             if person is not None:
-                values[person] |= {(one.kind, one.normalised): one.value for one in parse(name)}
-    found = [held for held in values.values() if not wanted.isdisjoint(held)]
-    if len(found) != 1:
+                values[source, person] |= {(one.kind, one.normalised): one.value for one in parse(name)}
+    found = {person for person, held in values.items() if not wanted.isdisjoint(held)}
+    if len({number for _, number in found}) != 1:
         return []
-    (held,) = found
-    others = {key for one in values.values() if one is not held for key in one}
+    held = {key: value for person in sorted(found) for key, value in values[person].items()}
+    others = {key for person in values.keys() - found for key in values[person]}
     return sorted(
         value
         for key, value in held.items()

@@ -41,8 +41,8 @@ class Chosen:
     """source -> month -> how many rows of it go"""
     nowhere: set[str] = field(default_factory=set)
     """asset_ids of which no row is left"""
-    source_ids: set[str] = field(default_factory=set)
-    """their native ids"""
+    native_ids: set[tuple[str, str]] = field(default_factory=set)
+    """their sources and native ids there"""
     said: quotations.Hashes = field(default_factory=quotations.none)
     """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
     repeating: dict[str, int] = field(default_factory=dict)
@@ -110,7 +110,7 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
 
 def remove(workspace: Workspace, rules: Rules, chosen: Chosen) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
-    beside.remove(workspace.home, chosen.nowhere, chosen.source_ids, Matcher(rules.rules, workspace.keys))
+    beside.remove(workspace.home, chosen.nowhere, chosen.native_ids, Matcher(rules.rules, workspace.keys))
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)
@@ -185,29 +185,32 @@ def _count(workspace: Workspace, chosen: Chosen) -> None:
         if going.num_rows:
             chosen.months.setdefault(source, {})[month] = going.num_rows
             chosen.nowhere.update(going["asset_id"].to_pylist())
-            chosen.source_ids.update(going["source_id"].to_pylist())
+            chosen.native_ids.update((source, one) for one in going["source_id"].to_pylist())
     chosen.nowhere -= held
 
 
 def _compare(workspace: Workspace, chosen: Chosen) -> None:
     """Notes by what the chosen are known again, and which records that stay are the same: an attachment, saved."""
     for going in leaving(workspace, chosen):
-        for _, hashed, sure in marks.of(going, workspace.keys):
-            (chosen.marks if sure else chosen.hints).add(hashed)
+        for mark in marks.of(going, workspace.keys):
+            (chosen.marks if mark.sure else chosen.hints).add(mark.hash)
     wanted, kept = chosen.marks | chosen.hints, set[str]()
     for source, _, table in private(workspace) if wanted else ():
         staying = table.filter(pc.invert(chosen.rows(source, table)))
-        for row, hashed, sure in marks.of(staying, workspace.keys):
-            if hashed in wanted:
-                kept.add(hashed)
-                if sure:
-                    chosen.copies.add(staying["asset_id"][row].as_py())
+        for mark in marks.of(staying, workspace.keys):
+            if mark.hash in wanted:
+                kept.add(mark.hash)
+                if mark.telling:
+                    chosen.copies.add(staying["asset_id"][mark.row].as_py())
     chosen.marks -= kept
     chosen.hints -= kept
 
 
 def _listen(workspace: Workspace, chosen: Chosen) -> None:
-    """Notes what the chosen mails say, and who else does: a phrase is everybody's, a longer stretch is said again."""
+    """Notes what the chosen mails say, and who else does: a phrase is everybody's, a longer stretch is said again.
+
+    What a mail that stays says itself is its own, wherever it is quoted: the chosen one may pass it on, or be its copy.
+    """
     words = quotations.Words(workspace.keys.id_hash)
     runs, lines = quotations.none(), quotations.none()
     for going in leaving(workspace, chosen):
@@ -215,15 +218,17 @@ def _listen(workspace: Workspace, chosen: Chosen) -> None:
         runs, lines = np.union1d(runs, more_runs), np.union1d(lines, more_lines)
     if not len(runs) and not len(lines):
         return
-    phrases = [quotations.none()]
+    others = [quotations.none()]
     for source, _, table in private(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         for asset_id, longest, shared in mails.repeated(staying, runs, words):
             if longest >= mails.SAID_AGAIN:
                 chosen.repeating[asset_id] = longest
             else:
-                phrases.append(shared)
-    chosen.said = np.concatenate([np.setdiff1d(runs, np.concatenate(phrases)), lines])
+                others.append(shared)
+        again = pc.is_in(staying["asset_id"], pa.array(chosen.repeating, pa.string()))
+        others += mails.said(staying.filter(pc.and_(again, mails.is_mail(staying))), words, passing_on=False)
+    chosen.said = np.setdiff1d(np.concatenate([runs, lines]), np.concatenate(others))
 
 
 def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Matcher) -> None:

@@ -27,6 +27,10 @@ _OTHERS = ("quoted", "forwarded")
 """the parts of a mail that somebody else wrote"""
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f\u0591-\u05c7])*")
 """with the marks that stand on a letter by themselves"""
+_ADDRESS = re.compile(
+    r"<[^<>\s]*>|\[[^\[\]\s:@]{0,200}[:@][^\[\]\s]*\]|(?:https?://|www\.|mailto:)\S+|[^\s@]{1,64}@[^\s@]+"
+)
+"""what mail programs put behind a name, a link or a picture"""
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _LINE = np.uint64(0xD1B54A32D192ED03)
 """added to the hash of a line, which is no run"""
@@ -88,7 +92,8 @@ def leave_out(record: Record, forgotten: Hashes, words: Words, *, answers: bool)
     if all(parts[name] == text for name, text in left.items()):
         return False
     kept = {name: text for name, text in (parts | left).items() if text}
-    if "forwarded" not in kept:
+    passed_on = quoted.split(parts.get("forwarded", "")).only("fresh")  # no signature below, nor what it quotes itself
+    if "forwarded" not in kept or (passed_on and not cut(passed_on, forgotten, words, answers=answers)):
         kept.pop("forward_headers", None)
     record.extra = {**record.extra, "apart": kept}
     if not kept:
@@ -119,7 +124,8 @@ def _cut_once(text: str, forgotten: Hashes, words: Words, answers: bool) -> str:
             gone[first:last] = True
         stretches = _stretches(gone[first:last])
         for (_, end), (begin, _) in pairwise(stretches):
-            if begin - end < RUN:  # such as an address that a mail program put behind a name
+            between = text[spans[first + end - 1][1] : spans[first + begin][0]]
+            if not _WORD.search(_ADDRESS.sub("", between)):
                 gone[first + end : first + begin] = True
     if not gone.any():
         return text

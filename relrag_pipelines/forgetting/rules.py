@@ -154,7 +154,7 @@ class Matcher:
         self.before = max((rule.before for rule in rules if rule.before is not None), default=None)
         """records of an earlier time are left out; seconds, UTC"""
         self._ids = {one for rule in rules for one in rule.ids}
-        self._hints = {one for rule in rules for one in rule.hints}
+        self._hints = self._ids | {one for rule in rules for one in rule.hints}  # older rules took messages for sure
         self._addresses = {one for rule in rules for one in rule.addresses}
         names = [tuple(name) for rule in rules for name in rule.names]
         self._names = {*names, *(name[::-1] for name in names)}
@@ -208,7 +208,8 @@ class Matcher:
         """Which private records may be forgotten ones under another id; it takes the owner to tell."""
         if not self._hints:
             return []
-        return [row for row, hashed, sure in marks.of(records, self._keys) if not sure and hashed in self._hints]
+        found = {one.row for one in marks.of(records, self._keys) if not one.sure and one.hash in self._hints}
+        return sorted(found)
 
     def quotes(self, text: str) -> bool:
         """Whether a text quotes a mail that is to be forgotten."""
@@ -218,16 +219,20 @@ class Matcher:
         """Cuts out of what a mail quotes the words of mails that are to be forgotten; whether there were any."""
         if not len(self._said) or "apart" not in record.extra:
             return False
-        named = record.extra.get("references")
-        answered = [record.parent_asset_id, *(named if isinstance(named, list) else ())]
-        answers = any(isinstance(one, str) and keyed_id(one, self._keys) in self._ids for one in answered)
+        answered = record.parent_asset_id
+        answers = answered is not None and keyed_id(answered, self._keys) in self._ids
         return quotations.leave_out(record, self._said, self._spoken_words, answers=answers)
 
     def _by_id(self, records: pa.Table) -> Rows:
         keys, ids = self._keys, self._ids
         found = np.array([keyed_id(one, keys) in ids for one in records["asset_id"].to_pylist()], dtype=bool)
-        for row, hashed, sure in marks.of(records, keys):
-            found[row] |= sure and hashed in ids
+        alike = []
+        for row, hashed, sure, _ in marks.of(records, keys):
+            if sure:
+                found[row] |= hashed in ids
+            elif hashed in self._hints:
+                alike.append(row)
+        found[marks.of_same_chats(records, alike)] = True
         return found
 
     def _by_person(self, records: pa.Table) -> Rows:

@@ -267,6 +267,8 @@ def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> No
     (private / "made" / "notes").mkdir(parents=True)
     for name in ("n1", "n2"):
         (private / "made" / "notes" / f"{name}.vtt").write_text("a transcript")
+    (private / "made" / "other").mkdir()  # a source that has the same id for something else
+    (private / "made" / "other" / "n1.vtt").write_text("a transcript")
     lines = ['{"at": 1, "of": {"asset_id": "jsonl:notes:n1"}}\n', '{"at": 2, "asset_id": "jsonl:notes:n2"}\n', '{"to']
     (private / "journal.jsonl").write_text("".join(lines))
     forget(Wanted(refs=["jsonl:notes:n1"]), config, yes=True)
@@ -275,6 +277,7 @@ def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> No
         "thread": ["b"],
     }
     assert [path.name for path in (private / "made" / "notes").iterdir()] == ["n2.vtt"]
+    assert (private / "made" / "other" / "n1.vtt").is_file()
     assert (private / "journal.jsonl").read_text() == "".join(lines[1:])
 
 

@@ -18,9 +18,9 @@ KEYS = Keys(b"i" * 32, b"p" * 32, "k1")
 LONG = "The boiler of the cabin is broken again"
 
 
-def marked(**fields: Any) -> list[tuple[str, bool]]:
+def marked(**fields: Any) -> list[tuple[str, bool, bool]]:
     record = PrivateRecord("1", **{"kind": "whatsapp", "from_": "Dana", "ts": 60, "text": LONG} | fields)
-    return [(one.hash, one.sure) for one in marks.of(to_table([record], PrivateRecord), KEYS)]
+    return [(one.hash, one.sure, one.telling) for one in marks.of(to_table([record], PrivateRecord), KEYS)]
 
 
 @pytest.mark.parametrize(
@@ -39,21 +39,24 @@ def test_what_tells_a_message_is_sender_minute_and_sentence(fields: dict[str, An
 
 
 @pytest.mark.parametrize(
-    ("fields", "sure"),
+    ("fields", "told"),
     [
-        ({}, [True]),
-        ({"text": "This message was deleted"}, [False]),
-        ({"text": ""}, [False]),
+        ({}, [(False, True)]),  # the same may be sent to many chats
+        ({"text": "This message was deleted"}, [(False, False)]),
+        ({"text": ""}, [(False, False)]),
         ({"text": "", "from_": None}, []),
         ({"ts": None}, []),
-        ({"ts": None, "text": f"{LONG} and {LONG}"}, [True]),
+        ({"ts": None, "text": f"{LONG} and {LONG}"}, [(False, True)]),
+        ({"kind": "jsonl"}, [(False, True), (True, True)]),  # by what it says, and by its own id as well
+        ({"kind": "jsonl", "text": "ok"}, [(False, False), (True, True)]),
+        ({"kind": "jsonl", "text": "ok", "ts": None}, [(False, False)]),
         ({"kind": "gmail"}, []),  # its Message-ID stays the same
-        ({"kind": "gmail", "extra": {"bytes_hash": "00ff"}}, [True]),
+        ({"kind": "gmail", "extra": {"bytes_hash": "00ff"}}, [(True, True)]),
         ({"index_in_parent": 0}, []),  # goes and stays with its message
     ],
 )
-def test_only_a_sentence_is_sure(fields: dict[str, Any], sure: list[bool]) -> None:
-    assert [is_sure for _, is_sure in marked(**fields)] == sure
+def test_only_files_and_rows_with_an_id_are_sure(fields: dict[str, Any], told: list[tuple[bool, bool]]) -> None:
+    assert [(sure, telling) for _, sure, telling in marked(**fields)] == told
 
 
 def forget(workspace: Workspace, *texts: str) -> purge.Chosen:
@@ -73,26 +76,65 @@ def texts(workspace: Workspace, source: str) -> list[str]:
     return [row["text"] for row in sorted(found, key=lambda row: (row["ts"] or 0, row["asset_id"]))]
 
 
+MORE = "15/02/2024, 08:00 - Dana Levi: ok\n16/02/2024, 08:00 - Petr Kolar: ok\n"
+
+
+def titled(folder: Path, title: str, chat: str) -> None:
+    (folder / "chats" / f"WhatsApp Chat with {title}.txt").write_text(chat)
+
+
 def test_a_chat_of_another_title_does_not_bring_it_back(tmp_path: Path) -> None:
     workspace = archive.workspace(archive.make(tmp_path))
-    chats = tmp_path / "chats"
-    more = "15/02/2024, 08:00 - Dana Levi: ok\n16/02/2024, 08:00 - Petr Kolar: ok\n"
-    chat = archive.CHAT + more
-    (chats / "WhatsApp Chat with Hiking.txt").write_text(chat)
-    assert len(texts(workspace, "chat")) == 7
-    forget(workspace, LONG, "ok")
-    assert len(texts(workspace, "chat")) == 4
-    (chats / "WhatsApp Chat with The Hikers.txt").write_text(chat)
-    found = texts(workspace, "chat")
-    assert LONG not in found
-    assert found.count("ok") == 2
-    # what is not told for sure is kept, and named until the owner has said what it is
-    like = units.load_failures(workspace.home, "chat")
-    assert [one.fault for one in like] == [marks.LIKE_FORGOTTEN] * 2
-    assert "if it is the same, run `relrag forget whatsapp:" in like[0].message
-    forget(workspace, "ok")
+    titled(tmp_path, "Hiking", archive.CHAT + MORE)
+    before = texts(workspace, "chat")
+    assert len(before) == 7
+    forget(workspace, *before)
+    titled(tmp_path, "The Hikers", archive.CHAT + MORE + "17/02/2024, 08:00 - Dana Levi: Are you there?\n")
+    assert texts(workspace, "chat") == ["Are you there?"]
     assert units.load_failures(workspace.home, "chat") == []
-    assert "ok" not in texts(workspace, "chat")
+
+
+def test_what_may_be_forgotten_messages_is_kept_and_named_until_the_owner_has_said(tmp_path: Path) -> None:
+    workspace = archive.workspace(archive.make(tmp_path))
+    titled(tmp_path, "Hiking", archive.CHAT + MORE)
+    texts(workspace, "chat")
+    forget(workspace, "Merry Christmas to the whole hiking group", "ok")  # these are not most of what was said between
+    titled(tmp_path, "The Hikers", archive.CHAT + MORE)
+    assert len(texts(workspace, "chat")) == 4 + 7
+    like = units.load_failures(workspace.home, "chat")
+    assert [one.fault for one in like] == [marks.LIKE_FORGOTTEN] * 3
+    assert "if this is the same, run `relrag forget whatsapp:" in like[0].message
+    forget(workspace, "Merry Christmas to the whole hiking group", "ok")
+    assert units.load_failures(workspace.home, "chat") == []
+    assert len(texts(workspace, "chat")) == 4 + 4
+
+
+def test_what_was_sent_to_a_forgotten_chat_and_another_stays_in_that(tmp_path: Path) -> None:
+    """Wishes that the owner sends to everybody, and what WhatsApp says at the beginning of each chat."""
+    workspace = archive.workspace(archive.make(tmp_path))
+    sent = (
+        "31/12/2023, 23:58 - Messages and calls are end-to-end encrypted. No one outside of this chat can read them.\n"
+        "31/12/2023, 23:59 - Ola: What a year it was for all of us!\n"
+        "01/01/2024, 00:00 - Ola: Happy new year to all of you, my dear friends!\n"
+        "01/01/2024, 00:01 - Ola: <Media omitted>\n"
+    )
+    titled(tmp_path, "Bob", sent + "01/01/2024, 00:02 - Bob: thank you\n")
+    forget(workspace, *texts(workspace, "chat"))
+    titled(tmp_path, "Cyril", sent + "01/01/2024, 00:07 - Cyril: thanks\n")
+    assert len(texts(workspace, "chat")) == 5
+    like = units.load_failures(workspace.home, "chat")
+    assert [one.fault for one in like] == [marks.LIKE_FORGOTTEN] * 4
+
+
+def test_another_row_that_says_the_same_is_kept_and_named(tmp_path: Path) -> None:
+    done = "The nightly backup of the house server finished without any error and all is well"
+    workspace = archive.workspace(archive.make(tmp_path))
+    archive.write_notes(tmp_path, {"id": "n3", "text": done})
+    assert done in texts(workspace, "notes")
+    forget(workspace, done)
+    archive.write_notes(tmp_path, {"id": "n3", "text": done}, {"id": "n4", "text": done})
+    assert texts(workspace, "notes").count(done) == 1
+    assert [one.fault for one in units.load_failures(workspace.home, "notes")] == [marks.LIKE_FORGOTTEN]
 
 
 def test_a_source_of_another_name_does_not_bring_it_back(tmp_path: Path) -> None:

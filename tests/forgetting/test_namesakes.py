@@ -92,6 +92,17 @@ def test_what_the_sources_pin_to_one_person_is_taken(tmp_path: Path) -> None:
     assert others == []
 
 
+def test_the_number_of_a_person_is_that_of_its_source(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    for name, names in (("notes", ("Jan Hora", "Honza Hora")), ("more", ("Olga Velká",))):
+        lines = [
+            {"id": one, "text": "x", "people": [{"role": "mentioned", "name": one, "person_id": 7}]} for one in names
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    config.write_text(config.read_text() + '\n[[sources]]\nname = "more"\nkind = "jsonl"\npath = "more.jsonl"\n')
+    assert namesakes.pinned(archive.sync(config), "Jan Hora") == ["Honza Hora"]
+
+
 def test_nothing_is_taken_where_two_people_have_the_name(tmp_path: Path) -> None:
     people = [{"role": "mentioned", "name": "Jan Hora", "person_id": number} for number in (7, 8)]
     also, _ = found(tmp_path, "Jan Hora", {"people": people}, {"people": [{**people[0], "name": "j@host.example"}]})

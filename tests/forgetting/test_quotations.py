@@ -78,6 +78,19 @@ def test_single_lines_are_cut_only_where_the_mail_is_answered() -> None:
     assert cut("> Bring the blue folder today", answers=True) == "> Bring the blue folder today"
 
 
+@pytest.mark.parametrize("said", ["[Eva: no, NOT me!]", "(really?)", "<b>why</b>", "no"])
+def test_what_others_write_into_a_line_stays(said: str) -> None:
+    mail = "The dentist wants nine thousand crowns each from all and the rest we pay in May."
+    left = cut(f"> {mail.replace('each', f'each {said}')}\n> Bye", mail)
+    assert left == f"> … {said.lstrip('[(<')} …\n> Bye"
+
+
+@pytest.mark.parametrize("address", ["<eva@host.example>", "<http://a.example/x?y=z>", "[cid:image001.png@01D]", "--"])
+def test_an_address_within_a_line_goes_with_it(address: str) -> None:
+    mail = "The dentist wants nine thousand crowns each from all and the rest we pay in May."
+    assert cut(f"> {mail.replace('each', f'each {address}')}\n> Bye", mail) == "> Bye"
+
+
 WORDS = ["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh.\n", "kk\n", "ll,", "mm\n\n", "nn", "é", "ש"]
 
 

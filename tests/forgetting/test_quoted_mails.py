@@ -98,6 +98,42 @@ def test_no_passage_holds_the_words_of_a_forgotten_mail_and_answers_keep_their_o
     assert "forward" not in next(row for row in archive.rows() if row["text"] == "For your files.")["extra"]
 
 
+def test_everyday_lines_stay_where_another_mail_of_the_thread_is_answered(archive: Archive) -> None:
+    write(archive, "secret", "Hello Jan\n\n" + SECRET)
+    write(archive, "other", "Hello Jan\n\nI moved to Brno.\n\nHugs\nEva", "secret")
+    write(archive, "reply", "How nice!" + below("Hello Jan\n\nI moved to Brno.\n\nHugs\nEva"), "other")
+    mail = archive.mails / "reply.eml"
+    mail.write_text("References: <secret@host.example> <other@host.example>\n" + mail.read_text())
+    archive.export()
+    before = [row["extra"] for row in archive.rows() if row["text"] == "How nice!"]
+    forget(archive, "Hello Jan\n\nThe clinic")
+    assert [row["extra"] for row in archive.rows() if row["text"] == "How nice!"] == before
+
+
+@pytest.mark.parametrize("going", ["passed", "copy"])
+def test_quotations_of_a_mail_that_stays_stay(archive: Archive, going: str) -> None:
+    write(archive, "secret", SECRET)
+    write(archive, "reply", "Of course." + below(SECRET), "secret")
+    write(archive, going, PASSED_ON if going == "passed" else SECRET + "\n\nCopied.", subject="Fwd: the clinic")
+    archive.export()
+    before = [row["extra"] for row in archive.rows() if row["text"] == "Of course."]
+    archive.forget(*(row["asset_id"] for row in archive.rows() if row["text"].endswith(("files.", "Copied."))))
+    assert len(archive.rows()) == 2
+    assert [row["extra"] for row in archive.rows() if row["text"] == "Of course."] == before
+
+
+def test_the_header_of_a_forwarded_mail_goes_with_the_last_of_its_own_words(archive: Archive) -> None:
+    write(archive, "secret", SECRET)
+    write(archive, "whole", PASSED_ON + "\n\n-- \nJan Hora\n+420 543 210 123", subject="Fwd: the clinic")
+    write(archive, "part", PASSED_ON + "\nWhat do you say?\n\n-- \nJan Hora", subject="Fwd: the clinic")
+    archive.export()
+    forget(archive, "The clinic")
+    whole, part = (row["extra"] for row in sorted(archive.rows(), key=lambda row: "What do" in row["extra"]))
+    assert "Jan Hora" in whole
+    assert "eva@host.example" not in whole
+    assert "eva@host.example" in part
+
+
 def test_what_was_cut_is_what_a_later_sync_reads(archive: Archive) -> None:
     fill(archive)
     archive.export()

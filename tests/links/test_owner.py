@@ -177,7 +177,7 @@ def test_words_are_kept_by_a_backup_and_go_with_what_is_forgotten(config: Path) 
     with (workspace.home / "private" / "links.jsonl").open("ab") as file:
         file.write(b'{"src_asset_ref": "torn')
     assert len(said(config)) == 2
-    beside.remove(workspace.home, {N1}, {"notes:n1"}, Matcher([], workspace.keys))
+    beside.remove(workspace.home, {N1}, {("notes", "n1")}, Matcher([], workspace.keys))
     assert [one.src_asset_ref for one in said(config)] == ["gmail:a"]
     links.link_assets("gmail:a", "gmail:c", "references", config=config)
     assert [one.dst_asset_ref for one in said(config)] == ["gmail:b", "gmail:c"]
