@@ -24,7 +24,7 @@ import typer
 from stdnum import luhn
 from stdnum.iso7064 import mod_97_10
 
-from relrag_pipelines import chunking, embedders, export, links, redact, stages
+from relrag_pipelines import changes, chunking, embedders, links, redact, stages
 from relrag_pipelines import plan as plans
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.run import instance
@@ -194,7 +194,7 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (stages, "identifiers", ["notes", "identifiers"]),
     (redact, "redact_records", ["notes", "redacted"]),
     (jsonl, "read", ["notes", "export"]),
-    (export, "_commit", ["notes", "export"]),
+    (changes, "write", ["notes", "export"]),
 ]
 """where an error is raised, and the Dagster asset, or of the first ones its checks, that is made then;
 backwards, as an error in one leaves nothing for those behind it"""
