@@ -10,10 +10,14 @@ So a new message costs its month, however large the archive is. Whoever reads op
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,6 +63,9 @@ _EXTRA = {
     "shared_handles": (_LAKE_MONTH,),
 }
 """columns that stand in the catalog only"""
+
+_LESS, _LEAST = 10, 19
+"""how much a thread is put back that gives way, and how far at most, in steps of nice(2)"""
 
 _LAYERED = ("records", "identifiers", "chunks", "asset_asset_edges")
 """tables that are those of the base and those on top of it; of the others the top has all"""
@@ -216,6 +223,7 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
     """All the other tables, the indexes, and the file as it stays."""
     # the vectors are made meanwhile, which takes longer, and by one processor at a time
     connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
+    _give_way()
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_rest(on_top)))
     if not on_top:
@@ -224,6 +232,14 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
     failpoint("catalog.commit", path)
     connection.execute("CHECKPOINT")
+
+
+def _give_way() -> None:
+    """Lets others go before this thread, where a thread has a priority of its own."""
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        with suppress(OSError):  # it is only quicker so
+            os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + _LESS, _LEAST))
 
 
 def _rest(on_top: bool) -> list[str]:
