@@ -11,7 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, lake, raw, units
+from relrag_pipelines.stores import atomic, generations, lake, raw, units
 from relrag_pipelines.stores.lake import Stamp
 from relrag_pipelines.workspace import Workspace
 
@@ -300,6 +300,9 @@ def _sweep(home: Path) -> None:
     """What killed writers left behind: files that were never put in place, and a generation that was never finished."""
     generations.discard(home)
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
-    for part in (home, *(home / name for name in ("private", "lake", "published"))):
-        for path in part.glob(".*.tmp") if part == home else part.rglob(".*.tmp"):
-            path.unlink(missing_ok=True)
+    left = [*home.glob(".*.tmp")]
+    for part in (home / name for name in ("private", "lake", "published")):
+        # a reader that opens a generation meanwhile makes and removes folders there
+        left += [part / one for one in atomic.files(part) if PurePosixPath(one).match(".*.tmp")]
+    for path in left:
+        path.unlink(missing_ok=True)
