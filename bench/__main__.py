@@ -29,6 +29,7 @@ from bench import (
     unchanged,
     whatsapp_parse,
 )
+from bench.clock import Machine
 from bench.figures import HEADER, Figure, aligned
 from bench.peers import Peer
 
@@ -76,7 +77,13 @@ def _mail() -> list[Figure]:
     return [
         Figure(f"parsing mails of {row['bytes_per_mail'] / 1000:.0f} KB", found, unit, floor, against, at_least=8.0),
         Figure("the same as whole records", records, unit, floor, against),
-        Figure(f"threading {threaded['mails']:,} mails", threaded["seconds"], at_most=30.0),
+        Figure(
+            f"threading {threaded['mails']:,} mails",
+            threaded["seconds"],
+            other=threaded["floor_seconds"],
+            against="a plain union-find",
+            at_most=5.0,
+        ),
         Figure("the same, memory of the process", threaded["peak_gib"], "GiB", at_most=2.0),
     ]
 
@@ -114,18 +121,31 @@ def main(arguments: Sequence[str]) -> int:
     if unknown := sorted(set(asked.names) - MEASURES.keys()):
         parser.error(f'no measure is named "{unknown[0]}"; known: {", ".join(MEASURES)}')
     begun = time.perf_counter()
-    measured = {}
-    for name in asked.names or MEASURES:
+    measured, machine = _measure(asked.names or list(MEASURES))
+    figures = [figure for found, _ in measured.values() for figure in found]
+    print("\n" + aligned([HEADER, *(figure.cells() for figure in figures)]))
+    print(f"\n{report.scale(machine.factor)}")
+    if not asked.names:
+        report.write(report.results(measured, _others(), machine.factor))
+        print("\nWritten: bench/results.json and the tables of docs/performance.md.")
+    return _verdict(figures, time.perf_counter() - begun, asked.check)
+
+
+def _measure(names: Sequence[str]) -> tuple[dict[str, Measured], Machine]:
+    """What was measured by name, with gates for this machine, whose speed is looked at before and after each."""
+    measured, machine = {}, Machine()
+    machine.look()
+    for name in names:
         print(f"measuring {name} ...", end=" ", flush=True)
         started = time.perf_counter()
         measured[name] = MEASURES[name]()
         print(f"{time.perf_counter() - started:.0f} s", flush=True)
-    figures = [figure for found, _ in measured.values() for figure in found]
-    print("\n" + aligned([HEADER, *(figure.cells() for figure in figures)]))
-    if not asked.names:
-        report.write(report.results(measured, _others()))
-        print("\nWritten: bench/results.json and the tables of docs/performance.md.")
-    return _verdict(figures, time.perf_counter() - begun, asked.check)
+        machine.look()
+    scaled = {
+        name: ([figure.on_machine(machine.factor) for figure in figures], details)
+        for name, (figures, details) in measured.items()
+    }
+    return scaled, machine
 
 
 def _verdict(figures: list[Figure], seconds: float, check: bool) -> int:

@@ -14,6 +14,28 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 _LEFT_OUT = ("RELRAG_", "DAGSTER_", "PYTHON")
 RELRAG = str(Path(sys.executable).with_name("relrag"))
+IMPORT_DAGSTER = 0.66
+"""seconds of `import dagster` on the machine that absolute gates are for"""
+
+
+class Machine:
+    """How slow this machine is, by a yardstick that is read every now and then during a run.
+
+    The yardstick is the time of `import dagster`: Python at work on many small things, as relrag is. Two machines of
+    one kind differed by a factor of two in it, and so did nearly every time of theirs.
+    """
+
+    def __init__(self) -> None:
+        self._seconds: list[float] = []
+
+    def look(self) -> None:
+        """Reads the yardstick once."""
+        self._seconds.append(process(sys.executable, "-c", "import dagster"))
+
+    @property
+    def factor(self) -> float:
+        """The median of what was read, as a multiple of IMPORT_DAGSTER."""
+        return statistics.median(self._seconds) / IMPORT_DAGSTER
 
 
 def medians(turns: int, **runs: Callable[[], float]) -> dict[str, float]:

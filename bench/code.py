@@ -20,8 +20,8 @@ from relrag_pipelines.sources.code import is_generated, read
 from relrag_pipelines.sources.code.languages import parser
 
 RUNS = 3
-LEAST = 5.0
-"""MB/s a core"""
+MOST = 3.4
+"""times the parse"""
 _BYTES = 4_000_000
 
 
@@ -39,7 +39,7 @@ def files(most: int = _BYTES) -> list[Path]:
 
 
 def measure(most: int = _BYTES) -> list[Figure]:
-    """MB/s of processor time, alone and against the parse."""
+    """MB/s of processor time against the parse."""
     chosen = files(most)
     root = Path(sysconfig.get_paths()["stdlib"])
     reading = Reading("bench", "UTC", Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1").id_hash)
@@ -54,8 +54,7 @@ def measure(most: int = _BYTES) -> list[Figure]:
     )
     ours, floor = (megabytes / took[name] for name in ("ours", "floor"))
     return [
-        Figure("reading source code, a core", ours, "MB/s", at_least=LEAST),
-        Figure("the same", ours, "MB/s", floor, "the parse alone"),
+        Figure("reading source code, a core", ours, "MB/s", floor, "the parse alone", at_most=MOST),
     ]
 
 

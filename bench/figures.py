@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
@@ -20,6 +20,13 @@ class Figure:
     """gate: ours, or where there is an `other` its time as a multiple of that, must not be more"""
     at_least: float | None = None
     """gate: so many times faster than `other` ours must be; where there is none, ours must be so much"""
+    factor: float = 1.0
+    """how many times slower this machine is than the one that absolute gates are for; they are scaled by it"""
+
+    def on_machine(self, factor: float) -> Figure:
+        """The figure with its gate scaled, if that is a time or a rate that stands alone: a ratio needs no scale."""
+        timed = self.unit in ("s", "ms") or self.unit.endswith("/s")
+        return replace(self, factor=factor) if timed and not self.other and self._limit is not None else self
 
     @property
     def ratio(self) -> float | None:
@@ -33,9 +40,17 @@ class Figure:
     def ok(self) -> bool:
         """The gate is met, or there is none."""
         value = self.ours if self.ratio is None else self.ratio
-        if self.at_most is not None:
-            return value <= self.at_most
-        return self.at_least is None or value >= self.at_least
+        if self._limit is None:
+            return True
+        return value <= self._limit if self.at_most is not None else value >= self._limit
+
+    @property
+    def _limit(self) -> float | None:
+        """The gate on this machine."""
+        limit = self.at_least if self.at_most is None else self.at_most
+        if limit is None:
+            return None
+        return limit / self.factor if self.unit.endswith("/s") else limit * self.factor
 
     def cells(self) -> list[str]:
         """The row of a table: what, ours, theirs, ratio, gate, verdict."""
@@ -44,9 +59,10 @@ class Figure:
         return [self.what, f"{_number(self.ours)} {self.unit}", theirs, ratio, self._gate(), self._verdict()]
 
     def _gate(self) -> str:
-        if self.at_most is not None:
-            return f"at most {self.at_most:g}{'x' if self.other else f' {self.unit}'}"
-        return "" if self.at_least is None else f"at least {self.at_least:g}{'x' if self.other else f' {self.unit}'}"
+        if self._limit is None:
+            return ""
+        words = "at least" if self.at_most is None else "at most"
+        return f"{words} {self._limit:,.3g}x" if self.other else f"{words} {_number(self._limit)} {self.unit}"
 
     def _verdict(self) -> str:
         if self.at_most is None and self.at_least is None:
@@ -60,6 +76,8 @@ HEADER = ["what", "ours", "held against", "ratio", "gate", ""]
 def to_json(figure: Figure) -> dict[str, Any]:
     """A figure as it stands in results.json, with three digits."""
     rounded = {name: _round(value) for name, value in asdict(figure).items() if value not in (None, "")}
+    if figure.factor == 1:
+        del rounded["factor"]
     return rounded | {"ratio": _round(figure.ratio), "ok": figure.ok}
 
 

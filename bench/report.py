@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from bench.clock import ROOT
+from bench.clock import IMPORT_DAGSTER, ROOT
 from bench.figures import HEADER, Figure, from_json, to_json
 from bench.peers import Peer
 from relrag_pipelines.settings import now
@@ -35,13 +35,24 @@ _TITLES = {
 }
 
 
-def results(measured: Mapping[str, tuple[list[Figure], dict[str, Any]]], others: Sequence[Peer]) -> dict[str, Any]:
+def scale(factor: float) -> str:
+    """What is said of the factor by which absolute gates are scaled."""
+    return (
+        f"`import dagster` took {factor * IMPORT_DAGSTER:.2f} s, where gates in seconds are for {IMPORT_DAGSTER} s: "
+        f"they are scaled by {factor:.2f}."
+    )
+
+
+def results(
+    measured: Mapping[str, tuple[list[Figure], dict[str, Any]]], others: Sequence[Peer], factor: float
+) -> dict[str, Any]:
     """What results.json holds."""
     versions = {name: version(name) for name in _PACKAGES}
     for peer in others:
         versions |= peer.versions
     return {
         **machine(),
+        "factor": round(factor, 2),
         "versions": dict(sorted(versions.items())),
         "figures": {name: [to_json(figure) for figure in figures] for name, (figures, _) in measured.items()},
         "details": {name: _rounded(details) for name, (_, details) in measured.items() if details},
@@ -61,7 +72,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write_full(figures: Sequence[Figure], details: Mapping[str, Any]) -> None:
+def write_full(figures: Sequence[Figure], details: Mapping[str, Any], factor: float) -> None:
     """Writes the figures at a million messages into the page."""
     stages, floors, seconds = details["stages"], details["floors"], figures[0].ours
     rest = seconds - sum(stages.values())
@@ -72,7 +83,7 @@ def write_full(figures: Sequence[Figure], details: Mapping[str, Any]) -> None:
     rows.append(["Dagster, checks, start-up", f"{rest:.1f}", f"{rest / seconds:.0%}", ""])
     lines = [
         "",
-        f"Measured on {now().date().isoformat()}.",
+        f"Measured on {now().date().isoformat()}. {scale(factor)}",
         "",
         *_table([*HEADER[:-1], "verdict"], [f.cells() for f in figures]),
     ]
@@ -106,6 +117,7 @@ def markdown(found: dict[str, Any]) -> str:
         "",
         f"Measured on {found['date']}: {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, "
         f"Python {machine['python']}; " + ", ".join(f"{name} {one}" for name, one in found["versions"].items()) + ".",
+        scale(found["factor"]),
     ]
     for name, figures in found["figures"].items():
         rows = [from_json(figure).cells() for figure in figures]

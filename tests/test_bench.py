@@ -8,6 +8,7 @@ import pytest
 
 from bench import __main__ as bench
 from bench import (
+    clock,
     code,
     corpus,
     documents,
@@ -63,6 +64,27 @@ def test_a_ceiling_is_read_as_a_multiple_and_a_floor_as_a_speed_up() -> None:
     assert (enough.ok, enough.cells()[4]) == (True, "at least 5 MB/s")
     assert faster.cells() == ["a", "2 s", "30 s (b)", "15x", "at least 20x", "SHORT"]
     assert from_json(to_json(faster)) == faster
+
+
+def test_only_absolute_times_and_rates_are_scaled_to_the_machine() -> None:
+    """At half the speed of the machine that gates are for, a search may take twice as long."""
+    search = Figure("a", 9.0, "ms", at_most=5.0)
+    assert (search.ok, search.on_machine(2.0).ok) == (False, True)
+    assert search.on_machine(2.0).cells()[4] == "at most 10 ms"
+    reading = Figure("a", 11.0, "MB/s", at_least=20.0).on_machine(2.0)
+    assert (reading.ok, reading.cells()[4]) == (True, "at least 10 MB/s")
+    assert not Figure("a", 9.9, "MB/s", at_least=20.0).on_machine(2.0).ok
+    for same in (
+        Figure("a", 3.0, "GiB", at_most=2.0),
+        Figure("a", 97.0, "%", at_least=98.0),
+        Figure("a", 3.0, other=1.0, against="b", at_most=2.0),
+        Figure("a", 3.0),
+    ):
+        assert same.on_machine(2.0) == same
+    assert from_json(to_json(search.on_machine(2.0))) == search.on_machine(2.0)
+    assert report.scale(2.0) == (
+        "`import dagster` took 1.32 s, where gates in seconds are for 0.66 s: they are scaled by 2.00."
+    )
 
 
 def test_the_median_is_of_runs_by_turns() -> None:
@@ -136,11 +158,13 @@ def test_reading_whatsapp_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_reading_git_and_code_is_measured() -> None:
-    for figures, least in ((git.measure(300), 20_000), (code.measure(100_000), 5.0)):
-        gated, against = figures
-        assert (gated.at_least, gated.other, against.at_least) == (least, None, None)
-        assert gated.ours == against.ours > 0
-        assert against.other
+    gated, against = git.measure(300)
+    assert (gated.at_least, gated.other, against.at_least) == (20_000, None, None)
+    assert gated.ours == against.ours > 0
+    assert against.other
+    (parsed,) = code.measure(100_000)
+    assert (parsed.at_most, parsed.ours > 0) == (3.4, True)
+    assert parsed.other
 
 
 def test_reading_mail_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +172,7 @@ def test_reading_mail_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mail, "measure", functools.partial(mail.measure, 20))
     figures, _ = bench.MEASURES["mail"]()
     assert [(figure.at_least, figure.at_most) for figure in figures] == [
-        (8.0, None), (None, None), (None, 30.0), (None, 2.0),
+        (8.0, None), (None, None), (None, 5.0), (None, 2.0),
     ]  # fmt: skip
     assert all(figure.ours > 0 for figure in figures)
 
@@ -163,6 +187,7 @@ def test_a_short_gate_is_said_and_fails_only_a_check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(bench.MEASURES, "search", lambda: ([Figure("a search", 7.0, "ms", at_most=5.0)], {}))
+    monkeypatch.setattr(clock, "process", lambda *_: 0.66)
     assert bench.main(["search"]) == 0
     assert "SHORT of their gates: a search." in capsys.readouterr().out
     assert bench.main(["search", "--check"]) == 1

@@ -137,6 +137,6 @@ def test_the_check_of_qdrant_is_a_script_that_bash_understands(tmp_path: Path) -
     for status, code in ((200, 0), (503, 1)):
         with answering({"/readyz": (status, "")}) as (url, asked):
             port = url.rpartition(":")[2]
-            done = subprocess.run(["bash", "-c", script.replace("6333", port)], capture_output=True, timeout=20)
+            done = subprocess.run(["bash", "-c", script.replace("6333", port)], capture_output=True, timeout=300)
         assert done.returncode == code
         assert asked == ["GET /readyz"]

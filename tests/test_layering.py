@@ -69,16 +69,19 @@ def test_modules_are_named_for_what_they_are_about(module: str) -> None:
 def test_help_is_quick_and_loads_nothing_heavy(command: list[str]) -> None:
     script = f"""
 import sys, time
+begun = time.process_time()
+import typer
+library = time.process_time() - begun
 from relrag_query.cli import command
 sys.argv = {["relrag", *command, "--help"]!r}
 try:
     command()
 finally:
-    print(time.process_time(), *sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)
+    print((time.process_time() - begun) / library, *sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)
 """
     arguments = [sys.executable, "-c", script]
     runs = [subprocess.run(arguments, capture_output=True, text=True, check=True) for _ in range(3)]
     assert all("Usage: relrag" in run.stdout for run in runs)
-    seconds, *heavy = min(run.stderr for run in runs).split()
+    times, *heavy = min((run.stderr.split() for run in runs), key=lambda found: float(found[0]))
     assert heavy == []
-    assert float(seconds) < 0.3
+    assert float(times) < 5, "as often as long as the library that parses the command line takes to load"
