@@ -141,7 +141,7 @@ def _comes_from(request: HTTPConnection, site: str) -> bool:
 
 
 def _media_type(request: HTTPConnection) -> str:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return request.headers.get("content-type", "").partition(";")[0].strip()
 
 
 def _plain(text: str, status: int) -> Response:

@@ -17,7 +17,7 @@ from dagster._cli.workspace.cli_target import workspace_opts_to_load_target
 from dagster._core.workspace.context import WorkspaceProcessContext, WorkspaceRequestContext
 from dagster._utils.log import configure_loggers
 from dagster_shared.cli import WorkspaceOpts
-from dagster_webserver import cli
+from dagster_webserver import __version__, cli
 from dagster_webserver.webserver import DagsterWebserver
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
@@ -100,7 +100,7 @@ def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
         instance.optimize_for_webserver(
             cli.DEFAULT_DB_STATEMENT_TIMEOUT, cli.DEFAULT_POOL_RECYCLE, cli.DEFAULT_POOL_MAX_OVERFLOW
         )
-        with WorkspaceProcessContext(instance, target, read_only=read_only) as context:
+        with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
             folder = Path(os.environ["DAGSTER_HOME"])
             with login.opened(folder, port, public_url or address(host, port)) as tickets:
                 guard = Middleware(Guard, sites=sites(host, port, public_url), login=tickets, port=port)
