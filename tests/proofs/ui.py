@@ -28,6 +28,8 @@ from tests import archive
 FOREIGN = "evil.example"
 MUTATION = """mutation { launchPartitionBackfill(backfillParams: {partitionNames: ["2024-01", "2024-02"],
   assetSelection: [{path: ["chat", "redacted"]}, {path: ["chat", "identifiers"]}]}) { __typename } }"""
+OWN = """query => fetch('/graphql', {method: 'POST', headers: {'Content-Type': 'application/json'},
+  body: JSON.stringify({query})}).then(answer => answer.json())"""
 ATTEMPTS = """async ([address, query]) => {
   const url = `${address}/graphql`, asked = `${url}?query=${encodeURIComponent(query)}`, body = JSON.stringify({query})
   const send = (to, options) => fetch(to, {credentials: 'include', ...options}).then(r => r.type, () => 'refused')
@@ -102,8 +104,8 @@ def works(browser: Browser, link: str, address: str, home: Path, other: int) -> 
     print("seen: it does so once")
     lineage(page, address)
     launched(page, address, home)
-    asked = context.request.post(f"{address}/graphql", data={"query": MUTATION})
-    assert asked.json()["data"]["launchPartitionBackfill"]["__typename"] == "LaunchBackfillSuccess", asked.text()
+    asked = page.evaluate(OWN, MUTATION)
+    assert asked["data"]["launchPartitionBackfill"]["__typename"] == "LaunchBackfillSuccess", asked
     wait("a query of our own launches a backfill", lambda: backfills(home) == 1)
     for site in (f"http://127.0.0.1:{other}", f"http://{FOREIGN}:{other}"):
         attacked(context, site, address)
@@ -146,12 +148,12 @@ def attacked(context: BrowserContext, site: str, address: str) -> None:
     page.on("response", lambda answer: answers.append(answer) if answer.url.startswith(address) else None)
     page.goto(site)
     seen = page.evaluate(ATTEMPTS, [address, MUTATION])
-    assert seen.pop("GET") == "opaque"  # what it was is not told to the page; the status is below
+    # an opaque answer has a status, which is below; the page is not told what it is
     assert {name for name, result in seen.items() if result not in ("opaque", "refused")} == set(), seen
     page.evaluate(FRAME, address)
     page.wait_for_timeout(2000)
     framed = page.frames[1]
-    assert not framed.url.startswith(address) or "You come from elsewhere" not in framed.content(), framed.url
+    assert not framed.url.startswith(address), framed.url
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         page.goto(site)
         with page.expect_navigation():
@@ -161,7 +163,7 @@ def attacked(context: BrowserContext, site: str, address: str) -> None:
         page.evaluate("to => { location = to }", f"{address}/graphql?query={quote(MUTATION)}")
     assert "You come from elsewhere" in page.inner_text("body")
     statuses = [answer.status for answer in answers]
-    assert len(statuses) >= 10, statuses
+    assert len(statuses) >= 5, statuses
     assert set(statuses) <= {403}, [(answer.status, answer.request.method, answer.url) for answer in answers]
     # one click that is the owner's own leads on
     page.get_by_text("Continue to the UI").click()
