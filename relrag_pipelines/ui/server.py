@@ -17,7 +17,8 @@ from dagster._cli.workspace.cli_target import workspace_opts_to_load_target
 from dagster._core.workspace.context import WorkspaceProcessContext, WorkspaceRequestContext
 from dagster._utils.log import configure_loggers
 from dagster_shared.cli import WorkspaceOpts
-from dagster_webserver import __version__, cli
+from dagster_webserver import cli
+from dagster_webserver.version import __version__
 from dagster_webserver.webserver import DagsterWebserver
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse

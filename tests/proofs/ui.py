@@ -7,6 +7,7 @@ one under a foreign name, try everything that starts a run. Skipped where there 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -122,6 +123,9 @@ def lineage(page: Page, address: str) -> None:
     page.goto(f"{address}/{group}")
     for name in ("export", "redacted", "chunks", "embeddings"):
         page.get_by_text(name, exact=True).first.wait_for(timeout=60_000)
+    if picture := os.environ.get("UI_PICTURE"):
+        page.wait_for_timeout(3000)  # the layout settles after the last request
+        page.screenshot(path=picture)
     print("seen: the lineage of a source")
 
 
