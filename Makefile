@@ -7,7 +7,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs fuzz mailbox canaries crash home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs proofs-ui fuzz mailbox canaries crash home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -53,7 +53,7 @@ check: $(STAMP) ## Check format, lint, types, and that the generated docs are in
 docs: $(STAMP) ## Write the generated part of docs/ again
 	@$(BIN)/python docs/generate.py
 
-ui: $(STAMP) ## Open Dagster's UI and daemon on 127.0.0.1 (READ_ONLY=1: for looking only)
+ui: $(STAMP) ## Open Dagster's UI and daemon on 127.0.0.1, and print a link to log in (READ_ONLY=1: for looking only)
 	@$(BIN)/relrag ui $(UI_FLAGS)
 
 bench: $(STAMP) ## Measure speed against floors and peers, under 5 minutes
@@ -72,6 +72,9 @@ $(PEERS)/.installed: bench/peers/requirements.lock
 
 proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
 	@$(BIN)/python -m tests.proofs.automation
+
+proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and for no other site (minutes; needs Chromium)
+	@$(BIN)/python -m tests.proofs.ui
 
 fuzz: $(STAMP) ## Read 100,000 mutated mails (FUZZ=folder of mails; minutes)
 	@$(BIN)/python -m tests.proofs.mail_fuzz $(or $(FUZZ),examples/archive/mail)

@@ -11,8 +11,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
@@ -32,21 +30,16 @@ FLAGS = [
 
 def main() -> None:
     """Starts the read-only UI on a free port, opens the graph, saves the picture."""
-    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if not chromium:
-        sys.exit("no Chromium found; install it, or name it in CHROMIUM")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    relrag = str(Path(sys.executable).with_name("relrag"))
-    server = subprocess.Popen([relrag, "ui", "--read-only", "--port", str(port)], stderr=subprocess.DEVNULL)
+    path, port = chromium() or sys.exit("no Chromium found; install it, or name it in CHROMIUM"), free_port()
+    ui = [str(Path(sys.executable).with_name("relrag")), "ui", "--port", str(port)]
+    server = subprocess.Popen([*ui, "--read-only"], stderr=subprocess.DEVNULL)
     try:
-        address = f"http://127.0.0.1:{port}"
-        _wait(address)
+        link = login(ui)
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
             page = browser.new_page(viewport={"width": 2000, "height": 900}, device_scale_factor=1)
-            _open_graph(page, address)
+            page.goto(link)
+            _open_graph(page, f"http://127.0.0.1:{port}")
             page.screenshot(path=str(PICTURE))
             browser.close()
     finally:
@@ -62,15 +55,26 @@ def _open_graph(page: Page, address: str) -> None:
     page.wait_for_timeout(6_000)  # the layout settles after the last request
 
 
-def _wait(address: str) -> None:
+def chromium() -> str | None:
+    """The Chromium that CHROMIUM names, else the first one on PATH."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def login(ui: list[str]) -> str:
+    """A link that logs in to the UI which that command has started, once it is ready."""
     for _ in range(120):
-        try:
-            urllib.request.urlopen(f"{address}/server_info", timeout=1).close()  # noqa: S310  our own server
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-        else:
-            return
-    sys.exit("the UI did not start")
+        done = subprocess.run([*ui, "--login"], capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout.strip()
+        time.sleep(0.5)
+    sys.exit(f"the UI did not start: {done.stderr}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def wanted(settings: Settings, *, everything: bool = False) -> list[str]:
     found = []
     for name in atomic.files(settings.home_path):
         part = inventory.part(name)
-        if part is None or part.origin == "passing" or name.endswith(("-wal", "-shm", "-journal")):
+        if part is None or part.origin in ("running", "passing") or name.endswith(("-wal", "-shm", "-journal")):
             continue
         retained = part.origin == "exports" and any(inventory.is_of(name, source) for source in retaining)
         if name.startswith("published/") and elsewhere:

@@ -214,6 +214,12 @@ class Settings(BaseModel):
         "sqlite", description="where Dagster keeps runs and events; postgres: the database of DAGSTER_POSTGRES_URL"
     )
 
+    ui_public_url: str = Field(
+        "",
+        description="address under which a proxy serves the UI of `relrag ui`, such as https://relrag.example.org; it "
+        "answers to this one and to those of this machine",
+    )
+
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")
@@ -287,6 +293,13 @@ class Settings(BaseModel):
         if url and not usable:  # not repeated: it may hold a password
             raise ValueError("is no plain address; write it as http://host:6333, and the key into QDRANT_API_KEY")
         return url.rstrip("/")
+
+    @field_validator("ui_public_url")
+    @classmethod
+    def _origin(cls, url: str) -> str:
+        if url and not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d{0,4})?/?", url.lower()):
+            raise ValueError("is no address of a whole site; write it as https://relrag.example.org, without a path")
+        return url.lower().rstrip("/")
 
     @field_validator("first_month")
     @classmethod

@@ -139,5 +139,5 @@ def _strays(home: Path) -> Iterator[tuple[str, str]]:
         part = inventory.part(name)
         if part is None or (home / name).is_symlink() or not (home / name).is_file():
             yield name, "does not belong here"
-        elif part.origin == "passing" and name != "lock":
+        elif part.origin == "passing":
             yield name, part.meaning

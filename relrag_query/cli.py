@@ -271,11 +271,15 @@ def doctor(config: Config = None) -> None:
 def ui(
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3000,
     read_only: Annotated[bool, typer.Option("--read-only", help="For looking only.")] = False,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on; it has no login.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
     config: Config = None,
 ) -> None:
-    """Serve Dagster's UI and daemon on the archive's own instance."""
-    _run("ui", "ui", config, port=port, read_only=read_only, host=host)
+    """Serve Dagster's UI and daemon on the archive's own instance.
+
+    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    """
+    _run("ui", "ui", config, port=port, read_only=read_only, host=host, login=login)
 
 
 def main() -> NoReturn:

@@ -14,6 +14,7 @@ import yaml
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import ENVIRONMENT_ONLY
+from relrag_pipelines.ui import guard
 from tests.conftest import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -70,7 +71,7 @@ def test_no_secret_stands_in_it() -> None:
             if re.search(r"KEY$|PASSWORD|POSTGRES_URL", key):
                 assert "${" in value, key
     example = [line.partition("=") for line in (DEPLOY / "env.example").read_text().splitlines() if "=" in line]
-    assert {name for name, _, _ in example} == {*asked, "OPENAI_API_KEY", "COHERE_API_KEY"}
+    assert {name for name, _, _ in example} == {*asked, "OPENAI_API_KEY", "COHERE_API_KEY", "RELRAG_UI_PUBLIC_URL"}
     assert {value for _, _, value in example} == {""}
     assert "deploy/.env" in (ROOT / ".gitignore").read_text().splitlines()
 
@@ -86,6 +87,27 @@ def test_the_settings_are_known_and_do_what_is_meant(tmp_path: Path) -> None:
     assert environ["DAGSTER_POSTGRES_URL"] == "postgresql+psycopg2://dagster:s3cret@postgres:5432/dagster"
     others = {key for key in environ if not key.startswith("RELRAG_")} - {"DAGSTER_HOME"}
     assert others <= ENVIRONMENT_ONLY.keys()
+
+
+def test_the_health_check_of_the_ui_is_answered() -> None:
+    """It asks by a name and port that the guard knows, and for the one endpoint that needs no login."""
+    command, watched = SERVICES["relrag"]["command"], SERVICES["relrag"]["healthcheck"]["test"][1]
+    found = re.search(r"'http://([^/]+)(/[^']*)'", watched)
+    assert found
+    host, port = command[command.index("--host") + 1], int(command[command.index("--port") + 1])
+    assert found[1] in guard.sites(host, port)
+    assert found[2] == guard.HEALTH
+    assert SERVICES["relrag"]["ports"] == [f"127.0.0.1:{port}:{port}"]
+
+
+def test_the_proxies_that_are_shown_pass_what_the_guard_needs() -> None:
+    """The name that was asked for, and WebSockets."""
+    page = (ROOT / "docs" / "deploy.md").read_text()
+    public = re.search(r'ui_public_url = "(https://[^"]+)"', page)
+    assert public
+    assert page.count(public[1].removeprefix("https://")) >= 3
+    for line in ("proxy_set_header Host $host;", "proxy_set_header Upgrade $http_upgrade;", "proxy_http_version 1.1;"):
+        assert line in page
 
 
 def test_the_services_know_each_other() -> None:

@@ -11,9 +11,10 @@ from typing import Literal
 
 from relrag_pipelines.stores import lake
 
-Origin = Literal["owner", "exports", "private", "history", "passing"]
+Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
-exports, which may be gone. private: of private/. history: of what has happened. passing: for the moment."""
+exports, which may be gone. private: of private/. history: of what has happened. running: of a process, while it runs.
+passing: for the moment."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ PARTS = (
     Part(r"(.+/)?\.[^/]+\.\d+\.tmp", "was left by a process that was killed", "passing"),
     Part(r"published/next/.+", "belongs to a generation that was not finished", "passing"),
     Part(r"published/\.\d+\.removed/.+", "belongs to a generation that was being removed", "passing"),
-    Part(r"lock", "who is writing", "passing"),
+    Part(r"lock", "who is writing", "running"),
+    Part(r"dagster/ui-\d+\.json", "makes links that log in to the UI", "running"),
     Part(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
     Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),
     Part(r"private/threads/[^/]+\.parquet", "which thread each mail belongs to", "exports"),

@@ -6,56 +6,104 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.ui import login as logins
 
 HOST = "127.0.0.1"
+USUAL_PORT = 3000
+_THIS_MACHINE = (HOST, "localhost", "::1")
 _LOOK_SECONDS = 0.5
-_QUIET = ("--log-level", "warning")
 
 
-def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False, host: str = HOST) -> int:
+def ui(
+    config: Path | None = None,
+    *,
+    port: int = USUAL_PORT,
+    read_only: bool = False,
+    host: str = HOST,
+    login: bool = False,
+) -> int:
     """Serves the UI until it is interrupted; returns the exit code.
 
-    Only this machine can reach it: the web server has no login. Another `host` is for a container, or behind a proxy
-    that has one. read_only starts no daemon and refuses launches.
+    A link that is printed once it is ready logs in; `login` prints another one and serves nothing. Another `host` is
+    for a container, or behind a proxy. read_only starts no daemon and refuses launches.
     """
     path = (config or settings_module.find_config()).resolve()
     settings = settings_module.load(path)
+    if login:
+        print(_link(settings.home_path / "dagster", port))
+        return 0
     from relrag_pipelines.run import instance_folder
 
+    folder = instance_folder(settings.home_path, settings.dagster_storage)
     environment = {
         **os.environ,
-        "DAGSTER_HOME": str(instance_folder(settings.home_path, settings.dagster_storage)),
+        "DAGSTER_HOME": str(folder),
         "RELRAG_CONFIG": str(path),
     }
     module = ["-m", "relrag_pipelines.definitions"]
-    # console scripts of the environment that runs this command, whatever PATH says
-    scripts = Path(sys.executable).parent
-    web = [str(scripts / "dagster-webserver"), *module, "--host", host, "--port", str(port), *_QUIET]
-    commands = (
-        [[*web, "--read-only"]] if read_only else [web, [str(scripts / "dagster-daemon"), "run", *module, *_QUIET]]
-    )
-    log = settings.home_path / "dagster" / "ui.log"
-    if host != HOST:
-        print("warning: it has no login, and whoever reaches this address can start runs")
-    print(f"Dagster UI: http://{host}:{port}{' (read-only)' if read_only else ''}; stop it with Ctrl-C")
-    print(f"What it and its runs say goes to {log}", flush=True)
-    with log.open("wb") as out:
+    reached = ["--host", host, "--port", str(port), "--public-url", settings.ui_public_url]
+    web = [sys.executable, "-m", "relrag_pipelines.ui.server", *reached]
+    # the console script of the environment that runs this command, whatever PATH says
+    daemon = [str(Path(sys.executable).with_name("dagster-daemon")), "run", *module, "--log-level", "warning"]
+    commands = [[*web, "--read-only"]] if read_only else [web, daemon]
+    log = folder / "ui.log"
+    if host not in _THIS_MACHINE and not settings.ui_public_url.startswith("https:"):
+        print(
+            "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
+        )
+    print(f"What it and its runs say goes to {log}; stop it with Ctrl-C", flush=True)
+    tell = _teller(folder, port, read_only)
+    # the processes that load the definitions listen on Unix sockets in a folder that nobody else can open
+    with tempfile.TemporaryDirectory(prefix="relrag-") as sockets, log.open("wb") as out:
+        environment["TMPDIR"] = sockets
         started = [subprocess.Popen(command, env=environment, stdout=out, stderr=out) for command in commands]
-        return _until_interrupted(started)
+        return _until_interrupted(started, tell)
 
 
-def _until_interrupted(started: list[subprocess.Popen[bytes]]) -> int:
+def _link(folder: Path, port: int) -> str:
+    if link := logins.link(folder, port):
+        return link
+    option = "" if port == USUAL_PORT else f" --port {port}"
+    raise SettingsError(f"no UI of this archive runs on port {port}; start it with: relrag ui{option}")
+
+
+def _teller(folder: Path, port: int, read_only: bool) -> Callable[[], bool]:
+    """Says where the UI is as soon as it can be opened; a link only to a terminal, as other output may be kept."""
+    path = logins.key_file(folder, port)
+    earlier = path.read_bytes() if path.exists() else b""  # of a web server that was killed
+
+    def tell() -> bool:
+        if not path.exists() or path.read_bytes() == earlier:
+            return False
+        kind = "Dagster UI (read-only)" if read_only else "Dagster UI"
+        option = "" if port == USUAL_PORT else f" --port {port}"
+        another = f"relrag ui --login{option}"
+        if sys.stdout.isatty():
+            print(f"{kind}: {_link(folder, port)}")
+            print(f"The link logs in once, within an hour; another one: {another}", flush=True)
+        else:
+            print(f"{kind}: ready; a link to log in: {another}", flush=True)
+        return True
+
+    return tell
+
+
+def _until_interrupted(started: list[subprocess.Popen[bytes]], tell: Callable[[], bool]) -> int:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
+    told = False
     try:
         while all(process.poll() is None for process in started):
+            told = told or tell()
             time.sleep(_LOOK_SECONDS)
         if (code := started[0].poll()) is not None:
             raise SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")

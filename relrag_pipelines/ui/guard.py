@@ -1,0 +1,166 @@
+"""Stands before every endpoint of the UI: which requests are let through, and what no answer goes without.
+
+A browser sends requests in the name of any page that is open in it, and the cookie along with those of pages on other
+ports of this machine, which count as the same site. So a request has to name us (Host, against DNS rebinding), come
+from a page of ours (Origin and Sec-Fetch-Site), and carry a session; a query is a POST of JSON, which no form can send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from relrag_pipelines.ui.login import Login
+
+HEALTH = "/server_info"
+"""names versions, and is answered without a session: health checks have none"""
+USUAL_PORT = 3000
+_UNSPECIFIED = ("0.0.0.0", "::", "")  # noqa: S104  browsers take them for this machine: never a name of ours
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>relrag</title>
+<style>body {{ font: 16px/1.5 sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em }}</style>
+<h1>{title}</h1>
+<p>{text}</p>
+<p>Logged in already? <a href="/">Continue to the UI</a></p>
+"""
+_HOW = """Open the link that <code>relrag ui</code> has printed; it works once, and for an hour.<br>
+For another one, type in the archive's folder: <code>relrag ui --login{port}</code>"""
+
+
+def sites(host: str, port: int, public_url: str = "") -> dict[str, str]:
+    """Every Host that the server answers to, with the origin of its pages.
+
+    These are the names of this machine and the address bound to, all with the port, and what a proxy is reached under.
+    """
+    addresses = [address(name, port) for name in ("127.0.0.1", "localhost", "::1", host)]
+    return dict(spelled for one in [*addresses, public_url] if one for spelled in _spellings(one))
+
+
+def address(host: str, port: int) -> str:
+    """Where this machine reaches a server that is bound to that host."""
+    if host in _UNSPECIFIED:
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _spellings(address: str) -> Iterator[tuple[str, str]]:
+    """(Host, origin) as browsers write them: without the port where it is the usual one of the scheme."""
+    parts = urlsplit(address)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else f"{parts.hostname}"
+    usual = _DEFAULT_PORTS[parts.scheme]
+    port = parts.port or usual
+    if port == usual:
+        yield host, f"{parts.scheme}://{host}"
+    yield f"{host}:{port}", f"{parts.scheme}://{host}" + ("" if port == usual else f":{port}")
+
+
+class Guard:
+    """ASGI middleware: answers what is refused, and logins, by itself."""
+
+    def __init__(self, app: ASGIApp, sites: Mapping[str, str], login: Login, port: int) -> None:
+        self._app = app
+        self._sites = sites
+        self._login = login
+        self._how = _HOW.format(port="" if port == USUAL_PORT else f" --port {port}")
+        # cookies know no ports: two servers on this machine would log each other out
+        self._cookie = f"relrag-ui-{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, or answers it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        request = HTTPConnection(scope)
+        hosts = request.headers.getlist("host")
+        site = self._sites.get(hosts[0].lower()) if len(hosts) == 1 else None
+        answer = self._answer(request, site)
+        if scope["type"] == "websocket":
+            await (WebSocketClose(1008) if answer else self._app)(scope, receive, send)
+            return
+
+        async def sealed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _seal(MutableHeaders(scope=message), scope["path"], site)
+            await send(message)
+
+        await (answer or self._app)(scope, receive, sealed)
+
+    def _answer(self, request: HTTPConnection, site: str | None) -> Response | None:
+        """What is answered in place of the UI; None for a request that it may have."""
+        path, method = request.scope["path"], request.scope.get("method", "GET")
+        looks = method in ("GET", "HEAD")
+        if site is None:
+            return _plain("This server is not known under that name; see ui_public_url in docs/settings.md", 421)
+        if not _comes_from(request, site):
+            return _plain("Not for pages of other sites", 403)
+        if any(where not in ("same-origin", "none") for where in request.headers.getlist("sec-fetch-site")):
+            if looks and request.headers.get("sec-fetch-mode") == "navigate":
+                return self._entered(request, site) if path == "/login" else self._elsewhere()
+            return _plain("Not for pages of other sites", 403)
+        if path == HEALTH and looks:
+            return None
+        if path == "/login":
+            return self._entered(request, site)
+        if not self._login.knows(request.cookies.get(self._cookie, "")):
+            return self._stranger()
+        if not looks and _media_type(request) != "application/json":
+            return _plain("Send JSON", 415)
+        return None
+
+    def _entered(self, request: HTTPConnection, site: str) -> Response:
+        """Begins a session for the token of a link, and goes on to where no token stands in the address."""
+        if request.scope.get("method") != "GET":
+            return _plain("Open the link in a browser", 405)
+        session = self._login.enter(request.query_params.get("token", ""))
+        if not session and not self._login.knows(request.cookies.get(self._cookie, "")):
+            return self._stranger("This link was used already, or is too old")
+        answer = RedirectResponse("/", 303)
+        if session:
+            secure = site.startswith("https:")
+            answer.set_cookie(self._cookie, session, httponly=True, secure=secure, samesite="strict")
+        return answer
+
+    def _stranger(self, title: str = "Log in first") -> Response:
+        return HTMLResponse(_PAGE.format(title=title, text=self._how), 401)
+
+    def _elsewhere(self) -> Response:
+        text = "Another site has linked to this page. Nothing was opened."
+        return HTMLResponse(_PAGE.format(title="You come from elsewhere", text=text), 403)
+
+
+def _comes_from(request: HTTPConnection, site: str) -> bool:
+    """Whether a request names no origin but ours; that of a WebSocket always names one."""
+    origins = request.headers.getlist("origin")
+    return all(origin == site for origin in origins) and bool(origins or request.scope["type"] == "http")
+
+
+def _media_type(request: HTTPConnection) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip()
+
+
+def _plain(text: str, status: int) -> Response:
+    return PlainTextResponse(f"{text}.\n", status)
+
+
+def _seal(headers: MutableHeaders, path: str, site: str | None) -> None:
+    """Answers are framed by nobody, read by no other site, kept by no cache, and load and send nothing elsewhere."""
+    socket = (site or "").replace("http", "ws", 1)  # some browsers do not count it as 'self'
+    headers["X-Frame-Options"] = "DENY"
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Referrer-Policy"] = "same-origin"
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    # beside that of the UI, which says what scripts may be run: both hold
+    headers.append(
+        "Content-Security-Policy",
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'; "
+        f"connect-src 'self' {socket}; img-src 'self' data: blob:; font-src 'self' data:",
+    )
+    if not path.startswith("/_next/"):  # the UI's own scripts, named by their hash
+        headers["Cache-Control"] = "no-store"

@@ -1,0 +1,113 @@
+"""Dagster's web server behind the guard, as `relrag ui` starts it: `python -m relrag_pipelines.ui.server`.
+
+It does what dagster_webserver.cli does, except for telemetry, and finds its instance by DAGSTER_HOME.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+from dagster import DagsterInstance
+from dagster._cli.workspace.cli_target import workspace_opts_to_load_target
+from dagster._core.workspace.context import WorkspaceProcessContext, WorkspaceRequestContext
+from dagster._utils.log import configure_loggers
+from dagster_shared.cli import WorkspaceOpts
+from dagster_webserver import cli
+from dagster_webserver.version import __version__
+from dagster_webserver.webserver import DagsterWebserver
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+
+from relrag_pipelines.ui import login
+from relrag_pipelines.ui.guard import HEALTH, Guard, address, sites
+
+DEFINITIONS = "relrag_pipelines.definitions"
+_POLL_MILLISECONDS = 2000
+_SHUTDOWN_SECONDS = 5
+
+SERVED = {HEALTH, "/download_debug/{run_id:str}", "/{path:path}", "/"}
+"""Endpoints that are served as they are, beside /graphql and the files of the UI. The others are not: those that
+report_asset_* are for programs that have no session, /logs has nothing as compute logs are off, /notebook renders
+any notebook of this machine, and /dagit_info is an old name."""
+
+_FILES = {"root_static", "_next_static", "vendor_static"}
+_NOT_SERVED = PlainTextResponse("relrag does not serve this.\n", 404)
+_POST_ONLY = PlainTextResponse("Queries are sent by POST.\n", 405, headers={"Allow": "POST"})
+
+
+class Webserver(DagsterWebserver[WorkspaceProcessContext, WorkspaceRequestContext]):
+    """Dagster's web server with a guard before it, and only those endpoints that the UI needs."""
+
+    def __init__(self, context: WorkspaceProcessContext, guard: Middleware) -> None:
+        self._guard = guard
+        super().__init__(context, live_data_poll_rate=_POLL_MILLISECONDS)
+
+    def build_middleware(self) -> list[Middleware]:
+        """The guard comes first."""
+        return [self._guard, *super().build_middleware()]
+
+    def build_routes(self) -> list[BaseRoute]:
+        """Dagster's routes as was decided for each; one that nobody has decided on is not served."""
+        found: list[BaseRoute] = super().build_routes()  # type: ignore[no-untyped-call]
+        return [decided for route in found for decided in _decided(route)]
+
+
+def _decided(route: BaseRoute) -> list[BaseRoute]:
+    match route:
+        case WebSocketRoute(path="/graphql"):
+            return [route]
+        case Route(path="/graphql"):  # Dagster's would run mutations by GET
+            return [Route("/graphql", route.endpoint, methods=["POST"]), Route("/graphql", _POST_ONLY)]
+        case Route(path=path, name=name) | Mount(path=path, name=name) if path in SERVED or name in _FILES:
+            return [route]
+        case Route(path=path):
+            return [Route(path, _NOT_SERVED)]
+    return []
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serves until it is interrupted; ends with 3 if the address is in use."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", required=True, type=int)
+    parser.add_argument("--public-url", default="")
+    parser.add_argument("--read-only", action="store_true")
+    serve(**vars(parser.parse_args(arguments)))
+
+
+def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
+    """Serves the UI of the definitions; whoever can read DAGSTER_HOME can log in, once it is ready."""
+    configure_loggers(formatter="colored", log_level="INFO")
+    config = uvicorn.Config(
+        "",
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,  # addresses of links would stand in it
+        proxy_headers=False,  # the setting says how it is reached, not a header
+        server_header=False,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+    )
+    listening = config.bind_socket()
+    listening.listen()  # from here on a second server finds the port in use; who comes early waits
+    target = workspace_opts_to_load_target(WorkspaceOpts(module_name=(DEFINITIONS,)))
+    with contextlib.suppress(KeyboardInterrupt), DagsterInstance.get() as instance:
+        instance.optimize_for_webserver(
+            cli.DEFAULT_DB_STATEMENT_TIMEOUT, cli.DEFAULT_POOL_RECYCLE, cli.DEFAULT_POOL_MAX_OVERFLOW
+        )
+        with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
+            folder = Path(os.environ["DAGSTER_HOME"])
+            with login.opened(folder, port, public_url or address(host, port)) as tickets:
+                guard = Middleware(Guard, sites=sites(host, port, public_url), login=tickets, port=port)
+                config.app = Webserver(context, guard).create_asgi_app(lifespan=cli._lifespan)
+                uvicorn.Server(config).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()
