@@ -295,3 +295,10 @@ def test_hostile_lines_cost_time_in_proportion(name: str) -> None:
     begun = time.process_time()
     split(text)
     assert time.process_time() - begun < 2.5, "a quiet machine takes under 1 s"
+
+
+def test_three_marks_are_a_prompt_unless_they_follow_a_quotation_in_a_quotation() -> None:
+    assert parts("Yes.\n> No?\n>> Perhaps.\n>>> Never.\n>>> At all.")[1:] == [
+        ("quoted", "> No?\n>> Perhaps.\n>>> Never.\n>>> At all.")
+    ]
+    assert parts("> Run this:\n>>> print(1)")[1] == ("fresh", ">>> print(1)")
