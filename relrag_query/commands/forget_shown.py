@@ -142,7 +142,8 @@ def _not_searched(found: Proof) -> Iterator[str]:
     if found.own:
         yield f"{number(found.own, 'phrase')}, because this program or the archive's own paths use them too"
     if found.short:
-        yield f"{number(found.short, 'word, number or date')}, alone too short or too common to tell anything"
+        short = number(found.short, "word, number or date", "words, numbers and dates")
+        yield f"{short}, alone too short or too common to tell anything"
     if found.sampled:
         yield "what exceeds the sample"
     yield "pieces of fewer than four words of a longer line, and what pictures and sound say"
