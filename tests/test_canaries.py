@@ -13,4 +13,4 @@ def test_nothing_that_was_deleted_or_forgotten_is_left(tmp_path: Path, capsys: p
     assert found.left == {}
     assert found.lost == []
     assert set(found.codes) <= {0, 1}  # 1: some of the files that are kept cannot be read
-    assert said.count("that only it held: 0 hold any.") == 4
+    assert said.count("others named above: 0 hold any.") == 4

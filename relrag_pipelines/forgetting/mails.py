@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import quotations
-from relrag_pipelines.forgetting.quotations import RUN, Hashes, Words
+from relrag_pipelines.forgetting import hashes, quotations
+from relrag_pipelines.forgetting.hashes import RUN, Hashes, Words
 from relrag_pipelines.forgetting.rules import Matcher
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import Page, Pinned, Record, Spoken, columns, to_table
@@ -22,6 +23,9 @@ SAID_AGAIN = 12
 """words in a row that a record shares only with what it repeats"""
 _TOGETHER = 256
 """records that are looked at as one first"""
+_IN_PIECES = 1_000
+"""words of a text of which pieces are kept; beyond them, a quotation is known by its runs alone"""
+_BESIDE = ("signature", "disclaimer")
 
 
 def is_mail(records: pa.Table) -> pa.Array:
@@ -30,31 +34,60 @@ def is_mail(records: pa.Table) -> pa.Array:
     return pc.or_(pc.equal(records["rag_source_type"], "email"), within)
 
 
-def said(mails: pa.Table, words: Words, *, passing_on: bool = True) -> tuple[Hashes, Hashes]:
-    """Runs and lines of what mails themselves say (private records); what they quote of others is not theirs.
+class Said(NamedTuple):
+    """Hashes of what mails themselves say, each sorted."""
+
+    runs: Hashes
+    lines: Hashes
+    pieces: Hashes
+    edges: Hashes
+    """of words that may be cut in the middle, with their neighbours"""
+
+
+def said(mails: pa.Table, words: Words, *, passing_on: bool = True) -> Said:
+    """What mails themselves say (private records); what they quote of others is not theirs.
 
     What they pass on counts where `passing_on`.
     """
-    runs, lines = [quotations.none()], [quotations.none()]
+    runs, lines, pieces, edges = ([hashes.none()] for _ in range(4))
     for text, parts in zip(mails["text"].to_pylist(), map(_parts, mails["extra"].to_pylist()), strict=True):
         passed_on = parts.get("forwarded", "") if passing_on else ""
-        runs += [quotations.runs_of(words.of(one)) for one in (text, passed_on)]
-        beside = (parts.get(name, "") for name in ("signature", "disclaimer"))
-        lines += [quotations.line_of(words.of(line)) for one in (text, passed_on, *beside) for line in one.split("\n")]
-    return np.unique(np.concatenate(runs)), np.unique(np.concatenate(lines))
+        for one in filter(None, (text, passed_on)):
+            runs.append(hashes.runs_of(own := words.of(one)))
+            first, heads, tails = (some[:_IN_PIECES] for some in (own, *words.edges(one)))
+            pieces.append(hashes.pieces_of(first))
+            edges += [hashes.heads_of(first, heads), hashes.tails_of(first, tails)]
+        beside = (parts.get(name, "") for name in _BESIDE)
+        lines += [hashes.line_of(words.of(line)) for one in (text, passed_on, *beside) for line in one.split("\n")]
+    return Said(*(np.unique(np.concatenate(some)) for some in (runs, lines, pieces, edges)))
 
 
-def repeated(records: pa.Table, runs: Hashes, words: Words) -> Iterator[tuple[str, int, Hashes]]:
-    """The records whose own text shares runs: asset_id, how many words in a row at most, and which runs."""
+class Again(NamedTuple):
+    """What some records share with forgotten mails."""
+
+    records: list[tuple[str, int, Hashes]]
+    """those whose own text shares runs: asset_id, how many words in a row at most, and which runs"""
+    pieces: npt.NDArray[np.int64]
+    """places of the pieces that any of them says itself"""
+
+
+def repeated(records: pa.Table, going: Said, words: Words) -> Iterator[Again]:
+    """What records say themselves of what is forgotten, some of them at a time."""
     for start in range(0, records.num_rows, _TOGETHER):
-        some = records.slice(start, _TOGETHER).select(["asset_id", "text"])
-        if not quotations.holds("\n".join(some["text"].to_pylist()), runs, words):  # most share nothing
-            continue
-        for asset_id, text in zip(*(some[name].to_pylist() for name in some.schema.names), strict=True):
-            own = quotations.runs_of(words.of(text))
-            shared = quotations.among(own, runs)
-            if shared.any():
-                yield asset_id, quotations.longest(shared) + RUN - 1, own[shared]
+        some = records.slice(start, _TOGETHER)
+        texts = some["text"].to_pylist()
+        beside = [parts.get(name, "") for parts in map(_parts, some["extra"].to_pylist()) for name in _BESIDE]
+        every = words.of(*texts, *filter(None, beside))
+        pieces = hashes.pieces_of(every)
+        found = []
+        if hashes.among(hashes.runs_of(every), going.runs).any():  # most share nothing
+            for asset_id, text in zip(some["asset_id"].to_pylist(), texts, strict=True):
+                own = hashes.runs_of(words.of(text))
+                shared = hashes.among(own, going.runs)
+                if shared.any():
+                    found.append((asset_id, hashes.longest(shared) + RUN - 1, own[shared]))
+        shared_pieces = pieces[hashes.among(pieces, going.pieces)]
+        yield Again(found, np.searchsorted(going.pieces, shared_pieces))
 
 
 def quoting(records: pa.Table, matcher: Matcher) -> dict[int, Record]:

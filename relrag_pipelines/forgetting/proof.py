@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -26,8 +28,19 @@ MOST = 20_000
 """values that are searched for at most"""
 _RUN = 4
 _LONGEST = 200
+_FEW = 3
+"""records that hold the same phrase although it is no everyday one"""
 _LINES = re.compile(r"[^\r\n\f\v\x85\u2028\u2029]+")
 _TIME = re.compile(r"[\d:./ TZ+-]*")
+
+
+class Alike(NamedTuple):
+    """A record that stays and holds phrases of what is forgotten."""
+
+    kind: str
+    ts: int | None
+    asset_id: str
+    phrases: int
 
 
 @dataclass
@@ -40,7 +53,13 @@ class Proof:
     sampled: bool = False
     """there are more; these are a fair sample"""
     shared: int = 0
-    """how many stand in records that stay as well"""
+    """how many stand in records that stay as well, and are not searched for"""
+    own: int = 0
+    """how many are among this program's own words or in the paths of the archive, and are not searched for"""
+    short: int = 0
+    """how many words, numbers and dates tell nothing by themselves, and are not searched for"""
+    alike: list[Alike] = field(default_factory=list)
+    """records that stay and hold what few others do: they may hold pieces of it; those with the most come first"""
     still_named: list[str] = field(default_factory=list)
     """names that were to be forgotten, as given, and stand in what stays"""
 
@@ -65,7 +84,9 @@ def values_of(tables: Iterable[pa.Table]) -> tuple[set[str], bool]:
     return values, sampled
 
 
-def prove(workspace: Workspace, values: set[str], named: Iterable[str] = (), *, sampled: bool = False) -> Proof:
+def prove(
+    workspace: Workspace, values: set[str], named: Iterable[str] = (), *, sampled: bool = False, short: int = 0
+) -> Proof:
     """Searches the archive, from which the records are gone, for their values and for what named a person."""
     wanted = {said for who in named for said in _ways(who)}
     needles = Needles(sorted(values | wanted))
@@ -80,8 +101,39 @@ def prove(workspace: Workspace, values: set[str], named: Iterable[str] = (), *, 
     names = [value for value in words if value not in within and len(value.encode()) >= LEAST_BYTES]
     alone = sorted(values - within - own - wanted)
     searched = traces.search(workspace.home, [*names, *alone], words)
-    shared = len((values & within | (values | wanted) & own) - standing)
-    return Proof(searched, len(words) + len(alone), sampled, shared, sorted(standing - own))
+    shared = len((values & within) - own - standing)
+    alike = _alike(workspace, sorted(values & within - own))
+    still_named = sorted(standing - own)
+    return Proof(
+        searched, len(words) + len(alone), sampled, shared, len((values | wanted) & own), short, alike, still_named
+    )
+
+
+def _alike(workspace: Workspace, phrases: list[str]) -> list[Alike]:
+    """The records that stay and hold phrases which no more than _FEW records hold; what more hold is everyday."""
+    needles = Needles(phrases)
+    holding: dict[str, set[str]] = defaultdict(set)
+    known: dict[str, tuple[str, int | None]] = {}
+    for _, _, table in purge.private(workspace) if phrases else ():
+        ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
+        for _, texts, rows in rules.strings(table):
+            for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
+                for phrase in needles.found(text.encode("utf-8", "surrogatepass")):
+                    holding[phrase].add(ids[row])
+                    known[ids[row]] = kinds[row], times[row]
+    few = Counter(one for records in holding.values() if len(records) <= _FEW for one in records)
+    return [Alike(*known[one], one, count) for one, count in sorted(few.items(), key=lambda one: (-one[1], one[0]))]
+
+
+def short_in(tables: Iterable[pa.Table]) -> int:
+    """How many different short words, numbers and dates private records hold that tell nothing by themselves."""
+    found: set[str] = set()
+    for table in tables:
+        for column, texts, _ in rules.strings(table):
+            for text in pc.unique(texts).to_pylist():
+                said = rules.texts_in(orjson.loads(text)) if column == "extra" else [text]
+                found.update(word for one in said for word in one.split() if not _telling(word, least_words=3))
+    return len(found)
 
 
 def _ways(who: str) -> set[str]:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import beside, mails, marks, quotations, unread
+from relrag_pipelines.forgetting import beside, hashes, mails, marks, unread
 from relrag_pipelines.forgetting import rules as stored_rules
 from relrag_pipelines.forgetting.rules import ForgettingError, Matcher, Rule, Rules
 from relrag_pipelines.records import UnitMonth
@@ -43,7 +43,7 @@ class Chosen:
     """asset_ids of which no row is left"""
     native_ids: set[tuple[str, str]] = field(default_factory=set)
     """their sources and native ids there"""
-    said: quotations.Hashes = field(default_factory=quotations.none)
+    said: hashes.Hashes = field(default_factory=hashes.none)
     """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
     repeating: dict[str, int] = field(default_factory=dict)
     """asset_ids of records that stay and say the same in their own text -> how many words in a row"""
@@ -90,7 +90,7 @@ def choose(workspace: Workspace, rules: Iterable[Rule]) -> Chosen:
 
 def quoting(workspace: Workspace, rule: Rule, chosen: Chosen) -> list[str]:
     """asset_ids of the mails that stay and quote what goes by that rule; changes nothing."""
-    matcher, found = Matcher([replace(rule, said=quotations.packed(chosen.said))], workspace.keys), set[str]()
+    matcher, found = Matcher([replace(rule, said=hashes.packed(chosen.said))], workspace.keys), set[str]()
     for source, _, table in private(workspace) if len(chosen.said) else ():
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         found.update(record.asset_id for record in mails.quoting(staying, matcher).values())
@@ -104,7 +104,7 @@ def with_parts(rule: Rule, chosen: Chosen, workspace: Workspace) -> Rule:
     if rule.what in ("records", "person"):
         # another file may hold the same record without what told it here, such as a folder's name
         ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids} | chosen.marks
-        rule = replace(rule, hints=sorted(chosen.hints), said=quotations.packed(chosen.said))
+        rule = replace(rule, hints=sorted(chosen.hints), said=hashes.packed(chosen.said))
     return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
 
 
@@ -211,24 +211,30 @@ def _listen(workspace: Workspace, chosen: Chosen) -> None:
 
     What a mail that stays says itself is its own, wherever it is quoted: the chosen one may pass it on, or be its copy.
     """
-    words = quotations.Words(workspace.keys.id_hash)
-    runs, lines = quotations.none(), quotations.none()
-    for going in leaving(workspace, chosen):
-        more_runs, more_lines = mails.said(going.filter(mails.is_mail(going)), words)
-        runs, lines = np.union1d(runs, more_runs), np.union1d(lines, more_lines)
-    if not len(runs) and not len(lines):
+    words = hashes.Words(workspace.keys.id_hash)
+    going = _united(mails.said(some.filter(mails.is_mail(some)), words) for some in leaving(workspace, chosen))
+    if not len(going.runs) and not len(going.lines):
         return
-    others = [quotations.none()]
+    others, everyday = [hashes.none()], np.zeros(len(going.pieces), dtype=bool)
     for source, _, table in private(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
-        for asset_id, longest, shared in mails.repeated(staying, runs, words):
-            if longest >= mails.SAID_AGAIN:
-                chosen.repeating[asset_id] = longest
-            else:
-                others.append(shared)
-        again = pc.is_in(staying["asset_id"], pa.array(chosen.repeating, pa.string()))
-        others += mails.said(staying.filter(pc.and_(again, mails.is_mail(staying))), words, passing_on=False)
-    chosen.said = np.setdiff1d(np.concatenate([runs, lines]), np.concatenate(others))
+        for again in mails.repeated(staying, going, words):
+            everyday[again.pieces] = True
+            for asset_id, longest, runs in again.records:
+                if longest >= mails.SAID_AGAIN:
+                    chosen.repeating[asset_id] = longest
+                else:
+                    others.append(runs)
+        copies = pc.is_in(staying["asset_id"], pa.array(chosen.repeating, pa.string()))
+        others += mails.said(staying.filter(pc.and_(copies, mails.is_mail(staying))), words, passing_on=False)[:3]
+    own = [going.runs, going.lines, going.pieces[~everyday], hashes.shared(going.pieces[everyday]), going.edges]
+    not_own = np.concatenate(others)
+    chosen.said = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, hashes.shared(not_own)]))
+
+
+def _united(some: Iterable[mails.Said]) -> mails.Said:
+    parts = zip(mails.Said(*[hashes.none()] * 4), *some, strict=True)
+    return mails.Said(*(np.unique(np.concatenate(part)) for part in parts))
 
 
 def _remove_from(workspace: Workspace, source: str, chosen: Chosen, matcher: Matcher) -> None:

@@ -1,79 +1,34 @@
 """The words of forgotten mails where other mails quote them: known by keyed hashes, and cut out of the quotation.
 
 What is kept of a forgotten mail are hashes of every RUN words that follow each other in its text, wherever lines end
-and whatever marks stand between, and of its lines as a whole. Runs are looked for in what any mail quotes or passes on;
-lines, which may be everyday words, only in a mail that answers the forgotten one. A mail's own words are never cut.
+and whatever marks stand between, of its lines as a whole, and of its pieces of a few words. Runs are looked for in what
+any mail quotes or passes on; pieces only where such a run stands or in a mail that follows the forgotten one; lines,
+which may be everyday words, only in a mail that answers it. A mail's own words are never cut.
 """
 
 from __future__ import annotations
 
-import base64
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from relrag_pipelines import numbers
+from relrag_pipelines.forgetting import pieces
+from relrag_pipelines.forgetting.hashes import RUN, WORD, Hashes, Mask, Words, among, line_of, runs_of, stretches
+from relrag_pipelines.forgetting.pieces import Line
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.mail import quoted
 
-RUN = 6
-"""words; of fewer, an everyday phrase would be taken for a quotation"""
 _OTHERS = ("quoted", "forwarded")
 """the parts of a mail that somebody else wrote"""
-_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f\u0591-\u05c7])*")
-"""with the marks that stand on a letter by themselves"""
 _ADDRESS = re.compile(
     r"<[^<>\s]*>|\[[^\[\]\s:@]{0,200}[:@][^\[\]\s]*\]|(?:https?://|www\.|mailto:)\S+|[^\s@]{1,64}@[^\s@]+"
 )
 """what mail programs put behind a name, a link or a picture"""
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_LINE = np.uint64(0xD1B54A32D192ED03)
-"""added to the hash of a line, which is no run"""
-_MEMORY = 200_000
-
-Hashes = npt.NDArray[np.uint64]
-Mask = npt.NDArray[np.bool_]
-
-
-class Words:
-    """Keyed hashes of words; those that were seen are remembered, as they come again and again."""
-
-    def __init__(self, id_hash: Callable[[str], str]) -> None:
-        self._hash = id_hash
-        self._seen: dict[str, int] = {}
-
-    def __reduce__(self) -> tuple[type[Words], tuple[Callable[[str], str]]]:
-        return Words, (self._hash,)  # what was seen does not travel between processes
-
-    def of(self, text: str) -> Hashes:
-        """The hash of each word of a text, in order; upper and lower case are alike."""
-        seen, words = self._seen, _WORD.findall(text)
-        if len(seen) > _MEMORY:
-            seen.clear()
-        for word in set(words).difference(seen):
-            plain = unicodedata.normalize("NFKC", word).casefold()
-            seen[word] = int(self._hash(f"forget\0said\0{plain}"), 16)
-        return np.fromiter(map(seen.__getitem__, words), np.uint64, len(words))
-
-
-def packed(hashes: Hashes) -> str:
-    """Hashes as a rule stores them: sorted, each once, little-endian, in base64."""
-    return base64.b64encode(np.unique(hashes).astype("<u8").tobytes()).decode()
-
-
-def unpacked(stored: Iterable[str]) -> Hashes:
-    """What `packed` made, of all rules together, sorted."""
-    return np.unique(np.frombuffer(b"".join(map(base64.b64decode, stored)), "<u8").astype(np.uint64))
-
-
-def holds(text: str, forgotten: Hashes, words: Words) -> bool:
-    """Whether a run of a forgotten mail stands in a text."""
-    return bool(among(runs_of(words.of(text)), forgotten).any())
 
 
 def texts_apart(extra: Mapping[str, Any]) -> dict[str, str]:
@@ -82,18 +37,19 @@ def texts_apart(extra: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in parts.items() if isinstance(text, str)} if isinstance(parts, dict) else {}
 
 
-def leave_out(record: Record, forgotten: Hashes, words: Words, *, answers: bool) -> bool:
+def leave_out(record: Record, forgotten: Hashes, words: Words, *, answers: bool = False, follows: bool = False) -> bool:
     """Cuts what forgotten mails say out of what a mail quotes, and out of what follows from it; whether there was any.
 
-    `answers` says that it answers one of them.
+    `answers` says that it answers one of them, `follows` that one stands above it in its thread.
     """
     parts = texts_apart(record.extra)
-    left = {name: cut(parts[name], forgotten, words, answers=answers) for name in _OTHERS if name in parts}
+    cut_out = partial(cut, forgotten=forgotten, words=words, answers=answers, follows=follows)
+    left = {name: cut_out(parts[name]) for name in _OTHERS if name in parts}
     if all(parts[name] == text for name, text in left.items()):
         return False
     kept = {name: text for name, text in (parts | left).items() if text}
     passed_on = quoted.split(parts.get("forwarded", "")).only("fresh")  # no signature below, nor what it quotes itself
-    if "forwarded" not in kept or (passed_on and not cut(passed_on, forgotten, words, answers=answers)):
+    if "forwarded" not in kept or (passed_on and not cut_out(passed_on)):
         kept.pop("forward_headers", None)
     record.extra = {**record.extra, "apart": kept}
     if not kept:
@@ -103,34 +59,43 @@ def leave_out(record: Record, forgotten: Hashes, words: Words, *, answers: bool)
     return True
 
 
-def cut(text: str, forgotten: Hashes, words: Words, *, answers: bool) -> str:
+def cut(text: str, forgotten: Hashes, words: Words, *, answers: bool = False, follows: bool = False) -> str:
     """A quotation without what forgotten mails say; who wrote it goes with the last of its words."""
-    while (left := _cut_once(text, forgotten, words, answers)) != text:
+    while (left := _cut_once(text, forgotten, words, answers, follows)) != text:
         text = left  # what is now beside each other may be a run as well
+        follows = True  # it has quoted a forgotten mail
     return text
 
 
-def _cut_once(text: str, forgotten: Hashes, words: Words, answers: bool) -> str:
+def _cut_once(text: str, forgotten: Hashes, words: Words, answers: bool, follows: bool) -> str:
     hashes = words.of(text)
     gone = np.zeros(len(hashes), dtype=bool)
     for place in np.flatnonzero(among(runs_of(hashes), forgotten)):
         gone[place : place + RUN] = True
-    if not answers and not gone.any():
+    if not (answers or follows or gone.any()):
         return text
-    spans = [found.span() for found in _WORD.finditer(text)]
-    lines = list(_lines(text, spans))
-    for _, _, first, last in lines:
-        if answers and among(line_of(hashes[first:last]), forgotten).any():
-            gone[first:last] = True
-        stretches = _stretches(gone[first:last])
-        for (_, end), (begin, _) in pairwise(stretches):
-            between = text[spans[first + end - 1][1] : spans[first + begin][0]]
-            if not _WORD.search(_ADDRESS.sub("", between)):
-                gone[first + end : first + begin] = True
+    spans = [found.span() for found in WORD.finditer(text)]
+    lines = list(pieces.lines_of(text, spans))
+    pieces.interleaved(lines, hashes, forgotten, gone)
+    finder = pieces.Finder(text, spans, forgotten, words)
+    own = pieces.answered(text, lines) if answers else set()
+    for number, line in enumerate(lines):
+        if answers and among(line_of(hashes[line.first : line.last]), forgotten).any():
+            gone[line.first : line.last] = True
+        finder.mark(line, gone, own=number in own)
+        _close_gaps(text, spans, line, gone)
     if not gone.any():
         return text
     _drop_introductions(text, spans, gone)
     return _without(text, spans, lines, gone)
+
+
+def _close_gaps(text: str, spans: Sequence[tuple[int, int]], line: Line, gone: Mask) -> None:
+    """Marks what mail programs put between two words of a line that go: an address behind a name."""
+    for (_, end), (begin, _) in pairwise(stretches(gone[line.first : line.last])):
+        between = text[spans[line.first + end - 1][1] : spans[line.first + begin][0]]
+        if not WORD.search(_ADDRESS.sub("", between)):
+            gone[line.first + end : line.first + begin] = True
 
 
 def _drop_introductions(text: str, spans: Sequence[tuple[int, int]], gone: Mask) -> None:
@@ -141,12 +106,10 @@ def _drop_introductions(text: str, spans: Sequence[tuple[int, int]], gone: Mask)
             gone[begin:end] = True
 
 
-def _without(
-    text: str, spans: Sequence[tuple[int, int]], lines: Iterable[tuple[int, int, int, int]], gone: Mask
-) -> str:
+def _without(text: str, spans: Sequence[tuple[int, int]], lines: Iterable[Line], gone: Mask) -> str:
     kept: list[str] = []
     empty = True
-    for start, end, first, last in lines:
+    for start, end, first, last, _ in lines:
         if first == last:
             if not empty:
                 kept.append(text[start:end])
@@ -159,61 +122,8 @@ def _without(
             kept.append(text[start:end])
             continue
         pieces = [text[start : spans[first][0]]]
-        for begin, behind in _stretches(~gone[first:last]):
+        for begin, behind in stretches(~gone[first:last]):
             until = spans[first + behind][0] if first + behind < last else end
             pieces.append(("… " if begin else "") + text[spans[first + begin][0] : until].rstrip() + " ")
         kept.append("".join(pieces).rstrip() + ("" if not gone[last - 1] else " …"))
-    return "\n".join(kept).strip() if _WORD.search("".join(kept)) else ""
-
-
-def _lines(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
-    """Each line: where it begins and ends in the text, its first word and the one behind its last."""
-    start = word = 0
-    for line in text.split("\n"):
-        end, first = start + len(line), word
-        while word < len(spans) and spans[word][0] < end:
-            word += 1
-        yield start, end, first, word
-        start = end + 1
-
-
-def _stretches(mask: Mask) -> list[tuple[int, int]]:
-    """Where True follows True: the first place and the one behind the last."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
-    return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
-
-
-def longest(mask: Mask) -> int:
-    return max(end - begin for begin, end in _stretches(mask))
-
-
-def runs_of(words: Hashes) -> Hashes:
-    """The hash of every RUN words that follow each other."""
-    count = len(words) - RUN + 1
-    return _folded([words[place : place + count] for place in range(RUN)]) if count > 0 else none()
-
-
-def line_of(words: Hashes) -> Hashes:
-    """The hash of all words together; none of none."""
-    return _folded(list(words.reshape(-1, 1))) + _LINE if len(words) else none()
-
-
-def _folded(columns: Sequence[Hashes]) -> Hashes:
-    total = np.zeros_like(columns[0])
-    for column in columns:
-        total = total * _FACTOR + column
-    return total
-
-
-def among(hashes: Hashes, stored: Hashes) -> Mask:
-    """Which hashes are stored; those are sorted."""
-    if not len(stored):
-        return np.zeros(len(hashes), dtype=bool)
-    places = np.searchsorted(stored, hashes)
-    found: Mask = stored[np.minimum(places, len(stored) - 1)] == hashes
-    return found
-
-
-def none() -> Hashes:
-    """No hashes."""
-    return np.empty(0, np.uint64)
+    return "\n".join(kept).strip() if WORD.search("".join(kept)) else ""

@@ -22,7 +22,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.forgetting import marks, quotations
+from relrag_pipelines.forgetting import hashes, marks, quotations
 from relrag_pipelines.identity.identifiers import parse
 from relrag_pipelines.json_strings import whole
 from relrag_pipelines.keys import Keys, KeysError
@@ -74,7 +74,7 @@ class Rule:
     hints: list[str] = field(default_factory=list)
     """keyed marks of records that something else may have as well"""
     said: str = ""
-    """keyed hashes of what forgotten mails say, by which quotations of them are found, as `quotations.packed`"""
+    """keyed hashes of what forgotten mails say, by which quotations of them are found, as `hashes.packed`"""
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ class Matcher:
         self._lengths = sorted({len(name) for name in names})
         self._words = {word for name in names for word in name}
         self._seen: dict[str, str] = {}
-        self._said = quotations.unpacked(rule.said for rule in rules)
-        self._spoken_words = quotations.Words(keys.id_hash)
+        self._said = hashes.unpacked(rule.said for rule in rules)
+        self._spoken_words = hashes.Words(keys.id_hash)
 
     def __bool__(self) -> bool:
         return self.before is not None or bool(self._ids or self._addresses or self._names or len(self._said))
@@ -213,15 +213,16 @@ class Matcher:
 
     def quotes(self, text: str) -> bool:
         """Whether a text quotes a mail that is to be forgotten."""
-        return len(self._said) > 0 and quotations.holds(text, self._said, self._spoken_words)
+        return len(self._said) > 0 and hashes.holds(text, self._said, self._spoken_words)
 
     def leave_out(self, record: Record) -> bool:
         """Cuts out of what a mail quotes the words of mails that are to be forgotten; whether there were any."""
         if not len(self._said) or "apart" not in record.extra:
             return False
-        answered = record.parent_asset_id
-        answers = answered is not None and keyed_id(answered, self._keys) in self._ids
-        return quotations.leave_out(record, self._said, self._spoken_words, answers=answers)
+        above = [one for one in (record.parent_asset_id, *record.extra.get("references", ())) if isinstance(one, str)]
+        gone = [keyed_id(one, self._keys) in self._ids for one in above]
+        answers = record.parent_asset_id is not None and gone[0]
+        return quotations.leave_out(record, self._said, self._spoken_words, answers=answers, follows=any(gone))
 
     def _by_id(self, records: pa.Table) -> Rows:
         keys, ids = self._keys, self._ids

@@ -22,12 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from relrag_pipelines.forgetting import unread
 from relrag_pipelines.stores import atomic, retired, vectors
 from relrag_pipelines.stores.holes import pieces
 
 LEAST_BYTES = 6
 """a shorter value turns up in packed bytes by chance, so it is looked for in what was read from them only"""
 _BATCH = 8_192
+_RAW_PARTS = 4
+"""raw, the source, the unit, the file"""
 
 
 @dataclass
@@ -39,6 +42,8 @@ class Searched:
     """file, relative to the home -> how many of the values it holds"""
     unread: list[str] = field(default_factory=list)
     """files whose content could not be read; their bytes were searched all the same"""
+    packed: int = 0
+    """files with content that is not opened, as PDF, zip or PGP within a mail that could not be read to its end"""
 
 
 class Needles:
@@ -96,6 +101,7 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
         except FileNotFoundError:  # such as the journal of a database that somebody had open
             continue
         try:
+            seen.packed += _is_raw(path) and unread.is_packed(path.read_bytes())
             for text in texts(path):
                 held |= packed.found(text) | spoken.whole(text)
         except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
@@ -117,8 +123,15 @@ def texts(path: Path) -> Iterator[bytes]:
         yield from _sqlite(path)
     elif path.name in vectors.PACKED and path.parent.name == retired.VECTORS:
         yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vectors.payloads(path.parent))
-    elif path.suffix in (".json", ".yaml", ".err", ".out", ""):
+    elif _is_raw(path):
+        yield from map(_utf8, unread.texts(path.read_bytes()))
+    elif path.suffix in (".json", ".jsonl", ".vtt", ".yaml", ".err", ".out", ""):
         yield from pieces(path, 0)
+
+
+def _is_raw(path: Path) -> bool:
+    """Whether it holds the bytes of an item as they came: private/raw/<source>/<unit>/."""
+    return len(path.parts) > _RAW_PARTS and path.parts[-_RAW_PARTS - 1 : -_RAW_PARTS + 1] == ("private", "raw")
 
 
 def joined(array: Any) -> Iterator[bytes]:
@@ -130,6 +143,8 @@ def joined(array: Any) -> Iterator[bytes]:
     elif pa.types.is_struct(array.type):
         for part in array.flatten():
             yield from joined(part)
+    elif pa.types.is_dictionary(array.type):
+        yield from joined(array.dictionary)
     elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_binary(array.type):
         yield b"\0".join(
             _utf8(one) if isinstance(one, str) else one for one in pc.unique(array.drop_null()).to_pylist()

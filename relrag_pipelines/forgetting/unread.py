@@ -35,7 +35,7 @@ def meant(matcher: Matcher, data: bytes, local_zone: str) -> bool:
         # the date of a message of Outlook stands elsewhere, and what cannot be read may be of that time
         if data.startswith(SIGNATURE) if moment is None else moment < matcher.before:
             return True
-    if matcher.of_persons and _unsearchable(data):
+    if matcher.of_persons and is_packed(data):
         return True
     return matcher.of_texts and any(matcher.names(text) or matcher.quotes(text) for text in texts(data))
 
@@ -57,10 +57,11 @@ def texts(data: bytes, within: int = _WITHIN) -> Iterator[str]:
         yield headers.decode(words)
 
 
-def _unsearchable(data: bytes, within: int = _WITHIN) -> bool:
+def is_packed(data: bytes, within: int = _WITHIN) -> bool:
+    """Whether bytes hold something packed, such as PDF or zip, which is not opened here."""
     rich_text = SIGNATURE in data and b"LZFu" in data
     packed = rich_text or any(mark in data for mark in _PACKED)
-    return packed or (within > 0 and any(_unsearchable(inside, within - 1) for inside in _decoded(data)))
+    return packed or (within > 0 and any(is_packed(inside, within - 1) for inside in _decoded(data)))
 
 
 def _decoded(data: bytes) -> Iterator[bytes]:

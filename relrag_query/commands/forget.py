@@ -56,18 +56,20 @@ def forget(wanted: Wanted, config: Path | None = None, *, yes: bool = False, wai
         purge.resume(workspace)
         going = _going(rule, workspace)  # again: a sync may have come between
         values, sampled = proof.values_of(purge.leaving(workspace, going.chosen))
+        short = proof.short_in(purge.leaving(workspace, going.chosen))
         kept = rules.added(rules.load(workspace.home, workspace.keys), going.rule)
         rules.save(workspace.home, kept, workspace.keys)
         purge.remove(workspace, kept, going.chosen)
         errors = _publish(workspace)
-        found = proof.prove(workspace, values, [wanted.person, *also] if wanted.person else [], sampled=sampled)
+        names = [wanted.person, *also] if wanted.person else []
+        found = proof.prove(workspace, values, names, sampled=sampled, short=short)
     for error in errors:
         print(f"error: {error}")
     gone = number(going.rule.records, "record")
     print(f"Forgotten: {gone}, as rule {kept.last}; {time.monotonic() - started:.1f} s.")
     shown.left(going)
     shown.named([], others)
-    return max(shown.report(found), 2 if errors else 0)
+    return max(shown.report(found, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
 
 
 def listed(config: Path | None = None) -> int:

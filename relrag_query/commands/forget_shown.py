@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -107,22 +107,50 @@ def _list(asset_ids: Sequence[str]) -> None:
         print(f"  and {len(asset_ids) - _EXAMPLES:,} more")
 
 
-def report(found: Proof) -> int:
-    """What the search of every file saw; returns the exit code."""
-    files, searched = number(found.searched.files, "file"), number(found.values, "value")
-    sample = " (a sample)" if found.sampled else ""
-    if found.shared:
-        print(f"Not searched for, because it stands in what stays as well: {number(found.shared, 'phrase')}.")
+def report(found: Proof, zone: ZoneInfo) -> int:
+    """What the search of every file saw, and what it did not look for; returns the exit code."""
+    searched = found.searched
     for value in found.still_named:
         print(safe(f'"{value}" still stands in what stays; `relrag search` finds where.'))
-    for path, count in found.searched.holding.items():
+    for path, count in searched.holding.items():
         print(safe(f"{path} still holds {number(count, 'value')}"))
-    for path in found.searched.unread:
+    for path in searched.unread:
         print(safe(f"{path} could not be read"))
-    print(f"Searched {files} for {searched}{sample} that only it held: {len(found.searched.holding)} hold any.")
+    if found.alike:
+        print(f"May hold pieces of it, as few others do: {number(len(found.alike), 'record')}.")
+        for one in found.alike[:_EXAMPLES]:
+            print(safe(f"  {one.kind}  {time_of(one.ts, zone)}  {one.asset_id}  ({number(one.phrases, 'phrase')})"))
+        if len(found.alike) > _EXAMPLES:
+            print(f"  and {len(found.alike) - _EXAMPLES:,} more")
+    print("Not searched for:")
+    for line in _not_searched(found):
+        print(f"  {line}")
+    out = found.shared + found.own + found.short
+    print(
+        f"Searched {number(searched.files, 'file')} for {number(found.values, 'value')}"
+        f"{' (a sample)' if found.sampled else ''} that only it held, not for the {out:,} others named above:"
+        f" {len(searched.holding)} hold any."
+    )
     if not found.holds:
         print("It is not all gone; `relrag sync` goes on with it. If a file is named again, please report it.")
     return 0 if found.holds else 2
+
+
+def _not_searched(found: Proof) -> Iterator[str]:
+    if found.shared:
+        yield f"{number(found.shared, 'phrase')}, because other records hold them too"
+    if found.own:
+        yield f"{number(found.own, 'phrase')}, because this program or the archive's own paths use them too"
+    if found.short:
+        short = number(found.short, "word, number or date", "words, numbers and dates")
+        yield f"{short}, alone too short or too common to tell anything"
+    if found.sampled:
+        yield "what exceeds the sample"
+    yield "pieces of fewer than four words of a longer line, and what pictures and sound say"
+    if found.searched.packed:
+        packed = number(found.searched.packed, "mail")
+        yield f"what is packed (PDF, zip, PGP) in {packed} that could not be read to the end"
+    yield "your exports and backups, which lie outside the archive"
 
 
 def said(rule: Rule, zone: ZoneInfo) -> str:

@@ -70,7 +70,7 @@ def test_what_stands_in_what_stays_is_counted_and_not_searched_for(workspace: Wo
 def test_words_of_the_program_itself_are_no_traces(workspace: Workspace) -> None:
     store(workspace, text="nothing")
     found = proof.prove(workspace, {"private_records", "asset_asset_edges", workspace.home.parent.name}, ["catalog"])
-    assert (found.values, found.shared, found.holds) == (0, 4, True)
+    assert (found.values, found.shared, found.own, found.holds) == (0, 0, 4, True)
 
 
 def test_a_name_within_a_longer_one_that_stays_is_still_looked_for_where_words_are_read(workspace: Workspace) -> None:
@@ -85,3 +85,27 @@ def test_a_file_that_holds_a_value_is_named(workspace: Workspace) -> None:
     store(workspace, text="nothing")
     (workspace.home / "private" / "journal.jsonl").write_text('{"note": "zq17zq17"}')
     assert proof.prove(workspace, {"zq17zq17"}).searched.holding == {"private/journal.jsonl": 1}
+
+
+def test_records_that_may_hold_pieces_are_named_unless_many_hold_the_same(workspace: Workspace) -> None:
+    texts = ["he said: the cabin is broken", "see you at nine o'clock sharp", *["let me know about it"] * 4]
+    records = [
+        PrivateRecord(str(n), asset_id=f"jsonl:notes:{n}", unit="notes.jsonl", kind="jsonl", text=text, ts=n)
+        for n, text in enumerate(texts)
+    ]
+    lake.write(
+        workspace.home,
+        "private_records",
+        "notes",
+        ["2024-01"],
+        [(to_table(records, PrivateRecord), Stamp("", 0, ""))],
+    )
+    found = proof.prove(workspace, {"the cabin is broken", "let me know about", "the boiler of the"})
+    assert found.alike == [proof.Alike("jsonl", 0, "jsonl:notes:0", 1)]
+    assert (found.values, found.shared) == (1, 2)
+
+
+def test_short_words_numbers_and_dates_are_counted() -> None:
+    record = PrivateRecord("1", text="pay 8,400 by 2024-05-09 pay", numbers=["8400"])
+    only = to_table([record], PrivateRecord).select(["text", "numbers"])
+    assert proof.short_in([only]) == 5  # pay, 8,400, by, the date, 8400

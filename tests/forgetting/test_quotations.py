@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines.forgetting import mails, quotations
+from relrag_pipelines.forgetting import hashes, mails, quotations
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import PrivateRecord, Record, to_table
 
@@ -20,12 +20,11 @@ Bring the blue folder.
 Eva"""
 
 
-def cut(quotation: str, mail: str = SECRET, *, answers: bool = False) -> str:
-    words = quotations.Words(KEYS.id_hash)
-    runs, lines = mails.said(to_table([PrivateRecord("m", text=mail)], PrivateRecord), words)
-    return quotations.cut(
-        quotation, quotations.unpacked([quotations.packed(runs), quotations.packed(lines)]), words, answers=answers
-    )
+def cut(quotation: str, mail: str = SECRET, *, answers: bool = False, follows: bool = False) -> str:
+    words = hashes.Words(KEYS.id_hash)
+    said = mails.said(to_table([PrivateRecord("m", text=mail)], PrivateRecord), words)
+    forgotten = hashes.unpacked(map(hashes.packed, said))
+    return quotations.cut(quotation, forgotten, words, answers=answers, follows=follows)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +77,74 @@ def test_single_lines_are_cut_only_where_the_mail_is_answered() -> None:
     assert cut("> Bring the blue folder today", answers=True) == "> Bring the blue folder today"
 
 
+AGREED = """\
+Hello Jan,
+We agreed on the price of 8,400 for the website and the logo, to be paid in two parts by the end of May.
+Thank you
+Eva"""
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        "> We agreed on the price of",
+        "> We agreed on the",
+        "> We agreed on...",
+        "> We agreed on the price o",  # shortened in the middle of a word
+        "> We agreed on the pri…",
+        "> We agreed on the price of 8,400 for the web...",
+        "> [...] the logo, to be [...]",
+        "> ...bsite and the logo",
+        "> ... be paid in two pa...",
+        "> end of May.",
+        "> We agreed on the pri\n> ce of 8,400 for the",  # wrapped in the middle of a word
+        "> We agreed on the price\n>\n> to be paid in\n>\n> the end of May",
+        "> > We agreed on the",
+        "We agreed on the price [...]",
+        "On Mon, 6 Jan 2025 at 08:40, Eva Novak <eva@host.example> wrote:\n> We agreed on...",
+    ],
+)
+def test_a_piece_of_a_line_is_cut_where_the_mail_is_followed(quotation: str) -> None:
+    assert cut(quotation, AGREED, follows=True) == ""
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        "> Thank you",
+        "> the website",  # two words are anybody's
+        "> I think that we agreed on the price...",
+        "> We agreed on the price, did we?",
+        "> We agreed on the price yesterday",
+        "> We agreed on the weather...",
+        "> We agreed on a date",
+        "> Bring the logo, to be safe",
+        "> ...website and the car",
+    ],
+)
+def test_what_only_begins_alike_stays(quotation: str) -> None:
+    assert cut(quotation, AGREED, follows=True) == quotation
+
+
+def test_a_piece_is_cut_only_where_something_tells_whose_it_is() -> None:
+    piece = "> We agreed on the price"
+    assert cut(piece, AGREED) == piece
+    whole = "> to be paid in two parts by the end of May"
+    assert cut(f"{piece}\n> Yes.\n{whole}", AGREED) == "> Yes."
+
+
+def test_what_is_written_between_the_lines_of_a_quotation_does_not_hide_them() -> None:
+    quotation = ">> We agreed\n> no\n>> on the\n> yes, sure\n>> price of\n> but\n>> 8,400 for\n"
+    assert cut(quotation, AGREED, follows=True).splitlines() == ["> no", "> yes, sure", "> but"]
+
+
+def test_of_a_text_that_is_long_the_beginning_is_known_in_pieces_too() -> None:
+    mail = " ".join(f"word{number}" for number in range(1_100))
+    assert cut("> word990 word991 word992...", mail, follows=True) == ""
+    assert cut("> word1090 word1091 word1092...", mail, follows=True) != ""
+    assert cut("> word1090 word1091 word1092 word1093 word1094 word1095...", mail) == ""
+
+
 @pytest.mark.parametrize("said", ["[Eva: no, NOT me!]", "(really?)", "<b>why</b>", "no"])
 def test_what_others_write_into_a_line_stays(said: str) -> None:
     mail = "The dentist wants nine thousand crowns each from all and the rest we pay in May."
@@ -108,15 +175,15 @@ def test_no_run_of_a_forgotten_mail_is_left_however_it_is_wrapped(
 ) -> None:
     mail = " ".join(words)
     quotation = other + "\n" + "".join(word + gap for word, gap in zip(words, gaps, strict=False)) + "\n" + other
-    keyed = quotations.Words(KEYS.id_hash)
-    forgotten = quotations.unpacked([quotations.packed(quotations.runs_of(keyed.of(mail)))])
+    keyed = hashes.Words(KEYS.id_hash)
+    forgotten = hashes.unpacked([hashes.packed(hashes.runs_of(keyed.of(mail)))])
     left = quotations.cut(quotation, forgotten, keyed, answers=False)
-    assert not quotations.holds(left, forgotten, keyed)
+    assert not hashes.holds(left, forgotten, keyed)
     assert re.findall("[xyz]+", left) == re.findall("[xyz]+", other) * 2
 
 
 def test_a_record_keeps_its_own_words_and_the_numbers_that_stand_there() -> None:
-    words = quotations.Words(KEYS.id_hash)
+    words = hashes.Words(KEYS.id_hash)
     mail = "Pay invoice INV-1187 by Friday, and please tell nobody of it."
     record = Record(
         "r",
@@ -127,7 +194,7 @@ def test_a_record_keeps_its_own_words_and_the_numbers_that_stand_there() -> None
             "apart": {"quoted": f"> {mail}", "signature": "Jan", "forwarded": mail, "forward_headers": "From: Eva"},
         },
     )
-    forgotten = quotations.unpacked([quotations.packed(quotations.runs_of(words.of(mail)))])
+    forgotten = hashes.unpacked([hashes.packed(hashes.runs_of(words.of(mail)))])
     assert quotations.leave_out(record, forgotten, words, answers=False)
     assert record.text == "I paid order 55512 today."
     assert record.numbers == ["55512"]
@@ -136,8 +203,8 @@ def test_a_record_keeps_its_own_words_and_the_numbers_that_stand_there() -> None
 
 
 def test_what_other_sources_call_apart_is_left_alone() -> None:
-    words = quotations.Words(KEYS.id_hash)
-    forgotten = quotations.unpacked([quotations.packed(quotations.runs_of(words.of(SECRET)))])
+    words = hashes.Words(KEYS.id_hash)
+    forgotten = hashes.unpacked([hashes.packed(hashes.runs_of(words.of(SECRET)))])
     for apart in ("yes", ["quoted"], {"quoted": 3}):
         record = Record("r", extra={"apart": apart})
         assert not quotations.leave_out(record, forgotten, words, answers=True)

@@ -1,5 +1,7 @@
 """The search finds a value however it is stored, and nothing that is not there."""
 
+import base64
+import gzip
 import json
 import re
 import sqlite3
@@ -116,3 +118,24 @@ def test_what_cannot_be_read_is_named_and_its_bytes_are_searched(tmp_path: Path)
     found = traces.search(tmp_path, [VALUE])
     assert found.holding == {"bad.parquet": 1}
     assert found.unread == ["bad.parquet (ArrowInvalid)"]
+
+
+def test_bytes_of_a_mail_are_searched_with_its_encodings_undone_and_what_is_packed_is_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "private" / "raw" / "mail" / "unit"
+    folder.mkdir(parents=True)
+    (folder / "a.1").write_bytes(b"Subject: x\n\n" + base64.encodebytes((FILLER + VALUE).encode()))
+    (folder / "b.2").write_bytes(b"Subject: y\n\n" + base64.encodebytes(gzip.compress(VALUE.encode(), mtime=0) * 3))
+    found = traces.search(tmp_path, [VALUE])
+    assert found.holding == {"private/raw/mail/unit/a.1": 1}
+    assert found.packed == 1
+
+
+def test_words_are_looked_for_in_journals_and_transcripts_too(tmp_path: Path) -> None:
+    for name in ("links.jsonl", "call.vtt"):
+        (tmp_path / name).write_text("Ota came")
+    assert set(traces.search(tmp_path, [], ["Ota"]).holding) == {"links.jsonl", "call.vtt"}
+
+
+def test_strings_of_a_dictionary_are_read(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": pa.array([VALUE, VALUE]).dictionary_encode()}), tmp_path / "a", compression="zstd")
+    assert VALUE.encode() in b"".join(traces.texts(tmp_path / "a"))

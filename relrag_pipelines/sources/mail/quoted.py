@@ -137,14 +137,18 @@ def _is_gap(lines: Sequence[_Line], kinds: Sequence[Kind], begin: int, end: int)
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """The lines; empty ones in a row are one."""
+    """The lines; empty ones in a row are one. `>>> ` is a prompt unless it follows a quotation in a quotation."""
+    before = 0
     for found in _LINE.finditer(text):
         start, end = found.span()
         raw = text[start : min(end, start + LONGEST_MARK)]
-        mark = None if raw.startswith((">From ", ">>> ")) else _QUOTE.match(raw)
+        prompt = raw.startswith(">From ") or (raw.startswith(">>> ") and before < 2)
+        mark = None if prompt else _QUOTE.match(raw)
         bare = raw[mark.end() :] if mark else raw
         bare = (bare if bare.isascii() and "\t" not in bare else bare.translate(_PLAIN)).strip().lower()
-        yield _Line(start, end, mark[1].count(">") if mark else 0, raw, bare)
+        depth = mark[1].count(">") if mark else 0
+        before = depth if bare else before
+        yield _Line(start, end, depth, raw, bare)
 
 
 def _history(lines: Sequence[_Line], forward: bool) -> list[Kind]:

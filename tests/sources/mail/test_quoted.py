@@ -293,3 +293,10 @@ HOSTILE = {
 def test_hostile_lines_cost_time_in_proportion(name: str) -> None:
     piece = HOSTILE[name]
     assert cost.exponent(split, lambda size: piece * (size // len(piece)), 1_000_000) < cost.LINEAR
+
+
+def test_three_marks_are_a_prompt_unless_they_follow_a_quotation_in_a_quotation() -> None:
+    assert parts("Yes.\n> No?\n>> Perhaps.\n>>> Never.\n>>> At all.")[1:] == [
+        ("quoted", "> No?\n>> Perhaps.\n>>> Never.\n>>> At all.")
+    ]
+    assert parts("> Run this:\n>>> print(1)")[1] == ("fresh", ">>> print(1)")
