@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores import daemon
 
 HOST = "127.0.0.1"
 _LOOK_SECONDS = 0.5
@@ -44,8 +46,15 @@ def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False,
         print("warning: it has no login, and whoever reaches this address can start runs")
     print(f"Dagster UI: http://{host}:{port}{' (read-only)' if read_only else ''}; stop it with Ctrl-C")
     print(f"What it and its runs say goes to {log}", flush=True)
+    # held by what can start a queued run, for as long as it lives
+    held = nullcontext() if read_only else daemon.alive(settings.home_path)
     with log.open("wb") as out:
-        started = [subprocess.Popen(command, env=environment, stdout=out, stderr=out) for command in commands]
+        with held as file:
+            kept = () if file is None else (file,)
+            started = [
+                subprocess.Popen(command, env=environment, stdout=out, stderr=out, pass_fds=kept)
+                for command in commands
+            ]
         return _until_interrupted(started)
 
 
