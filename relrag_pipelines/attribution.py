@@ -56,13 +56,15 @@ def _span(months: Iterable[str]) -> str:
 def executor(workspace: Workspace) -> dg.ExecutorDefinition:
     """Dagster's executor in one process, which also gives every run its tags."""
 
-    @dg.executor(name="in_process", config_schema=dg.in_process_executor.config_schema)
-    def _executor(context: dg.InitExecutorContext) -> dg.Executor:
-        create = dg.in_process_executor.executor_creation_fn
-        assert create
-        return _Attributed(workspace, create(context))
-
-    return _executor
+    usual = dg.in_process_executor
+    create = usual.executor_creation_fn
+    assert create
+    return dg.ExecutorDefinition(
+        name=usual.name,
+        config_schema=usual.config_schema.as_field(),
+        executor_creation_fn=lambda context: _Attributed(workspace, create(context)),
+        description=usual.description,
+    )
 
 
 class _Attributed(dg.Executor):

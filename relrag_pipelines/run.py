@@ -39,7 +39,7 @@ _EMBEDDED_AT_ONCE = 1_000
 _EVENTS = "history/event_log.db"
 """under DAGSTER_HOME"""
 _POSTGRES_URL = "DAGSTER_POSTGRES_URL"
-_LOCATION = RemoteRepositoryOrigin(
+LOCATION = RemoteRepositoryOrigin(
     ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=definitions.__name__)),
     SINGLETON_REPOSITORY_NAME,
 )
@@ -241,7 +241,7 @@ class _Session:
             run_config={**_QUIET, **(config or {})},
             tags={**told, attribution.USER: attribution.COMMAND_LINE, orphans.PROCESS: str(os.getpid())},
             asset_selection=set(keys),
-            remote_job_origin=_LOCATION.get_job_origin(name),
+            remote_job_origin=LOCATION.get_job_origin(name),
         )
         result = execute_run(InMemoryJob(job), run, self._instance)
         self.outcome.runs += 1
