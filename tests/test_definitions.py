@@ -218,6 +218,14 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
     schedule = repository(config).get_schedule_def("nightly")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 3 * * *", "Europe/Prague")
     assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING
+    with dg.build_schedule_context(repository_def=repository(config)) as context:
+        (wanted,) = schedule.evaluate_tick(context).run_requests or []
+    assert [key.to_user_string() for key in wanted.asset_selection or []] == [
+        "chat/export",
+        "papers/export",
+        "notes/export",
+    ]
+    assert wanted.tags["relrag/launched_by"] == "schedule"
 
 
 def test_no_dagster_instance_sends_telemetry() -> None:
