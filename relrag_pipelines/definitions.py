@@ -14,11 +14,13 @@ from typing import Any
 
 import dagster as dg
 
+from relrag_pipelines import attribution
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets.publishing import publishing_assets, publishing_checks
 from relrag_pipelines.assets.sealed import sealed
 from relrag_pipelines.assets.sources import manifest_true, no_unredacted_value, source_assets
+from relrag_pipelines.attribution import partition_range
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import STAGES
 from relrag_pipelines.stores import lock
@@ -37,13 +39,20 @@ PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 def build_defs(workspace: Workspace) -> dg.Definitions:
     """All definitions of one archive."""
-    settings, sources = workspace.settings, workspace.settings.sources
+    sources = workspace.settings.sources
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
-    export = dg.define_asset_job("export", exports, description="Read what has changed in the sources.")
-    remake = dg.define_asset_job("months", months, description="Make months again, from redaction to edges.")
-    publishing = dg.AssetSelection.assets(*PUBLISHING)
-    publish = dg.define_asset_job("publish", publishing, description="Publish a generation.")
+    sync = dg.define_asset_job(
+        "sync", exports | months, description="Reads what has changed in the sources, and makes the months it touches."
+    )
+    backfill = dg.define_asset_job(
+        "backfill", months, description="Makes months again, from redaction to edges, whether or not they are stale."
+    )
+    publish = dg.define_asset_job(
+        "publish",
+        dg.AssetSelection.assets(*PUBLISHING),
+        description="Publishes a generation of what all sources hold, which is what queries then read.",
+    )
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
@@ -53,10 +62,10 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
             *publishing_checks(workspace),
         ],
-        jobs=[export, remake, publish] if sources else [],
-        schedules=[_nightly(settings, export)] if sources else [],
-        sensors=[_source_folders(workspace, export), _follow_up(workspace, [remake, publish])] if sources else [],
-        executor=dg.in_process_executor,
+        jobs=[sync, backfill, publish] if sources else [publish],
+        schedules=[_nightly(workspace, sync)] if sources else [],
+        sensors=[_source_folders(workspace, sync), _follow_up(workspace, [sync, publish])] if sources else [],
+        executor=attribution.executor(workspace),
     )
 
 
@@ -65,22 +74,30 @@ def _checks(workspace: Workspace, name: str) -> list[dg.AssetChecksDefinition]:
     return [no_unredacted_value(workspace, source), manifest_true(workspace, source)]
 
 
-def _nightly(settings: Settings, export: UnresolvedJob) -> dg.ScheduleDefinition:
+def _nightly(workspace: Workspace, sync: UnresolvedJob) -> dg.ScheduleDefinition:
+    settings = workspace.settings
     hour, minute = settings.nightly.split(":")
-    return dg.ScheduleDefinition(
+
+    @dg.schedule(
         name="nightly",
-        job=export,
+        job=sync,
         cron_schedule=f"{int(minute)} {int(hour)} * * *",
         execution_timezone=settings.timezone,
         description="Reads every source once a night; the follow-up sensor does the rest.",
         default_status=dg.DefaultScheduleStatus.RUNNING,
     )
+    def _schedule() -> dg.RunRequest:
+        keys = [dg.AssetKey([source.name, "export"]) for source in settings.sources]
+        tags = attribution.described(workspace, keys, {}, attribution.SCHEDULE)
+        return dg.RunRequest(asset_selection=keys, tags=tags)
+
+    return _schedule
 
 
-def _source_folders(workspace: Workspace, export: UnresolvedJob) -> dg.SensorDefinition:
+def _source_folders(workspace: Workspace, sync: UnresolvedJob) -> dg.SensorDefinition:
     @dg.sensor(
         name="source_folders",
-        job=export,
+        job=sync,
         minimum_interval_seconds=workspace.settings.sensor_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Starts the export of a source when its files have changed.",
@@ -123,7 +140,9 @@ def changed_sources(workspace: Workspace) -> Requests:
             units = [(unit.path, unit.mtime_ns, unit.around) for unit in changed]
             state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
-            yield dg.RunRequest(run_key=key, asset_selection=[dg.AssetKey([one.source, "export"])])
+            keys = [dg.AssetKey([one.source, "export"])]
+            tags = attribution.described(workspace, keys, {}, attribution.SENSOR)
+            yield dg.RunRequest(run_key=key, asset_selection=keys, tags=tags)
 
 
 def follow_up(workspace: Workspace) -> Requests:
@@ -133,24 +152,21 @@ def follow_up(workspace: Workspace) -> Requests:
     wanted = plans.wanted_inputs(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
     todo = plans.awaited(workspace, plans.current(workspace))
     for first, last, stages in todo.runs():
+        keys = [dg.AssetKey([source, stage]) for source, stage in stages]
         yield dg.RunRequest(
             run_key=f"{first}:{last}:{stamp_hash([stages, wanted])}",
-            job_name="months",
-            asset_selection=[dg.AssetKey([source, stage]) for source, stage in stages],
-            tags=partition_range(first, last),
+            job_name="sync",
+            asset_selection=keys,
+            tags=attribution.described(workspace, keys, partition_range(first, last), attribution.SENSOR),
         )
     if todo.stale:
         return
     if todo.outdated:
-        yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish")
+        tags = attribution.described(workspace, [], {}, attribution.SENSOR)
+        yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish", tags=tags)
     else:
         waiting = ", ".join(one.source for one in todo.exports)
         yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else "everything is up to date")
-
-
-def partition_range(first: str, last: str) -> dict[str, str]:
-    """Tags of a run over all months from first to last."""
-    return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
 
 
 def _settings() -> Settings:

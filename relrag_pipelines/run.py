@@ -7,7 +7,7 @@ schedule or a sensor launches.
 import importlib.util
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,14 +15,20 @@ from typing import Any
 
 import dagster as dg
 import sqlalchemy
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
+from dagster._core.execution.api import execute_run
+from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
-from relrag_pipelines import embedders
+from relrag_pipelines import attribution, definitions, embedders, orphans
 from relrag_pipelines import plan as plans
-from relrag_pipelines.definitions import PUBLISHING, build_defs, partition_range
+from relrag_pipelines.attribution import partition_range
+from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.plan import Plan
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import STAGES
-from relrag_pipelines.stores import generations, lake, lock, runs
+from relrag_pipelines.stores import generations, lake, lock
 from relrag_pipelines.stores.atomic import write_text
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.verify import dagster_yaml
@@ -32,9 +38,12 @@ _EMBEDDED_AT_ONCE = 1_000
 """records; the built-in model embeds 40 to 90 passages a second"""
 _EVENTS = "history/event_log.db"
 """under DAGSTER_HOME"""
-_PROCESS = "relrag/process"
 _POSTGRES_URL = "DAGSTER_POSTGRES_URL"
-_UNFINISHED = [dg.DagsterRunStatus(status) for status in runs.UNFINISHED]
+LOCATION = RemoteRepositoryOrigin(
+    ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=definitions.__name__)),
+    SINGLETON_REPOSITORY_NAME,
+)
+"""The code location that `relrag ui` loads. The timeline and the pages of jobs leave out runs of no location"""
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -142,7 +151,7 @@ def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance
 def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> Outcome:
     """Does what the plan says: exports, then the months that they make stale, then a new generation."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
-        _fail_orphans(shared)
+        orphans.end(shared, workspace.home)
         session = _Session(workspace, shared)
         sources = [one.source for one in todo.exports]
         if full:
@@ -152,7 +161,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
         if sources:
             asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
             config = {"ops": {f"{source}__export": asked for source in sources}}
-            session.materialize([dg.AssetKey([source, "export"]) for source in sources], config=config)
+            session.materialize("sync", [dg.AssetKey([source, "export"]) for source in sources], config=config)
         return _follow_up(workspace, session)
 
 
@@ -160,17 +169,17 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcom
     """Makes all stages of a source's months from first to last again, then publishes if anything changed."""
     workspace.settings.source(source)
     with lock.writing(workspace.home, "relrag backfill"), _instance(workspace) as shared:
-        _fail_orphans(shared)
+        orphans.end(shared, workspace.home)
         session = _Session(workspace, shared)
         keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
-        session.materialize(keys, tags=partition_range(first, last))
+        session.materialize("backfill", keys, tags=partition_range(first, last))
         return _follow_up(workspace, session)
 
 
 def follow_up(workspace: Workspace) -> Outcome:
     """Makes the months that are stale and publishes, without reading any source."""
     with lock.writing(workspace.home, "relrag"), _instance(workspace) as shared:
-        _fail_orphans(shared)
+        orphans.end(shared, workspace.home)
         return _follow_up(workspace, _Session(workspace, shared))
 
 
@@ -178,12 +187,12 @@ def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
     if _embeds_long(workspace):
         _make(session, plans.current(workspace).without("embeddings"))
         if not plans.current(workspace).without("embeddings").stale:
-            session.materialize([dg.AssetKey(name) for name in PUBLISHING])
+            session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
             _announce(workspace)
     _make(session, plans.current(workspace))
     todo = plans.awaited(workspace, plans.current(workspace))
     if todo.outdated and not todo.stale:
-        session.materialize([dg.AssetKey(name) for name in PUBLISHING])
+        session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     return session.outcome
 
@@ -197,7 +206,8 @@ def _announce(workspace: Workspace) -> None:
 
 def _make(session: "_Session", todo: Plan) -> None:
     for first, last, stages in todo.runs():
-        session.materialize([dg.AssetKey([*stage]) for stage in stages], tags=partition_range(first, last))
+        keys = [dg.AssetKey([*stage]) for stage in stages]
+        session.materialize("sync", keys, tags=partition_range(first, last))
 
 
 def _embeds_long(workspace: Workspace) -> bool:
@@ -212,23 +222,28 @@ class _Session:
     """Runs on one instance, one after another."""
 
     def __init__(self, workspace: Workspace, shared: dg.DagsterInstance) -> None:
-        defs = build_defs(workspace)
-        self._assets: Sequence[Any] = [*(defs.assets or []), *(defs.asset_checks or [])]
-        self._instance = shared
+        self._workspace, self._instance = workspace, shared
+        self._defs = build_defs(workspace)
         self.outcome = Outcome()
 
     def materialize(
-        self, keys: list[dg.AssetKey], tags: dict[str, str] | None = None, config: dict[str, Any] | None = None
+        self,
+        name: str,
+        keys: list[dg.AssetKey],
+        tags: dict[str, str] | None = None,
+        config: dict[str, Any] | None = None,
     ) -> None:
-        selection = dg.AssetSelection.assets(*keys)
-        result = dg.materialize(
-            self._assets,
-            instance=self._instance,
-            selection=selection,
-            tags={**(tags or {}), _PROCESS: str(os.getpid())},
+        """Runs the job of that name on these of its assets, as a run of the code location that the UI shows."""
+        job = self._defs.resolve_job_def(name)
+        told = attribution.described(self._workspace, keys, tags or {}, attribution.COMMAND_LINE)
+        run = self._instance.create_run_for_job(
+            job,
             run_config={**_QUIET, **(config or {})},
-            raise_on_error=False,
+            tags={**told, attribution.USER: attribution.COMMAND_LINE, orphans.PROCESS: str(os.getpid())},
+            asset_selection=set(keys),
+            remote_job_origin=LOCATION.get_job_origin(name),
         )
+        result = execute_run(InMemoryJob(job), run, self._instance)
         self.outcome.runs += 1
         for event in result.get_step_failure_events():
             error = event.step_failure_data.error
@@ -240,38 +255,7 @@ class _Session:
                 self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name}{why}")
 
 
-def fail_orphans(workspace: Workspace) -> None:
-    """Marks runs as failed that a killed process left; for a sync that has nothing else to do."""
+def end_orphans(workspace: Workspace) -> None:
+    """Ends runs that nobody works on any more; for a sync that has nothing else to do."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
-        _fail_orphans(shared)
-
-
-def _fail_orphans(shared: dg.DagsterInstance) -> None:
-    """Marks runs as failed whose process is gone.
-
-    A sync holds the writer's lock as long as its runs go on, and now this process holds it: none of them does. A run
-    that the UI or the schedule launched may be waiting for the lock, and names its process in its events.
-    """
-    for run in shared.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
-        if _PROCESS in run.tags or _ended(shared, run.run_id):
-            shared.report_run_failed(run, "its process ended before the run did")
-
-
-def _ended(shared: dg.DagsterInstance, run_id: str) -> bool:
-    """Whether the process that a run names is gone; one that has not named any may still be starting."""
-    named = [
-        data.metadata["pid"].value
-        for entry in shared.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT)
-        if entry.dagster_event and (data := entry.dagster_event.engine_event_data) and "pid" in data.metadata
-    ]
-    return bool(named) and not any(_alive(int(str(process))) for process in named)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        orphans.end(shared, workspace.home)

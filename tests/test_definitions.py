@@ -167,7 +167,7 @@ def test_the_follow_up_sensor_asks_for_stale_months_and_then_for_a_generation(co
     archive.configure(config.parent, "chunk_tokens = 64")
     stale = archive.workspace(config)
     asked = [one for one in follow_up(stale) if isinstance(one, dg.RunRequest) and one.tags]
-    assert (asked[0].job_name, asked[0].tags["dagster/asset_partition_range_start"]) == ("months", "2023-12")
+    assert (asked[0].job_name, asked[0].tags["dagster/asset_partition_range_start"]) == ("sync", "2023-12")
 
     archive.configure(config.parent)
     shutil.rmtree(workspace.home / "published")
@@ -186,14 +186,14 @@ def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
     broken = Mock(side_effect=EmbeddingError("out of order"))
     with monkeypatch.context() as patch:
         patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", broken)
-        assert tick(config) == ["months"]
+        assert tick(config) == ["sync"]
         assert not broken.called
         assert tick(config) == ["publish"]
         assert generations.published(workspace.home)["embedder"] == ""
-        assert tick(config) == ["months"]
+        assert tick(config) == ["sync"]
         assert broken.called
     assert generations.current_number(workspace.home) == 1
-    assert [tick(config), tick(config)] == [["months"], ["publish"]]
+    assert [tick(config), tick(config)] == [["sync"], ["publish"]]
     assert generations.published(workspace.home)["embedder"] == "all-MiniLM-L6-v2:8199be6f"
     assert tick(config) == []
     assert plans.current(workspace).empty
@@ -218,6 +218,14 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
     schedule = repository(config).get_schedule_def("nightly")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 3 * * *", "Europe/Prague")
     assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING
+    with dg.build_schedule_context(repository_def=repository(config)) as context:
+        (wanted,) = schedule.evaluate_tick(context).run_requests or []
+    assert [key.to_user_string() for key in wanted.asset_selection or []] == [
+        "chat/export",
+        "papers/export",
+        "notes/export",
+    ]
+    assert wanted.tags["relrag/launched_by"] == "schedule"
 
 
 def test_no_dagster_instance_sends_telemetry() -> None:

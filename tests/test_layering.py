@@ -13,7 +13,9 @@ PACKAGES = ("relrag_pipelines", "relrag_query")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
 DAGSTER_SHELLS = (
     "relrag_pipelines/assets/",
+    "relrag_pipelines/attribution.py",
     "relrag_pipelines/definitions.py",
+    "relrag_pipelines/orphans.py",
     "relrag_pipelines/run.py",
     "relrag_pipelines/ui/server.py",
 )

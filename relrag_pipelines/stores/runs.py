@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-UNFINISHED = ("NOT_STARTED", "STARTING", "STARTED", "CANCELING")
-"""what a run is shown as until it ends; a queued one has no process yet"""
+UNFINISHED = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED", "CANCELING")
+"""what a run is shown as until it ends"""
 
 
 def database(home: Path) -> Path:

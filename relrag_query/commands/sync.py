@@ -51,7 +51,7 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.current(workspace)
         if todo.empty and not full:
-            _fail_orphans(workspace)
+            _end_orphans(workspace)
             print(
                 f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date{_as_seen(todo)}."
             )
@@ -99,16 +99,16 @@ def _need(workspace: Workspace) -> str:
     )
 
 
-def _fail_orphans(workspace: Workspace) -> None:
-    """Lets Dagster show no run as going on that a killed process left behind."""
+def _end_orphans(workspace: Workspace) -> None:
+    """Lets Dagster show no run as queued or going on that nobody works on any more."""
     try:
         left = runs.unfinished(workspace.home)
     except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
         return
     if left:
-        from relrag_pipelines.run import fail_orphans
+        from relrag_pipelines.run import end_orphans
 
-        fail_orphans(workspace)
+        end_orphans(workspace)
 
 
 @contextmanager

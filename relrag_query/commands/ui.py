@@ -9,10 +9,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores import daemon
 from relrag_pipelines.ui import login as logins
 
 HOST = "127.0.0.1"
@@ -51,8 +53,8 @@ def ui(
     reached = ["--host", host, "--port", str(port), "--public-url", settings.ui_public_url]
     web = [sys.executable, "-m", "relrag_pipelines.ui.server", *reached]
     # the console script of the environment that runs this command, whatever PATH says
-    daemon = [str(Path(sys.executable).with_name("dagster-daemon")), "run", *module, "--log-level", "warning"]
-    commands = [[*web, "--read-only"]] if read_only else [web, daemon]
+    runner = [str(Path(sys.executable).with_name("dagster-daemon")), "run", *module, "--log-level", "warning"]
+    commands = [[*web, "--read-only"]] if read_only else [web, runner]
     log = folder / "ui.log"
     if host not in _THIS_MACHINE and not settings.ui_public_url.startswith("https:"):
         print(
@@ -60,10 +62,17 @@ def ui(
         )
     print(f"What it and its runs say goes to {log}; stop it with Ctrl-C", flush=True)
     tell = _teller(folder, port, read_only)
+    # held by what can start a queued run, for as long as it lives
+    held = nullcontext() if read_only else daemon.alive(settings.home_path)
     # the processes that load the definitions listen on Unix sockets in a folder that nobody else can open
     with tempfile.TemporaryDirectory(prefix="relrag-") as sockets, log.open("wb") as out:
         environment["TMPDIR"] = sockets
-        started = [subprocess.Popen(command, env=environment, stdout=out, stderr=out) for command in commands]
+        with held as file:
+            kept = () if file is None else (file,)
+            started = [
+                subprocess.Popen(command, env=environment, stdout=out, stderr=out, pass_fds=kept)
+                for command in commands
+            ]
         return _until_interrupted(started, tell)
 
 

@@ -57,6 +57,8 @@ def main() -> None:
         assert from_ui == from_command, (from_ui, from_command)
         print(f"seen: UI and command line made the same {len(from_ui)} months, with equal hashes")
         wait("the schedule fired", lambda: bool(ticks(home, "nightly")))
+        everyone = {"command line", "schedule", "sensor", "UI"}
+        wait("every run says what it is about and who launched it", lambda: launchers(home) == everyone)
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
@@ -111,6 +113,14 @@ def ticks(home: Path, name: str) -> list[str]:
             for tick in shared.get_ticks(state.instigator_origin_id, state.selector_id)
             if tick.status.value == "SUCCESS"
         ]
+
+
+def launchers(home: Path) -> set[str]:
+    """Who launched the runs that succeeded, which name their sources and months too."""
+    with instance(home) as shared:
+        tags = [run.tags for run in shared.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS]))]
+    assert all({"relrag/source", "relrag/months"} <= one.keys() for one in tags), tags
+    return {one["relrag/launched_by"] for one in tags}
 
 
 def wait(what: str, until: Callable[[], bool], seconds: float = 400) -> None:
