@@ -56,7 +56,7 @@ PARTS = (
     Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
     Part(r"published/(\d+/.+|current)", "published generations", "private"),
     Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
-    Part(r"dagster/.+", "runs and events; no text of the archive", "history"),
+    Part(r"dagster/(?!ui-\d+\.json$|daemon\.lock$).+", "runs and events; no text of the archive", "history"),
 )
 
 
