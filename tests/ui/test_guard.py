@@ -22,7 +22,7 @@ from relrag_pipelines.ui.server import SERVED, Webserver
 KEY = b"k" * 32
 OURS = "http://127.0.0.1:3000"
 PUBLIC = "https://relrag.example.org"
-COOKIE = {"cookie": f"relrag-ui-3000={ticket(KEY, 'session', 60)}"}
+COOKIE = {"cookie": f"relrag-ui-3000={ticket(KEY, 'session', 86_400)}"}
 JSON = {"content-type": "application/json"}
 LOGGED_IN = {**COOKIE, **JSON, "origin": OURS, "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}
 NAVIGATION = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -68,10 +68,10 @@ def test_a_query_of_our_own_page_is_answered(client: TestClient) -> None:
         ({"cookie": ""}, 401),
         ({"cookie": "relrag-ui-3000=1"}, 401),
         ({"cookie": "relrag-ui-3000=é"}, 401),
-        ({"cookie": f"relrag-ui-3000={ticket(b'other', 'session', 60)}"}, 401),
+        ({"cookie": f"relrag-ui-3000={ticket(b'other', 'session', 86_400)}"}, 401),
         ({"cookie": f"relrag-ui-3000={ticket(KEY, 'session', -1)}"}, 401),
-        ({"cookie": f"relrag-ui-3000={ticket(KEY, 'link', 60)}"}, 401),  # a link that was never opened
-        ({"cookie": f"relrag-ui-3001={ticket(KEY, 'session', 60)}"}, 401),  # of a server on another port
+        ({"cookie": f"relrag-ui-3000={ticket(KEY, 'link', 86_400)}"}, 401),  # a link that was never opened
+        ({"cookie": f"relrag-ui-3001={ticket(KEY, 'session', 86_400)}"}, 401),  # of a server on another port
         ({"host": "localhost:3000", "origin": "http://localhost:3000"}, 200),
         ({"host": "LOCALHOST:3000", "origin": "http://localhost:3000"}, 200),
         ({"host": "[::1]:3000", "origin": "http://[::1]:3000"}, 200),
