@@ -11,6 +11,7 @@ from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores import access
 
 HOST = "127.0.0.1"
 _LOOK_SECONDS = 0.5
@@ -33,6 +34,7 @@ def ui(config: Path | None = None, *, port: int = 3000, read_only: bool = False,
         "RELRAG_CONFIG": str(path),
     }
     module = ["-m", "relrag_pipelines.definitions"]
+    access.close(settings.home_path)
     # console scripts of the environment that runs this command, whatever PATH says
     scripts = Path(sys.executable).parent
     web = [str(scripts / "dagster-webserver"), *module, "--host", host, "--port", str(port), *_QUIET]
