@@ -7,7 +7,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs proofs-ui fuzz mailbox canaries crash home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs proofs-ui fuzz mailbox canaries privacy crash home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -84,6 +84,9 @@ mailbox: $(STAMP) ## Show that memory does not grow with a mailbox (SIZES="400 1
 
 canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte (a minute)
 	@$(BIN)/python -m tests.proofs.canaries
+
+privacy: $(STAMP) ## Show that sync, ask, the UI and its runs reach no other machine (Linux; minutes)
+	@$(BIN)/python -m tests.proofs.privacy
 
 crash: $(STAMP) ## Kill syncs, fill the disk, read and write at once: nothing is lost (half an hour)
 	@$(BIN)/python -m tests.proofs.readers

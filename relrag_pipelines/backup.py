@@ -18,7 +18,7 @@ from typing import Any
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.stores import atomic, expected, generations, inventory, lock, retired, seal
+from relrag_pipelines.stores import access, atomic, expected, generations, inventory, lock, retired, seal
 from relrag_pipelines.stores.atomic import make_private, replacing, sync_file, sync_folder, write_text
 from relrag_pipelines.stores.holes import copy_file
 from relrag_pipelines.stores.seal import file_hash
@@ -143,7 +143,7 @@ def restore(
         if staged:
             _swap(staged, home)
         make_private(folder)
-        with replacing(config) as beside:
+        with access.as_usual(), replacing(config, private=False) as beside:
             shutil.copyfile(place / CONFIG_NAME, beside)
     return manifest, written
 

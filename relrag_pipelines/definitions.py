@@ -23,7 +23,7 @@ from relrag_pipelines.assets.sources import manifest_true, no_unredacted_value, 
 from relrag_pipelines.attribution import partition_range
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import STAGES
-from relrag_pipelines.stores import lock
+from relrag_pipelines.stores import access, lock
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 # BackfillPolicy is declared beta; a line of warning an asset hides what matters
@@ -177,4 +177,5 @@ def _settings() -> Settings:
 @dg.definitions
 def defs() -> dg.Definitions:
     """The archive of the relrag.toml in charge."""
+    access.owner_only()  # of a process of Dagster, which then writes the archive
     return build_defs(Workspace(_settings()))

@@ -23,6 +23,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple, TypeVar
 
+from relrag_pipelines.stores import access
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -144,6 +146,7 @@ def _begin() -> None:
 
     What a library prints could be text of the archive; an error travels to the process that asked.
     """
+    access.owner_only()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from relrag_pipelines.discreet import discreet, stay_discreet
+from relrag_pipelines.stores import access
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -294,6 +295,7 @@ def command() -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     stay_discreet()
+    access.owner_only()
     code: object = 0
     try:
         try:

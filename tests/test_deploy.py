@@ -59,6 +59,8 @@ def test_the_base_image_is_pinned_and_what_is_copied_exists() -> None:
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert set(copied) == allowed
     assert all((ROOT / name).exists() for name in copied)
+    environment = " ".join(lines)
+    assert all(f"{name}=1" in environment for name in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY"))
     assert any(line.startswith("USER ") and line != "USER root" for line in lines)
 
 

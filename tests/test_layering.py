@@ -21,6 +21,13 @@ DAGSTER_SHELLS = (
 )
 WRITERS = "relrag_pipelines.run"
 ASKS = "relrag_pipelines/assets/evaluation.py"
+REPORTERS = {"onnxruntime", "fastembed", "faster_whisper", "huggingface_hub", "hf_xet"}
+"""what sends reports of its use unless relrag_pipelines/__init__.py was there before it, or imports what does"""
+EVERYWHERE = MODULES + sorted(
+    path.relative_to(ROOT).as_posix()
+    for name in ("bench", "docs", "examples", "tests")
+    for path in (ROOT / name).rglob("*.py")
+)
 HEAVY = {"dagster", "pyarrow", "presidio_analyzer", "duckdb", "qdrant_edge", "rich", "numpy"}
 
 
@@ -65,6 +72,35 @@ def test_queries_reach_dagster_only_through_the_commands_that_write(module: str)
 def test_pipelines_know_nothing_of_queries(module: str) -> None:
     """But for the asset that asks what it has published, and imports it only then."""
     assert not [name for name in imported(module, at_top=module == ASKS) if name.startswith("relrag_query")]
+
+
+def test_what_reports_its_use_is_imported_by_one_package_only() -> None:
+    """A package runs its `__init__` before any module of it, and that of relrag_pipelines forbids the reports."""
+    importing = {
+        module
+        for module in EVERYWHERE
+        if not module.startswith("bench/peers/.venv/")
+        if {name.split(".")[0] for name in imported(module)} & REPORTERS
+    }
+    assert importing == {
+        "relrag_pipelines/embedders/fastembed.py",
+        "relrag_pipelines/embedders/minilm.py",
+        "relrag_pipelines/sources/call_recording/transcribe.py",
+    }
+
+
+@pytest.mark.parametrize("module", ["relrag_pipelines", "relrag_query.cli", "relrag_query.archive"])
+def test_a_variable_cannot_turn_reports_on(module: str) -> None:
+    """What is read is the environment of the process, which libraries in C ask."""
+    script = (
+        f"import ctypes, {module}; ask = ctypes.CDLL(None).getenv; ask.restype = ctypes.c_char_p; "
+        "print(ask(b'ORT_DISABLE_TELEMETRY'), ask(b'HF_HUB_DISABLE_TELEMETRY'))"
+    )
+    given = {"ORT_DISABLE_TELEMETRY": "0", "HF_HUB_DISABLE_TELEMETRY": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=given, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "b'1' b'1'\n"
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.forgetting import unread
-from relrag_pipelines.stores import atomic, retired, vectors
+from relrag_pipelines.stores import atomic, catalog, retired, vectors
 from relrag_pipelines.stores.holes import pieces
 
 LEAST_BYTES = 6
@@ -160,7 +160,7 @@ def _parquet(path: Path) -> Iterator[bytes]:
 
 
 def _duckdb(path: Path) -> Iterator[bytes]:
-    with duckdb.connect(str(path), read_only=True) as connection:
+    with catalog.connect(str(path), read_only=True) as connection:
         names = connection.execute("SELECT DISTINCT table_name FROM duckdb_columns() WHERE NOT internal").fetchall()
         for (name,) in names:
             for batch in connection.table(name).to_arrow_reader(_BATCH):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from relrag_pipelines.stores import access
 from relrag_pipelines.stores.failpoints import failpoint
 
 _HALF = ".atomicwrite"
@@ -26,13 +27,18 @@ def files(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Gives a path beside `path` to write to; on success it is synced and takes the place of `path`."""
+def replacing(path: Path, *, private: bool = True) -> Iterator[Path]:
+    """Gives a path beside `path` to write to; on success it is synced and takes the place of `path`.
+
+    It is for the owner only, whatever umask the program around us has, unless `private` says otherwise.
+    """
     make_private(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         failpoint("file.write", path)
         yield beside
+        if private:
+            access.close_one(beside)
         sync_file(beside)
         failpoint("file.rename", path)
         beside.replace(path)
@@ -49,9 +55,9 @@ def make_private(folder: Path) -> None:
         folder.mkdir(exist_ok=True, mode=0o700)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, private: bool = True) -> None:
     """Puts a small text file in place, whole or not at all."""
-    with replacing(path) as beside:
+    with replacing(path, private=private) as beside:
         beside.write_text(text, encoding="utf-8")
 
 

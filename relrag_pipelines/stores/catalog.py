@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -64,6 +65,12 @@ _EXTRA = {
 }
 """columns that stand in the catalog only"""
 
+_NOTHING_FETCHED = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+}
+"""what its wheel lacks, DuckDB would load from ~/.duckdb or fetch from extensions.duckdb.org"""
 _LESS, _LEAST = 10, 19
 """how much a thread is put back that gives way, and how far at most, in steps of nice(2)"""
 
@@ -111,7 +118,7 @@ def build(
     try:
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
-        with duckdb.connect(str(path), config={"temp_directory": str(spill)}) as connection:
+        with connect(str(path), temp_directory=str(spill)) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
             _prepare_links(connection, said, link_max_records)
             embedded = parts.get("embeddings", ())
@@ -133,9 +140,14 @@ def build(
         shutil.rmtree(spill, ignore_errors=True)
 
 
+def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
+    """DuckDB as it is used here: it fetches no extension, also where a query needs one that is not in its wheel."""
+    return duckdb.connect(database, read_only, config | _NOTHING_FETCHED)
+
+
 def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """A catalog and its base as one, read-only: a view for each table."""
-    connection = duckdb.connect(config={"threads": threads} if threads else {})
+    connection = connect(threads=threads) if threads else connect()
     try:
         _attach(connection, path, "catalog", "base")
     except BaseException:

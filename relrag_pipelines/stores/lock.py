@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from relrag_pipelines.stores import access
 from relrag_pipelines.stores.failpoints import failpoint
 
 _MOMENT_SECONDS = 0.2
@@ -59,6 +60,7 @@ def writing(home: Path, purpose: str, wait_seconds: float | None = None) -> Iter
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     failpoint("lock.open", path)
     with path.open("a+") as file:
+        access.close_one(path)
         _acquire(file.fileno(), path, wait_seconds)
         failpoint("lock.sign", path)
         file.truncate(0)

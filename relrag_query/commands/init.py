@@ -20,6 +20,7 @@ from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
 from relrag_pipelines.estimate import FIXED_BYTES, START_SECONDS, estimate, passage_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores import access
 from relrag_pipelines.stores.atomic import write_text
 from relrag_query.amounts import duration, number, size
 
@@ -162,8 +163,9 @@ def _write(config: Path, text: str) -> None:
             copy = next(name for name in _copies(config) if not name.exists())
             config.rename(copy)
             print(f"Kept the old one as {copy.name}.")
-        config.parent.mkdir(parents=True, exist_ok=True)
-        write_text(config, text)
+        with access.as_usual():
+            config.parent.mkdir(parents=True, exist_ok=True)
+            write_text(config, text, private=False)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SettingsError(f"{config} cannot be written ({reason}); name another place with --output") from None

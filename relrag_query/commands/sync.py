@@ -24,7 +24,7 @@ from relrag_pipelines.forgetting.marks import LIKE_FORGOTTEN
 from relrag_pipelines.plan import Plan, Stale
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
-from relrag_pipelines.stores import generations, lake, lock, retired, runs, units, vectors
+from relrag_pipelines.stores import access, generations, lake, lock, retired, runs, units, vectors
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import duration, size
 from relrag_query.progress import progress
@@ -45,6 +45,7 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     _need_sources(workspace)
     started = time.monotonic()
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
+        access.close(workspace.home)
         purge.resume(workspace)
         generations.sweep(workspace.home, workspace.settings.keep_generations)
         lake.sweep(workspace.home)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
-from relrag_pipelines.stores import daemon
+from relrag_pipelines.stores import access, daemon
 from relrag_pipelines.ui import login as logins
 
 HOST = "127.0.0.1"
@@ -50,6 +50,7 @@ def ui(
         "RELRAG_CONFIG": str(path),
     }
     module = ["-m", "relrag_pipelines.definitions"]
+    access.close(settings.home_path)
     reached = ["--host", host, "--port", str(port), "--public-url", settings.ui_public_url]
     web = [sys.executable, "-m", "relrag_pipelines.ui.server", *reached]
     # the console script of the environment that runs this command, whatever PATH says

@@ -226,7 +226,7 @@ def test_a_link_logs_in_once(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     "token",
-    ["", "1", "a.b.c", "é", ticket(b"other", "link", 60), ticket(KEY, "session", 60), ticket(KEY, "link", -1)],
+    ["", "1", "a.b.c", "é", ticket(b"other", "link", 86_400), ticket(KEY, "session", 86_400), ticket(KEY, "link", -1)],
 )
 def test_another_token_does_not(client: TestClient, token: str) -> None:
     answer = client.get("/login", params={"token": token})

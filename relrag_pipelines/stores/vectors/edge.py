@@ -46,6 +46,7 @@ from qdrant_edge import (
 )
 
 from relrag_pipelines.embedders.model import Vectors
+from relrag_pipelines.stores import access
 from relrag_pipelines.stores.failpoints import failpoint
 from relrag_pipelines.stores.holes import copy_with_holes
 from relrag_pipelines.stores.vectors.store import (
@@ -145,7 +146,7 @@ def open(path: Path) -> VectorStore:
     """The store in that folder, for reading."""
     if not (path / UNHASHED[0]).is_file():
         raise FileNotFoundError(f"{path} holds no vectors; `relrag sync` builds them")
-    return _EdgeStore(_load(path))
+    return _EdgeStore(_load(path), path)
 
 
 def payloads(path: Path) -> Iterator[dict[str, Any]]:
@@ -160,6 +161,7 @@ def payloads(path: Path) -> Iterator[dict[str, Any]]:
                 return
     finally:
         shard.close()
+        _close_to_others(path)
 
 
 def _load(path: Path) -> EdgeShard:
@@ -169,7 +171,9 @@ def _load(path: Path) -> EdgeShard:
     the temporary ones, with a configuration of its own and a link to the rest.
     """
     try:
-        return EdgeShard.load(str(path))
+        shard = EdgeShard.load(str(path))
+        _close_to_others(path)
+        return shard
     except Exception as error:  # the engine raises nothing else
         if f"os error {errno.ENOSPC}" not in str(error):
             raise
@@ -179,9 +183,19 @@ def _load(path: Path) -> EdgeShard:
         return EdgeShard.load(folder)
 
 
+def _close_to_others(path: Path) -> None:
+    """What the engine writes anew as it opens a store, and as it closes one.
+
+    The process may be that of another program, which has a umask of its own and imports this to read.
+    """
+    for written in (path / UNHASHED[0], *path.glob(f"{_SEGMENTS}/*/segment.json")):
+        access.close_one(written)
+
+
 class _EdgeStore:
-    def __init__(self, shard: EdgeShard) -> None:
+    def __init__(self, shard: EdgeShard, path: Path) -> None:
         self._shard = shard
+        self._path = path
         self._encoder = SparseEncoder()
 
     def search(self, query: str, limit: int, where: Where = ANYWHERE) -> list[Hit]:
@@ -208,6 +222,7 @@ class _EdgeStore:
 
     def close(self) -> None:
         self._shard.close()
+        _close_to_others(self._path)
 
 
 def _dense(dimension: int) -> EdgeVectorParams:

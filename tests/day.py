@@ -1,0 +1,102 @@
+"""What an owner does in a day, as processes: sync, ask, the UI with its daemon, forget.
+
+`python -m tests.day CONFIG` spends it on the archive of that relrag.toml; with `--runs` the UI's sensors also have a
+change made and published, by processes that they launch.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from relrag_pipelines.stores import generations
+from tests import archive
+
+_RELRAG = str(Path(sys.executable).with_name("relrag"))
+_PATIENCE_SECONDS = 300
+
+
+def main() -> None:
+    """Spends the day; ends with what failed."""
+    config, runs = Path(sys.argv[1]), "--runs" in sys.argv
+    relrag("sync", config=config)
+    relrag("ask", "Who has the key of the cabin?", config=config)
+    look_at_ui(config, runs=runs)
+    relrag("forget", "--before", "2024-01", "--yes", config=config)
+
+
+def look_at_ui(config: Path, *, runs: bool) -> None:
+    """Starts web server and daemon and waits until both, and the code location that they load, have done something."""
+    home, port = archive.home(config.parent), free_port()
+    before = generations.current_number(home) or 0
+    if runs:
+        with (config.parent / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as chat:
+            chat.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
+    server = subprocess.Popen([_RELRAG, "ui", "--port", str(port), "--config", str(config)])
+    try:
+        wait("the web server answers", lambda: bool(page(f"http://127.0.0.1:{port}/")))
+        if '"telemetryEnabled": false' not in page(f"http://127.0.0.1:{port}/"):
+            sys.exit("the UI would load a script that reports its use")
+        wait("the daemon has asked a sensor", lambda: ticks(home) > 0)
+        if runs:
+            wait("the sensors have published", lambda: (generations.current_number(home) or 0) > before)
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait()
+
+
+def relrag(*arguments: str, config: Path) -> None:
+    """Runs a command to its end."""
+    done = subprocess.run([_RELRAG, *arguments, "--config", str(config)])
+    if done.returncode:
+        sys.exit(f"relrag {arguments[0]} ended with {done.returncode}")
+
+
+def free_port() -> int:
+    """A port of this machine that nobody has."""
+    with socket.socket() as any_socket:
+        any_socket.bind(("127.0.0.1", 0))
+        return int(any_socket.getsockname()[1])
+
+
+def page(url: str) -> str:
+    """What is served there; empty while nothing is."""
+    try:
+        with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310  our own server
+            return str(answer.read().decode())
+    except OSError:
+        return ""
+
+
+def ticks(home: Path) -> int:
+    """How often sensors were asked, which the daemon does through the code location."""
+    place = home / "dagster" / "schedules" / "schedules.db"
+    if not place.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as opened:
+            return int(opened.execute("SELECT count(*) FROM job_ticks WHERE status != 'STARTED'").fetchone()[0])
+    except sqlite3.Error:  # being made
+        return 0
+
+
+def wait(what: str, until: Callable[[], bool]) -> None:
+    """Waits for something, not for ever, and says that it was seen."""
+    began = time.monotonic()
+    while not until():
+        if time.monotonic() - began > _PATIENCE_SECONDS:
+            sys.exit(f"not seen in {_PATIENCE_SECONDS} s: {what}")
+        time.sleep(0.3)
+    print(f"seen: {what} ({time.monotonic() - began:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
