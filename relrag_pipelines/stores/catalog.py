@@ -134,7 +134,7 @@ def build(
 
 
 def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """A catalog and its base as one, read-only: a view for each table."""
+    """A catalog and its base as one, read-only: a view for each table, which its cursors have too."""
     connection = duckdb.connect(config={"threads": threads} if threads else {})
     try:
         _attach(connection, path, "catalog", "base")
@@ -358,7 +358,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: 
             top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
         elif below.exists() and table == "terms":
             top = f"SELECT * FROM {base}.terms"  # noqa: S608
-        connection.execute(f"CREATE TEMP VIEW {prefix}{table} AS {top}")
+        # a temporary one is this connection's alone; beside a catalog that is being built nothing else may be written
+        connection.execute(f"CREATE {'TEMP ' if prefix else ''}VIEW {prefix}{table} AS {top}")
 
 
 def _quoted(value: object) -> str:
