@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 from relrag_pipelines import embedders, left_out, machine, space, workers
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.embedders.outlook import Outlook, outlook
-from relrag_pipelines.forgetting import purge
-from relrag_pipelines.forgetting.marks import LIKE_FORGOTTEN
+from relrag_pipelines.forgetting import rulebook
+from relrag_pipelines.forgetting.rulebook import LIKE_FORGOTTEN
 from relrag_pipelines.plan import Plan, Stale
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
@@ -28,9 +27,10 @@ from relrag_pipelines.stores import generations, lake, lock, retired, runs, unit
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import duration, size
 from relrag_query.progress import progress
-from relrag_query.render import safe
+from relrag_query.terminal import safe
 
 if TYPE_CHECKING:
+    from relrag_pipelines.embedders.outlook import Outlook
     from relrag_pipelines.run import Outcome
 
 _SAID_OF = {LIKE_FORGOTTEN: "{} may be what you had forgotten under another name"}
@@ -45,7 +45,7 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     _need_sources(workspace)
     started = time.monotonic()
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
-        purge.resume(workspace)
+        _resume_forgetting(workspace)
         generations.sweep(workspace.home, workspace.settings.keep_generations)
         lake.sweep(workspace.home)
         _remove_leftovers(workspace, accept_deletions)
@@ -56,7 +56,7 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
                 f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date{_as_seen(todo)}."
             )
             return _report_failures(workspace, todo)
-        ahead = outlook(workspace, todo)
+        ahead = _ahead(workspace, todo)
         _print_plan(todo, ahead, workspace.settings.qdrant_url)
         if workspace.settings.qdrant_url:
             vectors.ask_server(workspace.settings.qdrant_url)  # one that is down is said before anything is done
@@ -74,6 +74,21 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
     if _asks_to_delete(outcome):
         return sync(config, full=full, accept_deletions=True, wait=wait)
     return _finish(workspace, todo, outcome, started)
+
+
+def _resume_forgetting(workspace: Workspace) -> None:
+    """Goes on with a `forget` that a kill interrupted."""
+    if rulebook.load(workspace.home).unfinished:
+        from relrag_pipelines.forgetting import purge
+
+        purge.resume(workspace)
+
+
+def _ahead(workspace: Workspace, todo: Plan) -> Outlook | None:
+    """What there is to embed."""
+    from relrag_pipelines.embedders.outlook import outlook
+
+    return outlook(workspace, todo)
 
 
 @contextmanager
@@ -146,7 +161,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     workspace = Workspace(settings_module.load(config))
     _need_sources(workspace)
     todo = plans.current(workspace)
-    ahead = outlook(workspace, todo)
+    ahead = _ahead(workspace, todo)
     if as_json:
         told = {
             "embedding": asdict(ahead) if ahead else None,
