@@ -21,7 +21,7 @@ from relrag_pipelines.stores import units
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-SAMPLES = {"code": "examples/samples/shop", "jsonl": "examples/samples/notes.jsonl"}
+SAMPLES = {"jsonl": "examples/samples/notes.jsonl"}
 """kind -> where it is shown, for those that the demo archive lacks"""
 FIELDS = tuple(
     column.name
