@@ -298,7 +298,7 @@ def _embedded(workspace: Workspace) -> int:
     return sum(entry.rows for entries in months for entry in entries.values())
 
 
-def _report_failures(workspace: Workspace, todo: Plan, strict: bool) -> int:
+def _report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> int:
     """Counts what could not be read, by source and fault, and keeps what it told of; the caller holds the lock.
 
     Of failures that the last sync told of it only says how many there are, unless `strict`.
