@@ -27,7 +27,11 @@ def commands() -> str:
     group = typer.main.get_command(app)
     assert isinstance(group, typer.core.TyperGroup)
     lines = ["# Commands", "", "Generated from the commands' own help by `make docs`; do not edit.", ""]
-    lines += ["Exit codes: 0 done, 1 done with failures that are listed, 2 could not run.", ""]
+    lines += ["Exit codes: 0 done, 1 done with failures that are listed, 2 could not run."]
+    lines += [
+        "A failure that the last `sync` or `backfill` told of does not count any more, unless with `--strict`.",
+        "",
+    ]
     for name, command in every_command(group):
         context = typer.Context(command, info_name=f"relrag {name}", terminal_width=100)
         lines += [f"## relrag {name}", "", "```text", command.get_help(context).strip(), "```", ""]

@@ -22,7 +22,7 @@ from relrag_pipelines.stores import units
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 SAMPLES = {"code": "examples/samples/shop", "jsonl": "examples/samples/notes.jsonl"}
-"""kind -> where it is shown, for those that the demo archive lacks"""
+"""kind -> where it is shown: the demo archive has no jsonl, and code of another language"""
 FIELDS = tuple(
     column.name
     for column in columns(Record)

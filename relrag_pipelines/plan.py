@@ -14,7 +14,7 @@ from pathlib import Path
 
 from relrag_pipelines import embedders, tokens
 from relrag_pipelines.estimate import text_bytes
-from relrag_pipelines.forgetting import rules
+from relrag_pipelines.forgetting import rulebook
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import RECOGNISERS, STAGES, Stage, policy
@@ -132,7 +132,7 @@ def survey(workspace: Workspace, source: Source) -> Survey:
     known = units.load(workspace.home, source.name)
     try:
         scan = units.Scan({}, (), ())
-        if source.name not in rules.load(workspace.home).sources():
+        if source.name not in rulebook.load(workspace.home).sources():
             scan = workspace.scan(source, known)
     except units.SourceMissing as missing:
         problem = str(missing)
@@ -193,7 +193,7 @@ def _problems(surveys: Iterable[Survey]) -> list[str]:
 def current(workspace: Workspace) -> Plan:
     """The plan for an archive as it is now."""
     surveys = [survey(workspace, source) for source in workspace.settings.sources]
-    known = {one.source: set(units.load(workspace.home, one.source)) for one in surveys}
+    known = {one.source: set(one.scan.known) for one in surveys if one.scan}
     return plan(surveys, known, generations.published(workspace.home).get("inputs"), wanted_inputs(workspace, surveys))
 
 
@@ -249,7 +249,7 @@ def publish_settings(workspace: Workspace) -> str:
     relations = [settings.link_max_records, [repr(word) for word in owner_links.load(workspace.home)]]
     server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
     # also where no record was forgotten: what the owner had said of somebody stands in generations as well
-    forgotten = [last] if (last := rules.load(workspace.home).last) else []
+    forgotten = [last] if (last := rulebook.load(workspace.home).last) else []
     made_by = [SCHEMA_VERSION, PUBLISH_VERSION, tokens.VERSION, policy_hash(workspace)]
     return stamp_hash([*made_by, names, relations, *server, *forgotten])
 

@@ -421,8 +421,12 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
     raise SettingsError("\n".join(wrong))
 
 
-def template(archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any]) -> str:
+def template(
+    archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any], remarks: Mapping[str, str] | None = None
+) -> str:
     """A relrag.toml: `chosen` settings and `sources` written out, every other one as a comment with its default.
+
+    `remarks` are said of settings by their names.
 
     Raises ValueError where a value has no form in TOML, such as a path that is not Unicode.
     """
@@ -432,7 +436,8 @@ def template(archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, A
             continue
         value = {"archive": archive, **chosen}.get(name, declared.default)
         mark = "" if name == "archive" or name in chosen else "# "
-        lines += [f"# {declared.description}", f"{mark}{name} = {_toml(value)}", ""]
+        said = [f"# {remark}"] if (remark := (remarks or {}).get(name)) else []
+        lines += [f"# {declared.description}", *said, f"{mark}{name} = {_toml(value)}", ""]
     lines += ["# Redaction of a channel can be changed, by a table such as this:", "#   [pii_policies.whatsapp]"]
     lines += [*(f"#   {name} = {_toml(value)}" for name, value in POLICIES["whatsapp"].items()), ""]
     options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]

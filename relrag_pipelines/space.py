@@ -6,13 +6,11 @@ import errno
 import sqlite3
 from contextlib import suppress
 
-import duckdb
-
 from relrag_pipelines import claims, embedders, machine
 from relrag_pipelines.estimate import FIXED_BYTES, estimate, passage_count, record_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import catalog, lake, units
+from relrag_pipelines.stores import lake, units
 
 FULL = "no space is left on the disk"
 """how the message of a fault begins that came from a full disk"""
@@ -38,6 +36,8 @@ class DiskFull(Exception):
 
 def is_full(error: BaseException) -> bool:
     """Whether an exception, or one that it came from, tells of a disk that takes no more."""
+    import duckdb  # only where something went wrong: it takes a tenth of a second
+
     seen: set[int] = set()
     chain: list[BaseException | None] = [error]
     while chain:
@@ -81,6 +81,8 @@ def _rebuilt_bytes(settings: Settings) -> int:
     11,041 of 450 bytes took 12.1 MB and 3.6 MB in the lake, 8,576 of 430 bytes 6.7 and 2.3 MB, 921 with vectors of 384
     numbers 2.4 MB. The catalogs of the first two took 36 and 14 MB, 4.4 and 3.2 times what their parts in the lake do.
     """
+    from relrag_pipelines.stores import catalog
+
     total = 0
     for source in settings.sources:
         months = lake.manifest(settings.home_path, "chunks", source.name).values()

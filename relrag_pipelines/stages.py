@@ -1,6 +1,7 @@
 """The monthly stages between the private records and publishing, each a function from tables to a table.
 
-Declared once here: the plan asks what a stage reads and depends on, the Dagster assets call `run`.
+Declared once here: the plan asks what a stage reads and depends on, the Dagster assets call `run`. What makes a
+month is imported where it is called: most syncs find nothing to do, and it takes longer than they do.
 """
 
 from __future__ import annotations
@@ -12,11 +13,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from relrag_pipelines import chunking, embedders, json_strings, links, pii, redact
-from relrag_pipelines.embedders import passages
-from relrag_pipelines.identity.identifiers import identifiers
+from relrag_pipelines import embedders, pii
 from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stores import lake
@@ -54,6 +52,8 @@ class Stage:
 
 def merge_occurrences(private: pa.Table) -> pa.Table:
     """One row a record: of several units that hold it the first by path wins, `locations` lists all."""
+    import pyarrow.compute as pc
+
     names = arrow_schema(Record).names
     ordered = private.sort_by([("asset_id", "ascending"), ("unit", "ascending")])
     if pc.count_distinct(ordered["asset_id"]).as_py() == ordered.num_rows:
@@ -73,17 +73,23 @@ def merge_occurrences(private: pa.Table) -> pa.Table:
 
 
 def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    from relrag_pipelines import redact
+
     table, failed = redact.redact_records(merge_occurrences(tables[0]), workspace.redactor, workspace.channel(source))
     why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
     return Made(table, [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed])
 
 
 def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    from relrag_pipelines.identity.identifiers import identifiers
+
     merged = merge_occurrences(tables[0])
     return Made(identifiers(merged, workspace.redactor, workspace.keys, workspace.channel(source)))
 
 
 def _chunks(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    from relrag_pipelines import chunking
+
     settings = workspace.settings
     made = chunking.chunk(
         tables[0],
@@ -95,6 +101,8 @@ def _chunks(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Mad
 
 
 def _embeddings(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    from relrag_pipelines.embedders import passages
+
     model = embedders.model(workspace.settings)
     if model is None:
         return Made(arrow_schema(Embedding).empty_table())
@@ -113,6 +121,8 @@ def _model_name(workspace: Workspace) -> str:
 
 
 def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Made:
+    from relrag_pipelines import links
+
     return Made(links.edges(tables[0], tables[1]))
 
 
@@ -282,6 +292,8 @@ def unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[s
 
     Looks at `most` records at most, spread over each month, of those months that were written last.
     """
+    from relrag_pipelines import json_strings, redact
+
     found: Counter[str] = Counter()
     if not workspace.settings.pii_redaction_enabled:
         return found

@@ -15,7 +15,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from relrag_pipelines.stores import atomic, evaluations, expected, generations, inventory, lake, raw, retired, seal
+from relrag_pipelines.stores import (
+    atomic,
+    evaluations,
+    expected,
+    generations,
+    inventory,
+    known_failures,
+    lake,
+    raw,
+    retired,
+    seal,
+)
 from relrag_pipelines.stores.vectors import StoreError
 
 _UNASKED = "cannot be checked now: "
@@ -70,7 +81,8 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
         yield from generations.damage(home, number)
         yield from _on_server(home, number)
     yield from _current(home / "published" / "current", max(numbers, default=0))
-    yield from _evaluations(home)
+    yield from _sealed(home, evaluations.NAME)
+    yield from _sealed(home, known_failures.NAME)
     yield from _dagster_yaml(home)
     yield from _databases(home)
 
@@ -95,13 +107,13 @@ def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
         yield "published/current", f"does not name generation {newest}, the newest that was finished"
 
 
-def _evaluations(home: Path) -> Iterator[tuple[str, str]]:
+def _sealed(home: Path, name: str) -> Iterator[tuple[str, str]]:
     try:
-        seal.read(home / evaluations.NAME)
+        seal.read(home / name)
     except FileNotFoundError:
         return
     except seal.Unusable as unusable:
-        yield evaluations.NAME, unusable.found
+        yield name, unusable.found
 
 
 def _dagster_yaml(home: Path) -> Iterator[tuple[str, str]]:

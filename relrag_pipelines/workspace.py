@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -18,12 +18,14 @@ from relrag_pipelines import again, claims, embedders, workers
 from relrag_pipelines import keys as key_files
 from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.keys import Keys, KeysError
-from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Settings, Source, now
 from relrag_pipelines.sources import KINDS, Reading
 from relrag_pipelines.stores import approvals, decided, raw, units
 from relrag_pipelines.workers import Pool
+
+if TYPE_CHECKING:
+    from relrag_pipelines.pii import PIIRedactor
 
 _LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
 """what was refused for one of them is read when it is raised"""
@@ -77,7 +79,7 @@ class Workspace:
         if self.progress:
             self.progress(what, done, total)
 
-    @property
+    @functools.cached_property
     def home(self) -> Path:
         """RELRAG_HOME, absolute."""
         return self.settings.home_path
@@ -85,6 +87,9 @@ class Workspace:
     @functools.cached_property
     def redactor(self) -> PIIRedactor:
         """The redactor under this archive's policies."""
+        # imported only here: a sync that finds nothing to do has no need of it
+        from relrag_pipelines.pii import PIIRedactor
+
         return PIIRedactor(self.settings.pii_policies, self.keys, enabled=self.settings.pii_redaction_enabled)
 
     @functools.cached_property

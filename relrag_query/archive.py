@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo
+
+import duckdb
 
 from relrag_pipelines import embedders, keys
 from relrag_pipelines import settings as settings_module
@@ -31,6 +34,7 @@ from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.hits import Hit
 from relrag_query.intent import asks_for_figure, classify_query_intent, said_in
 from relrag_query.named import named
+from relrag_query.readers import ArchiveError, Readers
 from relrag_query.replies import read_replies
 from relrag_query.results import (
     Answer,
@@ -46,6 +50,8 @@ from relrag_query.retrieve import FEWEST, SEARCH, Context, Step, add_siblings, r
 from relrag_query.when import day_range, seconds, time_range
 from relrag_query.written import Written, within_budget, write
 
+__all__ = ["Archive", "ArchiveError", "Moment"]
+
 Moment = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
@@ -54,12 +60,8 @@ _PERSONAL = re.compile(r"[\d@＠﹫([{]")
 """a question without digit or @ holds no personal data that is replaced in the index"""
 
 
-class ArchiveError(Exception):
-    """The archive cannot be read or asked; the message says what to do."""
-
-
 class Archive:
-    """The newest generation of an archive. Use it in a `with` block, or close it."""
+    """The newest generation of an archive, for any number of threads. Use it in a `with` block, or close it."""
 
     def __init__(self, settings: Settings, generation: Generation, held: ExitStack) -> None:
         self.settings = settings
@@ -70,6 +72,10 @@ class Archive:
         self._catalog = held.enter_context(catalog.open(generation.path / catalog.NAME, threads=1))
         self._vectors = vectors.open(generation.path / "vectors")
         held.callback(self._vectors.close)
+        self._readers = Readers(self._catalog, self._let_go)
+        self._once = threading.RLock()
+        """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
+        self._frequencies: Frequencies = {}
 
     @classmethod
     def open(cls, config: Path | None = None) -> Archive:
@@ -101,8 +107,14 @@ class Archive:
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        """Lets go of the generation."""
+        """Lets go of the generation, once the threads that still read it have ended; nothing is waited for."""
+        self._readers.close()
+
+    def _let_go(self) -> None:
         self._held.close()
+
+    def _reading(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        return self._readers.cursor()
 
     def __enter__(self) -> Archive:
         return self
@@ -128,19 +140,20 @@ class Archive:
         query itself only puts what lies within it first. A smaller `limit` gives the first of the same hits.
         """
         shown = self.settings.search_limit if limit is None else limit
-        context = self._context(query, sources, kinds, since, until, shown)
-        wanted = listing.asked(context)
-        hits = run(listing.steps(wanted, shown) if wanted else SEARCH, context)[:shown]
-        return Results(
-            query,
-            hits,
-            context.when,
-            context.intents,
-            context.trace,
-            head=told.head(context, wanted, hits, self._zone) + told.only_near(context, hits),
-            searched="" if hits else self._searched(context, listed=wanted is not None),
-            missing=[] if hits or wanted else self._missing(context, hits),
-        )
+        with self._reading() as connection:
+            context = self._context(connection, query, sources, kinds, since, until, shown)
+            wanted = listing.asked(context)
+            hits = run(listing.steps(wanted, shown) if wanted else SEARCH, context)[:shown]
+            return Results(
+                query,
+                hits,
+                context.when,
+                context.intents,
+                context.trace,
+                head=told.head(context, wanted, hits, self._zone) + told.only_near(context, hits),
+                searched="" if hits else self._searched(context, listed=wanted is not None),
+                missing=[] if hits or wanted else self._missing(context, hits),
+            )
 
     def ask(
         self,
@@ -157,9 +170,15 @@ class Archive:
 
         Where a language model answers, `on_text` is called with each piece as it is written.
         """
+        most = 2 * self.settings.search_limit if limit is None else limit
+        with self._reading() as connection:
+            context = self._context(
+                connection, question, sources, kinds, since, until, max(most, 2 * self.settings.search_limit)
+            )
+            return self._asked(context, most, limit, on_text)
+
+    def _asked(self, context: Context, most: int, limit: int | None, on_text: Callable[[str], None] | None) -> Answer:
         settings = self.settings
-        most = 2 * settings.search_limit if limit is None else limit
-        context = self._context(question, sources, kinds, since, until, max(most, 2 * settings.search_limit))
         wanted = listing.asked(context)
         at_most = min(most, settings.source_display_max_count)
         if wanted:
@@ -177,7 +196,7 @@ class Archive:
         quotes = [] if written else [quote(sentence, numbers) for sentence in evidence.sentences]
         elsewhere = not written and found and evidence.elsewhere
         return Answer(
-            question=question,
+            question=context.question,
             found=found,
             # a sentence whose source has no room is left out with it
             quotes=[one for one in quotes if one.sources] or quotes,
@@ -205,11 +224,11 @@ class Archive:
     ) -> list[Source]:
         """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
         if written:
-            return self._located(sources_cited(written) if written.found else [])
+            return self._located(context, sources_cited(written) if written.found else [])
         displayed = {"source_display_max_count": at_most}
         types = frozenset[str]() if evidence.elsewhere else context.said_in
         fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
-        return self._located(sources_shown(fitting, evidence, self.settings.model_copy(update=displayed)))
+        return self._located(context, sources_shown(fitting, evidence, self.settings.model_copy(update=displayed)))
 
     def _written(
         self, context: Context, hits: list[Hit], on_text: Callable[[str], None] | None
@@ -230,11 +249,13 @@ class Archive:
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
-        return passages.record(self._catalog, asset_id)
+        with self._reading() as connection:
+            return passages.record(connection, asset_id)
 
     def knows(self, native_id: str) -> bool:
         """Whether some record has that id, its native id, or the part of it behind its source's name."""
-        return passages.named(self._catalog, native_id)
+        with self._reading() as connection:
+            return passages.named(connection, native_id)
 
     def stored_id(self, native_id: str) -> str:
         """The id as it stands in the index: one that could hold a phone number or an address is a hash there."""
@@ -243,15 +264,18 @@ class Archive:
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """The passage of that id; None where the archive has none."""
-        return passages.chunks(self._catalog, [chunk_id]).get(chunk_id)
+        with self._reading() as connection:
+            return passages.chunks(connection, [chunk_id]).get(chunk_id)
 
     def chunks_of(self, asset_id: str) -> list[Chunk]:
         """The passages of a record or chat window, in order."""
-        return passages.of_assets(self._catalog, [asset_id])
+        with self._reading() as connection:
+            return passages.of_assets(connection, [asset_id])
 
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""
-        return graph.get_thread_members(self._catalog, thread_id, limit, offset)
+        with self._reading() as connection:
+            return graph.get_thread_members(connection, thread_id, limit, offset)
 
     def neighbors(
         self,
@@ -261,10 +285,18 @@ class Archive:
         limit: int = 50,
     ) -> list[Neighbor]:
         """What a record, passage or thread is directly related to."""
-        return graph.get_asset_neighbors(self._catalog, asset_ref, relation_types, direction, limit)
+        with self._reading() as connection:
+            return graph.get_asset_neighbors(connection, asset_ref, relation_types, direction, limit)
 
     def _context(
-        self, question: str, sources: Sequence[str], kinds: Sequence[str], since: Moment, until: Moment, limit: int
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        question: str,
+        sources: Sequence[str],
+        kinds: Sequence[str],
+        since: Moment,
+        until: Moment,
+        limit: int,
     ) -> Context:
         for name in sources:
             self.settings.source(name)
@@ -281,10 +313,11 @@ class Archive:
         topic = when.without(question) if when and when.relative else question
         redacted = self._redacted(topic)
         meaning, why = self._meaning(redacted)
+        frequencies = self._counted(connection)
         return Context(
             question=question,
             search_text=topic if redacted == topic else f"{topic}\n{redacted}",
-            terms=terms(topic, self._frequencies, redacted, when.phrase if when and topic == question else ""),
+            terms=terms(topic, frequencies, redacted, when.phrase if when and topic == question else ""),
             intents=intents,
             said_in=said_in(question, intents),
             when=when,
@@ -296,9 +329,9 @@ class Archive:
             ),
             limit=max(limit, FEWEST),
             settings=self.settings,
-            connection=self._catalog,
+            connection=connection,
             vectors=self._vectors,
-            frequencies=self._frequencies,
+            frequencies=frequencies,
             meaning=meaning,
             why_words_only=why,
         )
@@ -309,14 +342,18 @@ class Archive:
             model = embedders.model(self.settings)
             if model is None:
                 return None, ""
-            if self._asked_with is None:
+            with self._once:
+                asked_with = self._asked_with
+            if asked_with is None:
                 why = "not made yet, or nothing is in its language"
                 return None, f"the generation holds no vectors of {model.name}: {why}"
-            model = embedders.model(self._asked_with) or model
+            model = embedders.model(asked_with) or model
             text = to_type(redacted)
             if not knows(model, text, None):
                 return None, f"{model.name} does not know the language of the question"
-            return self._embedder.query(text), ""
+            with self._once:
+                embedder = self._embedder
+            return embedder.query(text), ""
         except EmbeddingError as error:
             return None, str(error)
 
@@ -329,13 +366,15 @@ class Archive:
     def _embedder(self) -> Embedder:
         return embedders.load(self._asked_with or self.settings)
 
-    @functools.cached_property
-    def _frequencies(self) -> Frequencies:
-        return passages.frequencies(self._catalog)
+    def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:
+        """How many passages hold a word, read once."""
+        with self._once:
+            self._frequencies = self._frequencies or passages.frequencies(connection)
+            return self._frequencies
 
-    def _located(self, listed: list[Source]) -> list[Source]:
+    def _located(self, context: Context, listed: list[Source]) -> list[Source]:
         records = {source.number: first_record(source) for source in listed}
-        known = passages.locations(self._catalog, list(records.values())) if records else {}
+        known = passages.locations(context.connection, list(records.values())) if records else {}
         for source in listed:
             source.locations = known.get(records[source.number], [])
         return listed
@@ -345,7 +384,7 @@ class Archive:
 
         A word that one passage alone holds is not counted, but then that passage is among the hits.
         """
-        rare = [one for one in context.terms if not (one.light or one.known(self._frequencies))]
+        rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
         if any(one.timed for one in rare) and self._vectors.count(context.within):
             rare = [one for one in rare if not one.timed]
         held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()

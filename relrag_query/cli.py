@@ -1,6 +1,7 @@
 """The `relrag` command. What a command needs is imported when it runs, so that `relrag --help` stays quick.
 
-Exit codes: 0 done, 1 done with failures that are listed, 2 could not run.
+Exit codes: 0 done, 1 done with failures that are listed, 2 could not run. A failure that the last `sync` or `backfill`
+told of does not count any more, unless with --strict.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 for failures that were told before, too.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 
@@ -107,13 +109,14 @@ def show(
 def init(
     folder: Annotated[Path, typer.Argument(help="Where your exports are; else the current folder.")] = Path(),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
+    owner: Annotated[str, typer.Option("--owner", help="Whose archive it is, by the name in chats and mails.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a relrag.toml that is there; a copy is kept.")
     ] = False,
 ) -> None:
     """Look into a folder, show what was recognised, and write relrag.toml."""
-    _run("init", "init", folder, output=output, yes=yes, force=force)
+    _run("init", "init", folder, output=output, owner=owner, yes=yes, force=force)
 
 
 @app.command()
@@ -122,11 +125,12 @@ def sync(
     accept_deletions: Annotated[
         bool, typer.Option("--accept-deletions", help="Go on even if much of a source has vanished.")
     ] = False,
+    strict: Strict = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
     """Bring the index up to date with the sources."""
-    _run("sync", "sync", config, full=full, accept_deletions=accept_deletions, wait=wait)
+    _run("sync", "sync", config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait)
 
 
 @app.command()
@@ -140,11 +144,12 @@ def backfill(
     source: Annotated[str, typer.Option("--source", help="Name of the source.")],
     first: Annotated[str, typer.Option("--from", help="First month, YYYY-MM.")],
     last: Annotated[str, typer.Option("--to", help="Last month, YYYY-MM.")],
+    strict: Strict = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
     """Make months of one source again."""
-    _run("sync", "backfill", source, first, last, config, wait=wait)
+    _run("sync", "backfill", source, first, last, config, strict=strict, wait=wait)
 
 
 @app.command("eval")

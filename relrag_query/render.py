@@ -6,7 +6,6 @@ Retrieved text is shown, never obeyed: characters that could command a terminal 
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -16,17 +15,11 @@ from relrag_pipelines.records import Chunk
 from relrag_query.compact import hit_line
 from relrag_query.hits import Hit
 from relrag_query.results import Answer, Quote, Results, Source
+from relrag_query.terminal import safe
 
 _EXCERPT = 400
 """characters of a passage in a list of results"""
 _ADVICE = "Try other words for it, one word alone, or fewer limits."
-_KEPT = "\n\t\u200c\u200d\u200e\u200f"
-"""line ends; joiners of letters and emoji; direction marks, which change only what is beside them"""
-
-
-def safe(text: str) -> str:
-    """The text without characters that could command a terminal or reverse what it shows."""
-    return "".join(mark for mark in text if mark in _KEPT or unicodedata.category(mark) not in ("Cc", "Cf", "Cs", "Co"))
 
 
 def search_text(results: Results, zone: ZoneInfo) -> str:

@@ -27,7 +27,7 @@ NATIVE = {
     if "parent_asset_id" in item
 }
 """id of an attachment in the original of the mails -> its id in the archive"""
-ANSWERED = ("pump", "contract", "invoice", "agile", "authorization", "architecture")
+ANSWERED = ("pump", "contract", "invoice", "agile", "authorization", "token", "architecture")
 """what words and meaning answer; people and relations answer the others later"""
 
 
@@ -300,6 +300,7 @@ def test_the_four_fields_are_the_same_for_every_source(archive: Archive) -> None
         FROM chunks GROUP BY source ORDER BY source"""
     assert archive._catalog.execute(query).fetchall() == [
         ("calls", True, True, False, False),
+        ("code", True, True, False, False),
         ("commits", True, True, False, False),
         ("documents", True, True, False, False),
         ("mail", True, True, True, True),

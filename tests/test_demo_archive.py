@@ -397,7 +397,7 @@ def test_settings_of_the_demo_load() -> None:
     assert (demo.archive, demo.owner, demo.timezone) == ("demo", ANSWERS["owner"], ANSWERS["timezone"])
     assert demo.pii_redaction_enabled
     assert demo.asset_neighborhood_expansion_enabled
-    names = ["whatsapp", "documents", "mail", "calls", "meetings", "commits", "people"]
+    names = ["whatsapp", "documents", "mail", "calls", "meetings", "commits", "people", "code"]
     assert [source.name for source in demo.sources] == names
     assert all(demo.source_path(source).exists() for source in demo.sources)
     assert demo.keys_path == ROOT / "relrag.keys"
@@ -477,3 +477,15 @@ def test_mails_are_read_as_their_originals_say(keys: Keys) -> None:
         assert datetime.fromtimestamp(record.ts or 0, UTC) == datetime.fromisoformat(item["timestamp"]), name
         assert record.total_siblings == item.get("total_siblings", 0), name
         assert (record.content_type, record.file_name) == (item["content_type"], item.get("file_name")), name
+
+
+def test_the_code_is_of_the_files_that_the_commits_name(keys: Keys) -> None:
+    found = read_source("code", keys)
+    committed = {path.removeprefix("firma-web/"): items for path, items in found.items()}
+    assert committed.keys() <= {file["path"] for commit in COMMITS.values() for file in commit.files}
+    (service,) = (items for path, items in committed.items() if path.endswith("UserService.java"))
+    assert [one.subject for one in service] == [
+        *("UserService.java", "UserService", "UserService.UserService"),
+        *("UserService.authenticate", "UserService.mayOpen", "UserService.ofSession"),
+    ]
+    assert {one.content_type for items in found.values() for one in items} == {"java", "sql", "shell"}

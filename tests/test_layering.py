@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import archive
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("relrag_pipelines", "relrag_query")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
@@ -128,3 +130,31 @@ finally:
     times, *heavy = min((run.stderr.split() for run in runs), key=lambda found: float(found[0]))
     assert heavy == []
     assert float(times) < 5, "as often as long as the library that parses the command line takes to load"
+
+
+NOT_NEEDED = {
+    *("dagster", "duckdb", "phonenumbers", "icalendar", "pypdfium2", "charset_normalizer", "lxml", "onnxruntime"),
+    *("relrag_pipelines.pii.redactor", "relrag_pipelines.chunking", "relrag_pipelines.forgetting.rules"),
+    *("relrag_pipelines.sources.mail", "relrag_pipelines.sources.document"),
+}
+"""what is imported when there is something to do: together it takes longer than finding that there is nothing"""
+
+
+def test_a_sync_that_finds_nothing_to_do_imports_and_reads_little(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    archive.sync(config)
+    script = f"""
+import sys
+from relrag_query.cli import command
+from relrag_pipelines.stores import units
+loaded, load = [], units.load
+units.load = lambda home, source: (loaded.append(source), load(home, source))[1]
+sys.argv = ["relrag", "sync", "--config", {str(config)!r}]
+code = command()
+print(code, sorted(loaded), sorted({NOT_NEEDED!r} & sys.modules.keys()))
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == [
+        "Nothing to do: generation 1 is up to date.",
+        "0 ['chat', 'notes', 'papers'] []",
+    ]

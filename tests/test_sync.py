@@ -7,6 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from relrag_pipelines import publish
 from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stores import generations, lake, units
 from relrag_query.commands import sync as commands
@@ -160,8 +161,57 @@ def test_a_bad_file_is_a_failure_and_the_rest_is_indexed(config: Path, capsys: p
     home = archive.workspace(config).home
     (failure,) = units.load_failures(home, "notes")
     assert (failure.unit, failure.location) == ("notes.jsonl", "line 3")
-    # unchanged, it is still said
+
+
+def test_failures_that_were_told_end_no_further_sync_with_1(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nobody = config.parent / "chats" / "WhatsApp Chat with Nobody.txt"
+    nobody.write_bytes(b"")
     assert sync(config) == 1
+    known = "1 known failure; `relrag status --failures` lists them\n"
+    listed = "chat: 1 could not be read (empty); `relrag status --failures` lists them\n"
+    before = archive.contents(archive.home(config.parent))
+    capsys.readouterr()
+    assert sync(config) == 0
+    assert capsys.readouterr().out == f"Nothing to do: generation 1 is up to date.\n{known}"
+    assert archive.changed(before, archive.contents(archive.home(config.parent))) == []
+    assert commands.sync(config, strict=True) == 1
+    assert capsys.readouterr().out == f"Nothing to do: generation 1 is up to date.\n{listed}"
+    assert commands.backfill("chat", "2024-01", "2024-01", config) == 0
+    assert capsys.readouterr().out.endswith(known)
+    # another one is new, and the first is not
+    with (config.parent / "notes.jsonl").open("a") as file:
+        file.write("[1, 2]\n")
+    assert sync(config) == 1
+    said = capsys.readouterr().out
+    assert said.endswith(f"notes: 1 could not be read (not_object); `relrag status --failures` lists them\n{known}")
+    assert sync(config) == 0
+    assert capsys.readouterr().out.endswith("2 known failures; `relrag status --failures` lists them\n")
+    # one that was made good and comes back is new
+    nobody.write_text(archive.CHAT)
+    assert sync(config) == 0
+    assert capsys.readouterr().out.endswith(known)
+    nobody.write_bytes(b"")
+    assert sync(config) == 1
+    stored = (archive.home(config.parent) / "private" / "known_failures.json").read_text()
+    assert "Nobody" not in stored
+    assert "notes" not in stored
+
+
+def test_failures_of_a_sync_that_did_not_end_or_of_another_run_are_told_by_the_next(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (config.parent / "chats" / "WhatsApp Chat with Nobody.txt").write_bytes(b"")
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "build", Mock(side_effect=RuntimeError))
+        assert sync(config) == 2  # the export is done, and its failures are kept
+    archive.sync(config)  # as the schedule does
+    capsys.readouterr()
+    assert sync(config) == 1
+    assert capsys.readouterr().out == (
+        "Nothing to do: generation 1 is up to date.\n"
+        "chat: 1 could not be read (empty); `relrag status --failures` lists them\n"
+    )
+    assert sync(config) == 0
 
 
 def test_a_missing_source_folder_deletes_nothing(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

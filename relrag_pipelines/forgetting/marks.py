@@ -17,11 +17,14 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.forgetting.rulebook import LIKE_FORGOTTEN
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.sources import KINDS
 
-LIKE_FORGOTTEN = "like_forgotten"
-"""fault word of a record that is read and may be one that was forgotten"""
+__all__ = [
+    "FEWEST_MESSAGES", "FEWEST_UNDATED", "FEWEST_WORDS", "LIKE_FORGOTTEN", "Mark", "of", "of_bytes", "of_same_chats",
+]  # fmt: skip
+
 FEWEST_WORDS = 6
 """of a text that is not sent twice in a minute; notes such as "This message was deleted" are shorter"""
 FEWEST_UNDATED = 12

@@ -1,19 +1,10 @@
-"""What was forgotten, so that no later sync brings it back: keyed hashes in private/forgotten.json, never text.
-
-A rule names records by their ids, a person by the words of the name or by an address, a source, or a time before
-which nothing is kept; and it knows what the mails that went by it say, wherever others quote them. The hashes are keyed
-by the id key, so that a copy of the archive alone gives no name away.
-"""
+"""What the rules of what was forgotten name, so that no later sync brings it back; they are stored by rulebook.py."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,18 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.forgetting import hashes, marks, quotations
+from relrag_pipelines.forgetting.rulebook import PLACE, ForgettingError, Rule, Rules, added, load, save
 from relrag_pipelines.identity.identifiers import parse
 from relrag_pipelines.json_strings import whole
-from relrag_pipelines.keys import Keys, KeysError
+from relrag_pipelines.keys import Keys
 from relrag_pipelines.pii import emails, phones
 from relrag_pipelines.records import Record
-from relrag_pipelines.stores import expected
-from relrag_pipelines.stores.atomic import write_text
 
-PLACE = Path("private", "forgotten.json")
-"""within RELRAG_HOME"""
+__all__ = [
+    "PLACE", "ForgettingError", "Matcher", "Rows", "Rule", "Rules", "added", "for_person", "for_records", "is_prefixed",
+    "keyed_id", "load", "save", "strings", "texts_in",
+]  # fmt: skip
 
-_VERSION = 2
 _WORD = re.compile(r"[^\W_]+")
 _OURS = frozenset({"source", "kind", "rag_source_type", "content_hash", "timestamp", "date_quality"})
 """columns of a record whose words are this project's own"""
@@ -44,81 +35,6 @@ _MEMORY = 200_000
 
 Rows = npt.NDArray[np.bool_]
 """which rows of a table are meant"""
-
-
-class ForgettingError(Exception):
-    """What is to be forgotten is not named clearly, or cannot be; the message says what to do."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One thing that the owner had forgotten."""
-
-    number: int
-    what: str
-    """records, person, source or before"""
-    at: str
-    """when, ISO 8601, UTC"""
-    records: int = 0
-    """how many records went when it was made"""
-    source: str = ""
-    """name of the source that is read no more"""
-    before: int | None = None
-    """records of an earlier time are left out; seconds, UTC"""
-    ids: list[str] = field(default_factory=list)
-    """keyed hashes of records' ids, and marks by which they are known again under another"""
-    names: list[list[str]] = field(default_factory=list)
-    """keyed hashes of the words of each name, in order"""
-    addresses: list[str] = field(default_factory=list)
-    """keyed hashes of addresses, phone numbers and accounts, normalised"""
-    hints: list[str] = field(default_factory=list)
-    """keyed marks of records that something else may have as well"""
-    said: str = ""
-    """keyed hashes of what forgotten mails say, by which quotations of them are found, as `hashes.packed`"""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """All rules of an archive."""
-
-    rules: list[Rule] = field(default_factory=list)
-    last: int = 0
-    """highest number that was ever given"""
-    unfinished: bool = False
-    """what the rules name may still stand in private/: a kill came between"""
-
-    def sources(self) -> set[str]:
-        """Names of sources that are read no more."""
-        return {rule.source for rule in self.rules if rule.source}
-
-
-def load(home: Path, keys: Keys | None = None) -> Rules:
-    """The rules of an archive; none where nothing was forgotten.
-
-    Raises KeysError where they were made with other keys: what they name would come back.
-    """
-    try:
-        stored = json.loads((home / PLACE).read_text())
-    except FileNotFoundError:
-        return Rules()
-    if stored["version"] > _VERSION:
-        raise ForgettingError(f"{PLACE} was written by a newer relrag; install that version")
-    if keys and stored["keys"] != keys.id_fingerprint:
-        raise KeysError(f"{PLACE} was written with other keys than keys_file names; restore the keys of this archive")
-    return Rules([Rule(**rule) for rule in stored["rules"]], stored["last"], stored["unfinished"])
-
-
-def save(home: Path, rules: Rules, keys: Keys) -> None:
-    """Stores the rules in place of those that are there."""
-    body = {"version": _VERSION, "keys": keys.id_fingerprint, **asdict(rules)}
-    text = json.dumps(body) + "\n"
-    expected.note(home, PLACE.as_posix(), hashlib.sha256(text.encode()).hexdigest())
-    write_text(home / PLACE, text)
-
-
-def added(rules: Rules, rule: Rule) -> Rules:
-    """The rules with one more, whose number is given here; to be carried out."""
-    return Rules([*rules.rules, replace(rule, number=rules.last + 1)], rules.last + 1, unfinished=True)
 
 
 def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = ()) -> Rule:

@@ -3,18 +3,26 @@
 `PIIRedactor` is what the rest of the project uses. What is looked for stands in entities.py; one module each finds
 e-mail addresses, phone numbers and numbers with a checksum. They are plain functions, quick to import and to run;
 presidio.py registers them in Presidio's engine, and lends from it every kind that has no function here.
+
+The redactor is imported when it is first asked for: a sync that finds nothing to do needs the version alone.
 """
 
-from relrag_pipelines.pii.redactor import (
-    Change,
-    PIIEntity,
-    PIIRedactor,
-    PolicyError,
-    RedactionError,
-    apply,
-    perhaps_in,
-    written,
-)
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relrag_pipelines.pii.redactor import (
+        Change,
+        PIIEntity,
+        PIIRedactor,
+        PolicyError,
+        RedactionError,
+        apply,
+        perhaps_in,
+        written,
+    )
 
 __all__ = [
     "VERSION",
@@ -30,3 +38,9 @@ __all__ = [
 
 VERSION = 3
 """raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.redactor"), name)

@@ -146,7 +146,7 @@ def connect(database: str = ":memory:", *, read_only: bool = False, **config: An
 
 
 def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """A catalog and its base as one, read-only: a view for each table."""
+    """A catalog and its base as one, read-only: a view for each table, which its cursors have too."""
     connection = connect(threads=threads) if threads else connect()
     try:
         _attach(connection, path, "catalog", "base")
@@ -370,7 +370,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: 
             top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
         elif below.exists() and table == "terms":
             top = f"SELECT * FROM {base}.terms"  # noqa: S608
-        connection.execute(f"CREATE TEMP VIEW {prefix}{table} AS {top}")
+        # a temporary one is this connection's alone; beside a catalog that is being built nothing else may be written
+        connection.execute(f"CREATE {'TEMP ' if prefix else ''}VIEW {prefix}{table} AS {top}")
 
 
 def _quoted(value: object) -> str:

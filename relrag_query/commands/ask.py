@@ -13,6 +13,7 @@ import orjson
 
 from relrag_query import render
 from relrag_query.archive import Archive, ArchiveError
+from relrag_query.terminal import safe
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def ask(
 
     def tell(piece: str) -> None:
         told.append(piece)
-        print(render.safe(piece), end="", flush=True)
+        print(safe(piece), end="", flush=True)
 
     with Archive.open(config) as archive:
         answer = archive.ask(_words(question), **limits.options(), on_text=None if as_json else tell)
@@ -88,4 +89,4 @@ def _print_trace(lines: list[str]) -> None:
     if lines:
         print("\nTrace:")
     for line in lines:
-        print(f"  {render.safe(line)}")
+        print(f"  {safe(line)}")

@@ -9,7 +9,7 @@ from relrag_pipelines import backup as backups
 from relrag_pipelines import machine
 from relrag_pipelines import settings as settings_module
 from relrag_query.amounts import number, size
-from relrag_query.render import safe
+from relrag_query.terminal import safe
 
 
 def backup(place: Path, config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:

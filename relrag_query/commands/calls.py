@@ -15,7 +15,8 @@ from relrag_pipelines.calls import Call, CallsError
 from relrag_pipelines.stores import lock
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import number
-from relrag_query.render import clock, safe, time_of
+from relrag_query.render import clock, time_of
+from relrag_query.terminal import safe
 
 
 def listing(state: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:

@@ -14,7 +14,8 @@ from relrag_pipelines.forgetting.rules import Rule
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import number
-from relrag_query.render import safe, time_of
+from relrag_query.render import time_of
+from relrag_query.terminal import safe
 
 _EXAMPLES = 5
 _MOST_NAMES = 12

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines import embedders, left_out, machine
+from relrag_pipelines import archive_owner, embedders, left_out, machine
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.discover import Discovery, Found, discover
 from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
@@ -23,17 +23,20 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import access
 from relrag_pipelines.stores.atomic import write_text
 from relrag_query.amounts import duration, number, size
+from relrag_query.terminal import safe
 
 _CHOSEN = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
 """what a new archive has, though the defaults differ"""
 _NAMED_MOST = 5
+_NOBODY = "not set: write your name as it stands in your chats and mails, else questions about `me` are about nobody"
 
 
-def init(folder: Path, *, output: Path | None = None, yes: bool = False, force: bool = False) -> int:
+def init(folder: Path, *, output: Path | None = None, owner: str = "", yes: bool = False, force: bool = False) -> int:
     """Proposes sources for a folder and writes relrag.toml; returns the exit code.
 
-    output is where it is written, else into the folder. yes does not ask; force replaces a relrag.toml that is there
-    and keeps a copy. Raises SettingsError where the folder is none, or where a relrag.toml is already there.
+    output is where it is written, else into the folder. owner is whose archive it is; without it that is asked, and
+    never taken for granted. yes does not ask; force replaces a relrag.toml that is there and keeps a copy. Raises
+    SettingsError where the folder is none, or where a relrag.toml is already there.
     """
     folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
     if config.is_dir():
@@ -52,10 +55,18 @@ def init(folder: Path, *, output: Path | None = None, yes: bool = False, force: 
     sources = [_source(one, folder, config.parent) for one in found.sources]
     for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
         print(f"- {note}")
-    if not yes and sys.stdin.isatty() and not _agreed(config):
-        print("Nothing was written.")
-        return 2
-    text = settings_module.template(_archive(folder, config), sources, {"timezone": zone or "UTC", **_CHOSEN})
+    owner = owner.strip()
+    if not yes and sys.stdin.isatty():
+        owner = owner or _asked_owner(
+            _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
+        )
+        if not _agreed(config):
+            print("Nothing was written.")
+            return 2
+    if not owner:
+        print(f"- owner is {_NOBODY}.")
+    chosen = {**({"owner": owner} if owner else {}), "timezone": zone or "UTC", **_CHOSEN}
+    text = settings_module.template(_archive(folder, config), sources, chosen, {} if owner else {"owner": _NOBODY})
     _write(config, text)
     return 0
 
@@ -132,6 +143,14 @@ def _embedding(found: Discovery) -> Iterator[str]:
     )
 
 
+def _asked_owner(proposed: str) -> str:
+    """Whose archive it is; empty where that is not said."""
+    named = safe(proposed)
+    default = f"[{named}; - for nobody] " if named else ""
+    answer = input(f"Whose archive is it, by the name in chats and mails? {default}").strip()
+    return "" if answer == "-" else answer or named
+
+
 def _agreed(config: Path) -> bool:
     answer = input(f"Write {config}? [Y/n] ")
     return answer.strip().lower() in {"", "y", "yes"}
@@ -142,13 +161,20 @@ def _archive(folder: Path, config: Path) -> str:
 
     Four random digits keep two folders of one name from sharing their keys.
     """
+    if kept := _kept(config, "archive"):
+        return kept
+    plain = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40] or "archive"
+    return f"{slug}-{secrets.token_hex(2)}"
+
+
+def _kept(config: Path, name: str) -> str:
+    """What a relrag.toml that is replaced says of a setting; empty where there is none, or none that can be used."""
     try:
-        kept = tomllib.loads(config.read_text(encoding="utf-8-sig"))["archive"]
-        return Settings.model_validate({"archive": kept}).archive
-    except (OSError, ValueError, KeyError):  # none, or none that can be used
-        plain = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
-        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40] or "archive"
-        return f"{slug}-{secrets.token_hex(2)}"
+        said = tomllib.loads(config.read_text(encoding="utf-8-sig"))[name]
+        return str(getattr(Settings.model_validate({name: said}), name))
+    except (OSError, ValueError, KeyError):
+        return ""
 
 
 def _source(one: Found, folder: Path, base: Path) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk, Record
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.render import safe, seconds_of, time_of
+from relrag_query.render import seconds_of, time_of
+from relrag_query.terminal import safe
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:

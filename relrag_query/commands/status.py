@@ -19,7 +19,7 @@ from relrag_pipelines import calls, claims, embedders, left_out
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
-from relrag_pipelines.forgetting import rules
+from relrag_pipelines.forgetting import rulebook
 from relrag_pipelines.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, SettingsError, Source
@@ -30,7 +30,7 @@ from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.units import UnitsError
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import number, size
-from relrag_query.render import safe
+from relrag_query.terminal import safe
 
 
 @dataclass
@@ -123,7 +123,7 @@ def collect(settings: Settings) -> Status:
     found.sync, problems = _pending(settings)
     found.problems += problems
     found.left_out = list(left_out.look(settings).said())
-    forgotten = rules.load(home).rules
+    forgotten = rulebook.load(home).rules
     found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)
     return found

@@ -18,35 +18,46 @@ from typing import TYPE_CHECKING
 from relrag_pipelines import embedders, left_out, machine, space, workers
 from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.embedders.outlook import Outlook, outlook
-from relrag_pipelines.forgetting import purge
-from relrag_pipelines.forgetting.marks import LIKE_FORGOTTEN
+from relrag_pipelines.forgetting import rulebook
+from relrag_pipelines.forgetting.rulebook import LIKE_FORGOTTEN
 from relrag_pipelines.plan import Plan, Stale
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
-from relrag_pipelines.stores import access, generations, lake, lock, retired, runs, units, vectors
+from relrag_pipelines.stores import access, generations, known_failures, lake, lock, retired, runs, units, vectors
 from relrag_pipelines.workspace import Workspace
-from relrag_query.amounts import duration, size
+from relrag_query.amounts import duration, number, size
 from relrag_query.progress import progress
-from relrag_query.render import safe
+from relrag_query.terminal import safe
 
 if TYPE_CHECKING:
+    from relrag_pipelines.embedders.outlook import Outlook
     from relrag_pipelines.run import Outcome
 
 _SAID_OF = {LIKE_FORGOTTEN: "{} may be what you had forgotten under another name"}
 """fault words of what was read all the same, and what is said of it"""
 DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
 """exit codes"""
+_LISTS = "`relrag status --failures` lists them"
 
 
-def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bool = False, wait: float = 0) -> int:
-    """Brings the index up to date with the sources; returns the exit code."""
+def sync(
+    config: Path | None = None,
+    *,
+    full: bool = False,
+    accept_deletions: bool = False,
+    strict: bool = False,
+    wait: float = 0,
+) -> int:
+    """Brings the index up to date with the sources; returns the exit code.
+
+    Failures that the last sync told of do not count, unless `strict`.
+    """
     workspace = Workspace(settings_module.load(config))
     _need_sources(workspace)
     started = time.monotonic()
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
         access.close(workspace.home)
-        purge.resume(workspace)
+        _resume_forgetting(workspace)
         generations.sweep(workspace.home, workspace.settings.keep_generations)
         lake.sweep(workspace.home)
         _remove_leftovers(workspace, accept_deletions)
@@ -56,8 +67,8 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
             print(
                 f"Nothing to do: generation {generations.current_number(workspace.home)} is up to date{_as_seen(todo)}."
             )
-            return _report_failures(workspace, todo)
-        ahead = outlook(workspace, todo)
+            return _report_failures(workspace, todo, strict)
+        ahead = _ahead(workspace, todo)
         _print_plan(todo, ahead, workspace.settings.qdrant_url)
         if workspace.settings.qdrant_url:
             vectors.ask_server(workspace.settings.qdrant_url)  # one that is down is said before anything is done
@@ -72,9 +83,26 @@ def sync(config: Path | None = None, *, full: bool = False, accept_deletions: bo
             with _collecting_seldom(), progress() as show:
                 busy = Workspace(workspace.settings, show, pool)
                 outcome = run(busy, todo, full=full, accept_deletions=accept_deletions)
+        if not outcome.errors:
+            return _finish(workspace, todo, outcome, started, strict)
     if _asks_to_delete(outcome):
-        return sync(config, full=full, accept_deletions=True, wait=wait)
-    return _finish(workspace, todo, outcome, started)
+        return sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
+    return _not_finished(workspace, outcome, started)
+
+
+def _resume_forgetting(workspace: Workspace) -> None:
+    """Goes on with a `forget` that a kill interrupted."""
+    if rulebook.load(workspace.home).unfinished:
+        from relrag_pipelines.forgetting import purge
+
+        purge.resume(workspace)
+
+
+def _ahead(workspace: Workspace, todo: Plan) -> Outlook | None:
+    """What there is to embed."""
+    from relrag_pipelines.embedders.outlook import outlook
+
+    return outlook(workspace, todo)
 
 
 @contextmanager
@@ -147,7 +175,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     workspace = Workspace(settings_module.load(config))
     _need_sources(workspace)
     todo = plans.current(workspace)
-    ahead = outlook(workspace, todo)
+    ahead = _ahead(workspace, todo)
     if as_json:
         told = {
             "embedding": asdict(ahead) if ahead else None,
@@ -166,7 +194,9 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     return WITH_FAILURES if todo.problems else DONE
 
 
-def backfill(source: str, first: str, last: str, config: Path | None = None, *, wait: float = 0) -> int:
+def backfill(
+    source: str, first: str, last: str, config: Path | None = None, *, strict: bool = False, wait: float = 0
+) -> int:
     """Makes a source's months from first to last again, then publishes if anything changed; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     workspace.settings.source(source)
@@ -180,7 +210,9 @@ def backfill(source: str, first: str, last: str, config: Path | None = None, *, 
 
     with _with_room(workspace), lock.writing(workspace.home, "relrag backfill", wait), progress() as show:
         outcome = run(Workspace(workspace.settings, show), source, first, last)
-    return _finish(workspace, Plan(), outcome, started)
+        if not outcome.errors:
+            return _finish(workspace, Plan(), outcome, started, strict)
+    return _not_finished(workspace, outcome, started)
 
 
 def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
@@ -230,32 +262,35 @@ def _print_stale(source: str, stale: list[Stale]) -> None:
     for one in stale:
         if not one.follows:
             asked.setdefault((one.stage, one.reason), []).append(one.month)
-    for number, ((stage, reason), months) in enumerate(asked.items(), start=1):
+    for place, ((stage, reason), months) in enumerate(asked.items(), start=1):
         span = months[0] if len(months) == 1 else f"{len(months)} months, {min(months)} to {max(months)}"
-        then = f", then what follows from that: {', '.join(follows)}" if follows and number == len(asked) else ""
+        then = f", then what follows from that: {', '.join(follows)}" if follows and place == len(asked) else ""
         print(f"{source}: make {stage} of {span} ({reason}){then}")
 
 
-def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float) -> int:
+def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float, strict: bool) -> int:
     for warning in outcome.warnings:
         print(f"warning: {warning}")
-    for error in outcome.errors:
-        print(f"error: {error}")
-    seconds = time.monotonic() - started
-    if outcome.errors:
-        if any(space.FULL in error for error in outcome.errors):
-            print(f"error: {_need(workspace)}")
-        served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
-        print(f"Not finished after {seconds:.1f} s; {served}.")
-        return COULD_NOT
     with generations.open_current(workspace.home) as current:
         counts = current.manifest["counts"]
         meant = f" ({_embedded(workspace)} found by meaning too)" if current.manifest.get("embedder") else ""
     print(
         f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages{meant}, "
-        f"{counts['asset_asset_edges']} relations; {seconds:.1f} s."
+        f"{counts['asset_asset_edges']} relations; {time.monotonic() - started:.1f} s."
     )
-    return max(_report_failures(workspace, todo), WITH_FAILURES if outcome.warnings else DONE)
+    return max(_report_failures(workspace, todo, strict), WITH_FAILURES if outcome.warnings else DONE)
+
+
+def _not_finished(workspace: Workspace, outcome: Outcome, started: float) -> int:
+    for warning in outcome.warnings:
+        print(f"warning: {warning}")
+    for error in outcome.errors:
+        print(f"error: {error}")
+    if any(space.FULL in error for error in outcome.errors):
+        print(f"error: {_need(workspace)}")
+    served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
+    print(f"Not finished after {time.monotonic() - started:.1f} s; {served}.")
+    return COULD_NOT
 
 
 def _embedded(workspace: Workspace) -> int:
@@ -264,18 +299,33 @@ def _embedded(workspace: Workspace) -> int:
     return sum(entry.rows for entries in months for entry in entries.values())
 
 
-def _report_failures(workspace: Workspace, todo: Plan) -> int:
-    """Counts what could not be read, by source and fault."""
+def _report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> int:
+    """Counts what could not be read, by source and fault, and keeps what it told of; the caller holds the lock.
+
+    Of failures that the last sync told of it only says how many there are, unless `strict`.
+    """
     for problem in todo.problems:
         print(f"problem: {problem}")
     for left in retired.left_on_servers(workspace.home):
         print(f"warning: {left} could not be removed; the next sync tries again")
-    failed = 0
+    told = known_failures.load(workspace.home)
+    hashes: set[str] = set()
+    new = known = 0
     for source in workspace.settings.sources:
-        faults = Counter(failure.fault for failure in units.load_failures(workspace.home, source.name))
+        faults: Counter[str] = Counter()
+        for failure in units.load_failures(workspace.home, source.name):
+            counts = failure.fault not in LEFT_OUT | _SAID_OF.keys()
+            if counts:
+                hashes.add(hashed := known_failures.hash_of(failure, workspace.keys))
+                if hashed in told and not strict:
+                    known += 1
+                    continue
+                new += 1
+            faults[failure.fault] += 1
         for fault, count in sorted(faults.items()):
             said = _SAID_OF.get(fault) or ("some files are left out" if fault in LEFT_OUT else "{} could not be read")
-            said = said.format(count)
-            print(f"{source.name}: {said} ({fault}); `relrag status --failures` lists them")
-        failed += sum(count for fault, count in faults.items() if fault not in LEFT_OUT | _SAID_OF.keys())
-    return WITH_FAILURES if failed or todo.problems else DONE
+            print(f"{source.name}: {said.format(count)} ({fault}); {_LISTS}")
+    if known:
+        print(f"{number(known, 'known failure')}; {_LISTS}")
+    known_failures.save(workspace.home, hashes)
+    return WITH_FAILURES if new or todo.problems else DONE

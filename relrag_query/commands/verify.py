@@ -9,7 +9,7 @@ from relrag_pipelines.stores import atomic, generations, lock
 from relrag_pipelines.verify import Finding, findings
 from relrag_pipelines.workspace import Workspace
 from relrag_query.amounts import number
-from relrag_query.render import safe
+from relrag_query.terminal import safe
 
 
 def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0) -> int:

@@ -110,7 +110,7 @@ def test_on_a_terminal_it_asks(folder: Path, monkeypatch: pytest.MonkeyPatch, an
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     asked = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or answer)
-    assert init(folder) == code
+    assert init(folder, owner="Petr") == code
     assert asked == [f"Write {folder}/relrag.toml? [Y/n] "]
     assert (folder / "relrag.toml").exists() == (code == 0)
 
@@ -150,3 +150,87 @@ def test_a_relrag_config_that_names_another_file_is_told(
     monkeypatch.setenv("RELRAG_CONFIG", "/elsewhere/relrag.toml")
     assert init(folder, yes=True) == 0
     assert "- RELRAG_CONFIG names /elsewhere/relrag.toml, which stays in charge" in capsys.readouterr().out
+
+
+MAIL = (
+    "From: {who}\nTo: {to}\nDate: Mon, 13 Jan 2025 08:0{number}:00 +0000\nMessage-ID: <{number}@x.example>\n\nHello\n"
+)
+ASKS = "Whose archive is it, by the name in chats and mails? "
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """What is asked on a terminal where everything is answered by Enter, and git knows nobody."""
+    questions: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: questions.append(question) or "")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    return questions
+
+
+def git_knows(tmp_path: Path, name: str) -> None:
+    (tmp_path / "gitconfig").write_text(f"[user]\n\tname = {name}\n")
+
+
+def test_the_owner_that_is_proposed_is_who_is_in_most_chats(folder: Path, asked: list[str]) -> None:
+    git_knows(folder.parent, "petr99")
+    (folder / "chats" / "WhatsApp Chat with Eva.txt").write_text(CHAT.replace("Dana", "Eva"))
+    assert init(folder) == 0
+    assert asked == [f"{ASKS}[Petr; - for nobody] ", f"Write {folder}/relrag.toml? [Y/n] "]
+    assert settings.load(folder / "relrag.toml", {}).owner == "Petr"
+
+
+def test_the_owner_that_is_proposed_is_who_is_in_most_mails(folder: Path, asked: list[str]) -> None:
+    (folder / "mail").mkdir()
+    people = [("Eva <eva@x.example>", "Petr Kolar <p@x.example>"), ("Petr Kolar <p@x.example>", "Ota <ota@x.example>")]
+    for number, (who, to) in enumerate([*people, ("Eva <eva@x.example>", "Petr Kolar <p@x.example>")]):
+        (folder / "mail" / f"{number}.eml").write_text(MAIL.format(who=who, to=to, number=number))
+    assert init(folder) == 0
+    assert asked[0] == f"{ASKS}[Petr Kolar; - for nobody] "
+
+
+def test_where_no_name_stands_out_git_may_know_one(folder: Path, asked: list[str]) -> None:
+    git_knows(folder.parent, "Petr Kolář")
+    assert init(folder) == 0
+    assert asked[0] == f"{ASKS}[Petr Kolář; - for nobody] "
+    assert settings.load(folder / "relrag.toml", {}).owner == "Petr Kolář"
+
+
+@pytest.mark.parametrize(("answer", "owner"), [("Jonah", "Jonah"), ("  ", ""), ("-", "")])
+def test_the_owner_is_whoever_is_named(
+    folder: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch, answer: str, owner: str
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda question: answer if question == ASKS else "")
+    assert init(folder) == 0
+    assert settings.load(folder / "relrag.toml", {}).owner == owner
+
+
+def test_an_owner_that_was_named_before_is_proposed_again(folder: Path, asked: list[str]) -> None:
+    (folder / "relrag.toml").write_text('archive = "kept-0001"\nowner = "Jonah"\n')
+    assert init(folder, force=True) == 0
+    assert asked[0] == f"{ASKS}[Jonah; - for nobody] "
+
+
+def test_without_asking_no_owner_is_guessed(
+    folder: Path, asked: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_knows(folder.parent, "Petr")
+    told = "not set: write your name as it stands in your chats and mails, else questions about `me` are about nobody"
+    assert init(folder, yes=True) == 0
+    assert f"- owner is {told}.\n" in capsys.readouterr().out
+    assert f'\n# {told}\n# owner = ""\n' in (folder / "relrag.toml").read_text()
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    assert init(folder, force=True) == 0
+    assert settings.load(folder / "relrag.toml", {}).owner == ""
+    assert asked == []
+
+
+def test_an_owner_that_is_given_is_not_asked_for(
+    folder: Path, asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert init(folder, owner=" Dana Levi ") == 0
+    assert asked == [f"Write {folder}/relrag.toml? [Y/n] "]
+    assert settings.load(folder / "relrag.toml", {}).owner == "Dana Levi"
+    assert init(folder, owner='D "x"', yes=True, force=True) == 0
+    assert settings.load(folder / "relrag.toml", {}).owner == 'D "x"'
+    assert "owner is" not in capsys.readouterr().out

@@ -42,7 +42,7 @@ def archive(config: Path) -> Iterator[Archive]:
 
 
 def found(archive: Archive, only: str, question: str = ASKED, **limits: str) -> tuple[list[Hit], Context]:
-    context = archive._context(question, (), (), limits.get("since"), None, 8)
+    context = archive._context(archive._catalog, question, (), (), limits.get("since"), None, 8)
     return [hit for hit in run(SEARCH, context) if hit.chunk.asset_id == only], context
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_query.archive import Archive
 from relrag_query.commands import sync as commands
@@ -169,3 +174,24 @@ def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
     assert commands.sync(config) == 0
     with Archive.open(config) as archive:
         assert archive.generation.number == 2
+
+
+def test_threads_share_one_model_and_get_what_each_would_get_alone(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = ["plumbing problem", "When does the train leave?", "INV-1187", "call 052-123-4567", "čerpadlo"]
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+    loaded, load = [], embedders.load
+    monkeypatch.setattr(embedders, "load", lambda settings: (loaded.append(settings), load(settings))[1])
+    with Archive.open(config) as archive:
+        alone = {one: (archive.search(one), archive.ask(one)) for one in questions}
+    with Archive.open(config) as archive, ThreadPoolExecutor(16) as threads:
+        together = threading.Barrier(16, timeout=60)
+
+        def turn(first: int) -> dict[str, Any]:
+            together.wait()
+            start = first % len(questions)
+            return {one: (archive.search(one), archive.ask(one)) for one in questions[start:] + questions[:start]}
+
+        assert [found == alone for found in threads.map(turn, range(16))] == [True] * 16
+    assert len(loaded) == 2  # one for each archive that was opened

@@ -19,7 +19,7 @@ from relrag_pipelines.sources import CannotList, Excluded, Reading, Unit, reposi
 from relrag_pipelines.sources.charset import CharsetError, decode
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of
 from relrag_pipelines.sources.code.symbols import Symbol, symbols
-from relrag_pipelines.sources.document.content import clean
+from relrag_pipelines.sources.text import clean
 
 MAX_PARSED = 16 * 2**20
 """a longer file is read as lines, bytes"""

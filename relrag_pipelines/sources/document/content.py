@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from relrag_pipelines.records import Failure, Page
+from relrag_pipelines.sources.text import clean
 
 MAX_TITLE = 120
 """A first line longer than this is no title, characters."""
 
-_DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\ufeff\ufffe\uffff]")
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _NO_TITLE = {"untitled", "unspecified", "(anonymous)", "anonymous", "word document", "document", "none", "title"}
 _NO_AUTHOR = {"anonymous", "(anonymous)", "unknown", "unspecified", "python-docx", "none", "author", "user", "admin"}
 _PRINTED_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.IGNORECASE)
@@ -53,17 +50,6 @@ class DocumentError(Exception):
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
         self.fault = fault
-
-
-def clean(text: str) -> str:
-    """Text as it is stored: NFC, lines ended by \\n, nothing that is invisible or cannot be written as UTF-8.
-
-    Surrogates that pair up become their character, a lone one the replacement character; control characters, soft
-    hyphens and byte order marks go. Offsets are counted in the result.
-    """
-    if _SURROGATES.search(text):
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return unicodedata.normalize("NFC", _DROPPED.sub("", _LINE_ENDS.sub("\n", text)))
 
 
 def one_line(text: str) -> str:

@@ -13,7 +13,8 @@ from collections import Counter
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.charset import Decoded, decode
-from relrag_pipelines.sources.document.content import Extracted, clean, one_line
+from relrag_pipelines.sources.document.content import Extracted, one_line
+from relrag_pipelines.sources.text import clean
 
 CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
 MAX_FIELD = 2**24

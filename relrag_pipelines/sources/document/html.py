@@ -6,8 +6,9 @@ import html
 import re
 
 from relrag_pipelines.sources.charset import Decoded, decode
-from relrag_pipelines.sources.document.content import Extracted, clean, first_line_title, sane_author, sane_title
+from relrag_pipelines.sources.document.content import Extracted, first_line_title, sane_author, sane_title
 from relrag_pipelines.sources.document.markup import Reader, attribute, tidy
+from relrag_pipelines.sources.text import clean
 
 CONTENT_TYPE = "text/html"
 

@@ -22,11 +22,11 @@ from relrag_pipelines.sources.document.columns import Cell, Line, layout
 from relrag_pipelines.sources.document.content import (
     DocumentError,
     Extracted,
-    clean,
     first_line_title,
     sane_author,
     sane_title,
 )
+from relrag_pipelines.sources.text import clean
 
 CONTENT_TYPE = "application/pdf"
 CELL_GAP = 0.8

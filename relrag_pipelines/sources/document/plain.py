@@ -6,7 +6,8 @@ import re
 from datetime import datetime
 
 from relrag_pipelines.sources.charset import Decoded, decode
-from relrag_pipelines.sources.document.content import Extracted, clean, first_line_title, sane_author, sane_title
+from relrag_pipelines.sources.document.content import Extracted, first_line_title, sane_author, sane_title
+from relrag_pipelines.sources.text import clean
 
 TEXT, MARKDOWN = "text/plain", "text/markdown"
 

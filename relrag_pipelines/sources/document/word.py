@@ -22,12 +22,12 @@ from relrag_pipelines.sources import zips
 from relrag_pipelines.sources.document.content import (
     DocumentError,
     Extracted,
-    clean,
     first_line_title,
     sane_author,
     sane_title,
 )
 from relrag_pipelines.sources.document.word_text import Context, blocks, comments, heading_levels, notes
+from relrag_pipelines.sources.text import clean
 
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

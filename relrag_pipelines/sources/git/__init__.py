@@ -17,10 +17,10 @@ from typing import Any
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Excluded, Reading, Unit, repository, unit_of
-from relrag_pipelines.sources.document.content import clean
 from relrag_pipelines.sources.git import references
 from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
 from relrag_pipelines.sources.repository import RepositoryError
+from relrag_pipelines.sources.text import clean
 
 SUFFIX = ".gitlog"
 MAX_FILES = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from relrag_pipelines.sources.document.content import clean
 from relrag_pipelines.sources.mail import charsets, headers, mapi, mime, outlook, tnef
 from relrag_pipelines.sources.mail.html import to_text
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH, Part
+from relrag_pipelines.sources.text import clean
 
 MAX_TEXT = 4 * 2**20
 """Longest text of one part that is read, bytes; no person wrote a longer one."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from relrag_pipelines.sources.document.content import clean
 from relrag_pipelines.sources.document.html_tables import LINE
 from relrag_pipelines.sources.document.markup import KEPT_SPACE, Reader, tidy
+from relrag_pipelines.sources.text import clean
 
 MAX_QUOTES = 10
 """Quotations within quotations beyond this are shown at this depth."""

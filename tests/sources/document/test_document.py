@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, Reading, Unit
 from relrag_pipelines.sources.document import SUFFIXES, extract, recognise
-from relrag_pipelines.sources.document.content import Extracted, clean
+from relrag_pipelines.sources.document.content import Extracted
 from relrag_pipelines.sources.document.dates import date_of
+from relrag_pipelines.sources.text import clean
 
 MTIME = 1_700_000_000 * 10**9 + 5
 

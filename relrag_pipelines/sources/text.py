@@ -1,0 +1,21 @@
+"""Text as all connectors store it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\ufeff\ufffe\uffff]")
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Text as it is stored: NFC, lines ended by \\n, nothing that is invisible or cannot be written as UTF-8.
+
+    Surrogates that pair up become their character, a lone one the replacement character; control characters, soft
+    hyphens and byte order marks go. Offsets are counted in the result.
+    """
+    if _SURROGATES.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return unicodedata.normalize("NFC", _DROPPED.sub("", _LINE_ENDS.sub("\n", text)))

@@ -1,0 +1,63 @@
+"""How threads share one open archive: each reads through a cursor of its own, and the last to end lets go of it.
+
+A DuckDB connection that several threads use raises, or gives one the rows of another. Its cursors are connections to
+the same open files; one that a thread has done with serves the next, so there are as many as threads that read at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+
+class ArchiveError(Exception):
+    """The archive cannot be read or asked; the message says what to do."""
+
+
+class Readers:
+    """The threads that read from one connection; nobody else uses that."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, let_go: Callable[[], None]) -> None:
+        """`let_go` is called once, by `close` or by the thread that is the last to read after that."""
+        self._connection = connection
+        self._let_go = let_go
+        self._lock = threading.Lock()
+        self._idle: list[duckdb.DuckDBPyConnection] = []
+        self._reading = 0
+        self._closed = False
+
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor for this thread alone; ArchiveError after `close`."""
+        with self._lock:
+            if self._closed:
+                raise ArchiveError("the archive was closed; open it again")
+            cursor = self._idle.pop() if self._idle else self._connection.cursor()
+            self._reading += 1
+        try:
+            yield cursor
+            with self._lock:
+                self._idle.append(cursor)
+        except BaseException:
+            cursor.close()  # it may hold rows that were not fetched
+            raise
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._reading -= 1
+            last = self._closed and not self._reading
+        if last:
+            self._let_go()
+
+    def close(self) -> None:
+        """No thread may begin to read any more; those that read already end as if it were open."""
+        with self._lock:
+            last = not (self._closed or self._reading)
+            self._closed = True
+        if last:
+            self._let_go()
