@@ -54,6 +54,9 @@ class DocumentError(Exception):
         super().__init__(message)
         self.fault = fault
 
+    def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str]]:
+        return DocumentError, (self.fault, str(self))  # it travels between processes
+
 
 def clean(text: str) -> str:
     """Text as it is stored: NFC, lines ended by \\n, nothing that is invisible or cannot be written as UTF-8.
