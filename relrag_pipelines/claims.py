@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from relrag_pipelines.files import may_open
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Kind, path_of
@@ -50,6 +51,11 @@ class Claimant:
     def could_read_at(self, path: str) -> bool:
         """Whether it could read what lies at that path in its folder."""
         return self._holds(path) and not self.source.excludes(path)
+
+    def recognises(self, file: Path) -> bool:
+        """Whether a file is one of its kind, as far as it may be opened."""
+        root = self.root if file != self.root else file.parent
+        return may_open(file, root, follow_links=self.source.follow_links) and recognises(self.kind, file)
 
     def _named(self, file: Path) -> bool:
         return str(file).startswith(f"{self.root}{os.sep}") and self._holds(path_of(file, self.root))
@@ -111,7 +117,7 @@ def owner(file: Path, able: Sequence[Claimant], leaving: Sequence[Claimant] = ()
     if exact := [one for one in able if one.root == file]:
         return exact[0]
     for one in sorted(able, key=lambda one: (_ORDER[one.source.kind], -len(one.root.parts))):
-        if recognises(one.kind, file):
+        if one.recognises(file):
             return one
     # of equals the first
     return max([*able, *leaving], key=lambda one: (len(one.root.parts), _ORDER[one.source.kind]))

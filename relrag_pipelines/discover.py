@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.claims import recognises
 from relrag_pipelines.estimate import record_count
+from relrag_pipelines.files import may_open
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.repository import is_bare
 
@@ -75,6 +76,7 @@ class _File:
 
 def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int = 16) -> Discovery:
     """What that folder holds; looks at `most` files at the most, `depth` folders deep, and stops after `seconds`."""
+    folder = folder.resolve()
     until = time.monotonic() + seconds
     files: list[_File] = []
     complete = True
@@ -151,7 +153,8 @@ def _recognise(folder: Path, files: list[_File], until: float) -> tuple[dict[str
         if time.monotonic() > until:
             late.add(file.path)
         else:
-            kinds = (kind for kind in file.kinds if recognises(KINDS[kind], folder / file.path))
+            place = folder / file.path
+            kinds = (kind for kind in file.kinds if may_open(place, folder) and recognises(KINDS[kind], place))
             found[file.path] = next(kinds, None)
     return found, late
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.sources import AUDIO
 
 START_SECONDS = 10.0
@@ -81,7 +82,7 @@ def record_count(kind: str, files: Iterable[tuple[Path, int]]) -> int:
 
 def _beginning(file: Path) -> bytes:
     try:
-        with file.open("rb") as opened:
+        with open_plain(file) as opened:
             return opened.read(_SAMPLED_BYTES)
     except OSError:
         return b""

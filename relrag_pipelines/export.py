@@ -171,7 +171,9 @@ def _content_hashes(
 
 def _content_hash_of(unit: Unit) -> str:
     hashes = [file_hash(file) for file in (unit.file, *unit.beside)]
-    return stamp_hash([hashes, [os.fsencode(file.name).hex() for file in unit.beside]]) if unit.beside else hashes[0]
+    names = [os.fsencode(file.name).hex() for file in unit.beside]
+    refused = [[f"{one.fault} {one.location}" for one in unit.refused]] if unit.refused else []
+    return stamp_hash([hashes, names, *refused]) if names or refused else hashes[0]
 
 
 def _copies(hashes: dict[str, str]) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from relrag_pipelines.claims import Claimant, recognises
+from relrag_pipelines.files import leads_out, walk
 from relrag_pipelines.settings import CONFIG_NAME, Settings
 from relrag_pipelines.sources import KINDS, path_of
 from relrag_pipelines.sources.repository import is_bare
@@ -40,6 +41,8 @@ class LeftOut:
     of_no_kind: list[str] = field(default_factory=list)
     of_no_source: list[tuple[str, str]] = field(default_factory=list)
     """with the kind that would read it"""
+    links: list[str] = field(default_factory=list)
+    """files and folders that are links out of the folder of their source"""
 
     def said(self) -> Iterator[str]:
         """A sentence for each sort, with counts by suffix and the first names."""
@@ -52,6 +55,12 @@ class LeftOut:
             are = "file is" if len(self.of_no_kind) == 1 else "files are"
             count = f"{len(self.of_no_kind):,} {are}"
             yield f"{count} nothing that relrag reads: {suffixes}{more} ({_first(self.of_no_kind)})."
+        if self.links:
+            lead = "link leads" if len(self.links) == 1 else "links lead"
+            yield (
+                f"{len(self.links):,} {lead} out of the folder of a source, which does not follow them: "
+                f"{_first(self.links)}; follow_links in the table of the source has them read."
+            )
         by_kind: dict[str, list[str]] = {}
         for path, kind in self.of_no_source:
             by_kind.setdefault(kind, []).append(path)
@@ -86,8 +95,11 @@ def look(settings: Settings, folder: Path | None = None) -> LeftOut:
     found = LeftOut([] if folder else removed_sources(settings))
     for top in tops:
         base = settings.folder if top.is_relative_to(settings.folder) else top
-        for file in _unread(top, sources, settings.home_path, everything=folder is not None):
+        for file, is_link in _unread(top, sources, settings.home_path, everything=folder is not None):
             path = path_of(file, base)
+            if is_link:
+                found.links.append(path)
+                continue
             kinds = [kind for kind in KINDS.values() if kind.name not in _SHARED_SUFFIXES and kind.holds(path)]
             kind = next((kind.name for kind in kinds if recognises(kind, file)), None)
             if kind:
@@ -97,9 +109,9 @@ def look(settings: Settings, folder: Path | None = None) -> LeftOut:
     return found
 
 
-def _unread(top: Path, sources: Sequence[Claimant], home: Path, *, everything: bool) -> Iterator[Path]:
-    for place, folders, names in os.walk(top):
-        folder = Path(place)
+def _unread(top: Path, sources: Sequence[Claimant], home: Path, *, everything: bool) -> Iterator[tuple[Path, bool]]:
+    """Files that no source reads, and whether it is a link that is not followed; of those also folders."""
+    for folder, folders, names in walk(top, follow_links=any(one.source.follow_links for one in sources)):
         if ".git" in folders or ".git" in names or (folder != top and is_bare(folder)):
             folders.clear()
             continue
@@ -115,7 +127,26 @@ def _unread(top: Path, sources: Sequence[Claimant], home: Path, *, everything: b
         covering = [one for one in sources if folder.is_relative_to(one.root)]
         if covering or everything:
             named = {one.root for one in sources}
-            yield from (file for file in _unread_here(folder, sorted(names), covering) if file not in named)
+            links = _links(folder, covering)
+            yield from ((link, True) for link in links)
+            rest = sorted(set(names) - {link.name for link in links})
+            yield from ((file, False) for file in _unread_here(folder, rest, covering) if file not in named)
+
+
+def _links(folder: Path, covering: Sequence[Claimant]) -> list[Path]:
+    """What in a folder is a link out of the folder of every source above, none of which follows or excludes it."""
+    if not covering or any(one.source.follow_links for one in covering):
+        return []
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(folder / one.name for one in entries if one.is_symlink() and not one.name.startswith("."))
+    except OSError:
+        return []
+    return [
+        link
+        for link in found
+        if all(leads_out(link, one.root) and not one.source.excludes(path_of(link, one.root)) for one in covering)
+    ]
 
 
 def _unread_here(folder: Path, names: list[str], covering: Sequence[Claimant]) -> Iterator[Path]:
@@ -135,7 +166,7 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[Claimant]) -
 
 
 def _reads(one: Claimant, path: str) -> bool:
-    return one.could_read_at(path) or (one.source.kind == "code" and recognises(one.kind, Path(path)))
+    return one.could_read_at(path) or (one.source.kind == "code" and one.kind.recognise(Path(path)))
 
 
 def _suffix(path: str) -> str:

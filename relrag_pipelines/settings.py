@@ -109,6 +109,7 @@ class Source(BaseModel):
         description="files and folders in it that are not read, as glob patterns of their paths",
         examples=[["drafts", "*.csv"]],
     )
+    follow_links: bool = Field(False, description="read what links in it lead to outside of its folder")
 
     def excludes(self, path: str) -> bool:
         """Whether `exclude` names that path, relative to the source's, or a folder that it lies in."""
@@ -223,6 +224,13 @@ class Settings(BaseModel):
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")
+
+    parser_max_seconds: int = Field(
+        60, ge=1, description="processor time that a library may take to read one document, for each begun 16 MiB of it"
+    )
+    parser_max_bytes: int = Field(
+        2**30, ge=64 * 2**20, description="memory that a library may take to read one document, bytes"
+    )
 
     transcription_model: str = Field(
         "",

@@ -18,12 +18,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines import space
+from relrag_pipelines import files, space
 from relrag_pipelines.forgetting import marks, unread
 from relrag_pipelines.forgetting.rules import Matcher
 from relrag_pipelines.keys import Keys, safe_native_id
 from relrag_pipelines.links.references import note_messages
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, arrow_schema, to_table
+from relrag_pipelines.sandbox import Stopped
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, UNREADABLE, Coverage, Unit
 from relrag_pipelines.stores import raw, threads
@@ -150,7 +151,18 @@ def _note_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
 
 def items(workspace: Workspace, source: Source, unit: Unit, contents: Contents) -> Iterator[Record]:
     """The connector's records; its failures are noted, and so is a fault of its own."""
+
+    def refuse(failure: Failure) -> None:
+        contents.complete &= not failure.whole_unit
+        contents.failures.append(replace(failure, source=source.name, unit=unit.path))
+
+    for failure in unit.refused:
+        refuse(failure)
+    if not all(failure.location for failure in unit.refused):
+        return
     try:
+        if not unit.fingerprint:  # it may have become something else since the folder was looked at
+            files.look(unit.file, unit.root, follow_links=source.follow_links)
         for item in KINDS[source.kind].read(unit, workspace.reading(source)):
             if isinstance(item, Record):
                 yield item
@@ -158,8 +170,11 @@ def items(workspace: Workspace, source: Source, unit: Unit, contents: Contents) 
                 thread = item.thread_id and safe_native_id(item.thread_id, workspace.keys)
                 contents.coverage.append(replace(item, thread_id=thread))
             else:
-                contents.complete &= not item.whole_unit
-                contents.failures.append(replace(item, source=source.name, unit=unit.path))
+                refuse(item)
+    except Stopped as stopped:
+        refuse(Failure("", stopped.fault, str(stopped), whole_unit=True))
+    except files.Refused as refused:
+        refuse(refused.failure())
     except OSError as error:
         if space.is_full(error):  # what a connector keeps could not be written: that is no fault of the unit
             raise

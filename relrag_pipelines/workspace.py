@@ -122,6 +122,9 @@ class Workspace:
             archive_max_ratio=self.settings.archive_max_ratio,
             archive_max_bytes=self.settings.archive_max_bytes,
             unit_max_bytes=self.settings.unit_max_bytes,
+            parser_max_seconds=self.settings.parser_max_seconds,
+            parser_max_bytes=self.settings.parser_max_bytes,
+            follow_links=source.follow_links,
             keep=functools.partial(raw.keep, self.home, source.name, self.keys),
         )
 

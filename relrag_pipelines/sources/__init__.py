@@ -3,14 +3,15 @@
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
 raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. A kind whose units are
-not simply the files with its suffixes also has `units(root, excluded)`, which finds them. To add a kind: the module, a
-row in KINDS, a test, a sample.
+not simply the files with its suffixes also has `units(root, excluded, follow_links)`, which finds them. To add a kind:
+the module, a row in KINDS, a test, a sample.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import importlib
+import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import cast
 
+from relrag_pipelines import files
 from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sandbox import Limits
 
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 """fault words of what is left out on purpose: counted, but no reason to say that something went wrong"""
@@ -47,6 +50,13 @@ class Unit:
     """of a unit that tells of files in its folder: differs when one of them came, went or changed"""
     start: int = 0
     """offset from which it is read; what lies before it was read earlier and has not changed"""
+    refused: tuple[Failure, ...] = ()
+    """of its files those that are not opened; one without a location is of the unit itself, which is not read then"""
+
+    @property
+    def root(self) -> Path:
+        """The folder that its path begins in."""
+        return self.file.parents[self.path.count("/")]
 
 
 class CannotList(Exception):
@@ -64,20 +74,39 @@ def path_of(file: Path, root: Path) -> str:
     return relative.encode("utf-8", "backslashreplace").decode()
 
 
-def unit_of(file: Path, root: Path, fingerprint: str = "", beside: tuple[Path, ...] = (), around: str = "") -> Unit:
+def unit_of(
+    file: Path,
+    root: Path,
+    fingerprint: str = "",
+    beside: tuple[Path, ...] = (),
+    around: str = "",
+    *,
+    follow_links: bool = False,
+) -> Unit:
     """The unit that is this file or folder, as it lies there now."""
     path = path_of(file, root)
     if fingerprint:
         return Unit(path, file, 0, 0, fingerprint=fingerprint)
-    try:
-        found = [one.stat() for one in (file, *beside)]
-    except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
-        return Unit(path, file, 0, 0, beside, around=around)
+    found: list[os.stat_result] = []
+    plain: list[Path] = []
+    refused: list[Failure] = []
+    for one in (file, *beside):
+        try:
+            found.append(files.look(one, root, follow_links=follow_links))
+            plain.append(one)
+        except files.Refused as why:
+            if one is file:  # a fingerprint, so that it is read again when something else lies there
+                return Unit(path, file, 0, 0, fingerprint=f"{why.fault} {path}", refused=(why.failure(),))
+            refused.append(why.failure(one.name))
+        except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
+            return Unit(path, file, 0, 0, beside, around=around)
     changed = found[0].st_mtime_ns
     if beside:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
-        names = zlib.crc32("\0".join(one.name for one in beside).encode("utf-8", "surrogatepass"))
+        told = [*(one.name for one in beside), *(f"{one.fault} {one.location}" for one in refused)]
+        names = zlib.crc32("\0".join(told).encode("utf-8", "surrogatepass"))
         changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
-    return Unit(path, file, sum(one.st_size for one in found), changed, beside, around=around)
+    size = sum(one.st_size for one in found)
+    return Unit(path, file, size, changed, tuple(plain[1:]), around=around, refused=tuple(refused))
 
 
 @dataclass(frozen=True)
@@ -113,8 +142,17 @@ class Reading:
     archive_max_ratio: int = 100
     archive_max_bytes: int = 20 * 2**30
     unit_max_bytes: int = 2 * 2**30
+    parser_max_seconds: int = Limits().seconds
+    parser_max_bytes: int = Limits().max_bytes
+    follow_links: bool = False
+    """what links lead to is read wherever it lies"""
     keep: Callable[[str, str, bytes], None] = lambda unit, place, data: None
     """keeps in private/ the bytes of an item that could not be read to its end: the unit's path, the place in it"""
+
+    @property
+    def limits(self) -> Limits:
+        """What a library may take to parse one file; see sandbox.py."""
+        return Limits(self.parser_max_seconds, self.parser_max_bytes)
 
 
 @dataclass(frozen=True)
@@ -192,10 +230,10 @@ class Kind:
         return cast(Callable[[Path, int], bool], self._imported().continues)
 
     @property
-    def units(self) -> Callable[[Path, Excluded], Iterator[Unit]] | None:
+    def units(self) -> Callable[[Path, Excluded, bool], Iterator[Unit]] | None:
         """The kind's own way to find its units, if it has one; raises OSError where it cannot look."""
         found = getattr(self._imported(), "units", None) if self.walks else None
-        return cast(Callable[[Path, Excluded], Iterator[Unit]] | None, found)
+        return cast(Callable[[Path, Excluded, bool], Iterator[Unit]] | None, found)
 
     @property
     def recognise(self) -> Callable[[Path], bool]:
@@ -205,6 +243,9 @@ class Kind:
     def _imported(self) -> ModuleType:
         return importlib.import_module(f"{__name__}.{self.module or self.name}")
 
+
+_PARSER = ("parser_max_seconds", "parser_max_bytes")
+"""options of kinds that have a library read files: what was stopped is read again when a limit changes"""
 
 AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
 TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
@@ -232,7 +273,7 @@ KINDS = {
             (*AUDIO, *TRANSCRIPTS),
             "call_recording",
             "call_recording",
-            ("timezone", "owner", "file_names", "approval_required", "transcription_model"),
+            ("timezone", "owner", "file_names", "approval_required", "transcription_model", *_PARSER),
             companions=TRANSCRIPTS,
             loads="transcription_model",
         ),
@@ -243,6 +284,7 @@ KINDS = {
             (".vtt", ".srt", ".sbv", ".txt", ".md"),
             "meeting_transcript",
             "default",
+            ("timezone", *_PARSER),
             companions=(".ics",),
         ),
         Kind(
@@ -260,6 +302,7 @@ KINDS = {
             (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             "documentation",
             "default",
+            ("timezone", *_PARSER),
             one_record=True,
         ),
         Kind(
@@ -279,7 +322,7 @@ KINDS = {
             (),
             "code",
             "code",
-            (),
+            _PARSER,
             walks=True,
         ),
         Kind(
@@ -289,6 +332,7 @@ KINDS = {
             (".mbox", ".eml", ".msg"),
             "email",
             "gmail",
+            ("timezone", *_PARSER),
             module="mail",
             patterns=tuple(
                 prefix + name

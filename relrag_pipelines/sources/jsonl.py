@@ -42,6 +42,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from relrag_pipelines import numbers
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import Failure, Json, Record
 from relrag_pipelines.sources import KINDS, Coverage, Reading, Unit
 from relrag_pipelines.sources.json_fields import READERS, WrongValueError, native_id, type_of
@@ -69,7 +70,7 @@ _CUT_OFF = ("not_json", "charset")
 def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
     """The records of a file in the order of its lines, each behind the failures of its fields."""
     seen: set[str] = set()
-    with unit.file.open("rb") as file:
+    with open_plain(unit.file) as file:
         if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             yield Failure("", "charset", "the file is UTF-16; save it as UTF-8", whole_unit=True)
             return
@@ -98,7 +99,7 @@ def recognise(file: Path) -> bool:
     """Whether the file is named as JSON Lines and its first line is an object with an id and a text."""
     if file.suffix.lower() not in SUFFIXES:
         return False
-    with file.open("rb") as opened:
+    with open_plain(file) as opened:
         for _, line in _lines(opened):
             try:
                 item = _parse(line)

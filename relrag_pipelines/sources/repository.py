@@ -14,11 +14,13 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO
+
+from relrag_pipelines import files
 
 VENDORED = frozenset(
     {
@@ -94,6 +96,12 @@ def digest(*parts: str) -> str:
     return blake2b("\n".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
+def linked_from_outside(folder: Path, root: Path) -> bool:
+    """Whether the `.git` of a repository below `root` is a link that leads out of it."""
+    kept = folder / ".git"
+    return kept.is_symlink() and files.leads_out(kept, root)
+
+
 def is_repository(folder: Path) -> bool:
     """Whether a folder is a repository, with files (`.git` in it) or bare."""
     return (folder / ".git").exists() or is_bare(folder)
@@ -104,7 +112,7 @@ def is_bare(folder: Path) -> bool:
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
-def walk(root: Path, excluded: Callable[[str], bool]) -> Iterator[tuple[Path, list[str]]]:
+def walk(root: Path, excluded: Callable[[str], bool], follow_links: bool = False) -> Iterator[tuple[Path, list[str]]]:
     """Repositories, with no names, and the folders that are in none with the names of their files, in order.
 
     Inside a repository only others of their own are looked for, not its submodules and not in folders of others' code.
@@ -115,8 +123,7 @@ def walk(root: Path, excluded: Callable[[str], bool]) -> Iterator[tuple[Path, li
         raise error
 
     inside: set[Path] = set()
-    for place, folders, files in os.walk(root, onerror=refuse):
-        folder = Path(place)
+    for folder, folders, names in files.walk(root, refuse, follow_links=follow_links):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if folder != root and excluded(f"{folder.relative_to(root).as_posix()}/"):
             folders.clear()
@@ -129,13 +136,14 @@ def walk(root: Path, excluded: Callable[[str], bool]) -> Iterator[tuple[Path, li
         elif folder.parent in inside:
             inside.add(folder)
         else:
-            yield folder, sorted(files)
+            yield folder, sorted(names)
         if folder in inside:
             folders[:] = [name for name in folders if name.lower() not in VENDORED]
 
 
 def state(folder: Path) -> State:
     """The refs of a repository as they are now. Raises RepositoryError."""
+    _refuse_irregular(folder)
     common, above = _places(folder)
     if above:
         raise _error(b"not a git repository", 128)
@@ -147,7 +155,7 @@ def state(folder: Path) -> State:
     # HEAD on a branch says nothing about the history: checking out another one changes no commit
     refs += [line for line in listed if line.endswith(" HEAD") and line.partition(" ")[0] not in known]
     try:
-        shallow = frozenset((common / "shallow").read_text("ascii", "replace").split())
+        shallow = frozenset(files.read_plain(common / "shallow").decode("ascii", "replace").split())
     except OSError:
         shallow = frozenset()
     return State(tuple(sorted(refs)), shallow)
@@ -159,10 +167,11 @@ def is_partial(folder: Path) -> bool:
 
 
 def tracked(folder: Path) -> Iterator[Path]:
-    """The plain files of a repository that git knows and that lie there now. Raises RepositoryError.
+    """The files of a repository that git knows and that lie there now. Raises RepositoryError.
 
     Links are left out, and what lies behind one: they can point anywhere.
     """
+    _refuse_irregular(folder)
     root = folder.resolve()
 
     @functools.cache
@@ -171,12 +180,13 @@ def tracked(folder: Path) -> Iterator[Path]:
 
     for name in git(folder, "ls-files", "-z", "--cached", work_tree=folder).split(b"\0"):
         file = folder / os.fsdecode(name)
-        if name and is_plain(file) and inside(file.parent):
+        if name and _stays(file) and inside(file.parent):
             yield file
 
 
 def ignored(folder: Path) -> int:
     """How many files and folders git's ignore rules leave out. Raises RepositoryError."""
+    _refuse_irregular(folder)
     options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
     return git(folder, "ls-files", *options, work_tree=folder).count(b"\0")
 
@@ -185,6 +195,15 @@ def git(folder: Path, *arguments: str, allowed: Sequence[int] = (0,), work_tree:
     """What git prints for these arguments in a repository. Raises RepositoryError."""
     with opened(folder, *arguments, allowed=allowed, work_tree=work_tree) as output:
         return output.read()
+
+
+@contextmanager
+def history(folder: Path, *arguments: str) -> Iterator[IO[bytes]]:
+    """As `opened`, of what is committed alone: git would open any .gitattributes among the files, also a FIFO."""
+    kept = folder.resolve() / ".git"
+    place = f"--git-dir={kept if kept.exists() else kept.parent}"
+    with tempfile.TemporaryDirectory() as empty, opened(Path(empty), place, *arguments) as output:
+        yield output
 
 
 @contextmanager
@@ -253,8 +272,40 @@ def _places(folder: Path) -> tuple[Path, str]:
     return folder / os.fsdecode(said[0]), os.fsdecode(said[1])
 
 
-def is_plain(file: Path) -> bool:
+def _stays(file: Path) -> bool:
     try:
-        return stat.S_ISREG(file.lstat().st_mode)
+        sort = file.lstat().st_mode
     except OSError:  # removed and not yet committed
         return False
+    return not (stat.S_ISLNK(sort) or stat.S_ISDIR(sort))
+
+
+def _refuse_irregular(folder: Path) -> None:
+    """Raises RepositoryError for a FIFO or the like in what git keeps of a repository: git would open it and wait."""
+    kept = folder / ".git" if (folder / ".git").exists() else folder
+    if _is_irregular(kept):
+        raise RepositoryError("not_a_file", "its .git is a FIFO, socket or device; remove it")
+    if kept.is_file():  # a worktree or submodule: the place is named in it
+        said = os.fsdecode(files.read_plain(kept, 4096)).strip()
+        kept = folder / said.removeprefix("gitdir:").strip()
+    waiting = [str(kept)]
+    while waiting:
+        with suppress(FileNotFoundError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif not entry.is_file(follow_symlinks=False) and _is_irregular(Path(entry.path)):
+                    raise RepositoryError("not_a_file", f"its {kept.name} holds a FIFO, socket or device; remove it")
+
+
+def irregular_rules(folder: Path) -> bool:
+    """Whether a `.gitignore` in a repository is a FIFO or the like, which git would open and wait."""
+    return any(".gitignore" in names and _is_irregular(place / ".gitignore") for place, _, names in files.walk(folder))
+
+
+def _is_irregular(file: Path) -> bool:
+    try:
+        sort = file.stat().st_mode
+    except OSError:  # a link to nowhere
+        return False
+    return not (stat.S_ISREG(sort) or stat.S_ISDIR(sort))

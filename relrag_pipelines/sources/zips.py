@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import errno
 import io
+import os
 import re
 import stat
 import struct
@@ -23,6 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import Failure
 
 MAX_DIRECTORY_BYTES = 32 * 2**20
@@ -110,19 +112,20 @@ def opened(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive]:
 
     Its members together may be at most `max_ratio` times as large as the file, and at most `max_bytes`.
     """
-    size = file.stat().st_size
-    most_bytes = min(max_bytes, size * max_ratio)
-    check_directory(file, size)
-    try:
-        archive = zipfile.ZipFile(file)
-    except BROKEN as error:
-        raise_if_of_disk(error)
-        raise _no_zip(file, error) from None
-    with archive:
-        declared = sum(info.file_size for info in archive.infolist())
-        if declared > most_bytes:
-            raise _too_large(f"its {size:,} bytes say that they expand to {declared:,}", most_bytes)
-        yield Archive(archive, most_bytes)
+    with open_plain(file) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        most_bytes = min(max_bytes, size * max_ratio)
+        check_directory(stream, size)
+        try:
+            archive = zipfile.ZipFile(stream)
+        except BROKEN as error:
+            raise_if_of_disk(error)
+            raise _no_zip(stream, error) from None
+        with archive:
+            declared = sum(info.file_size for info in archive.infolist())
+            if declared > most_bytes:
+                raise _too_large(f"its {size:,} bytes say that they expand to {declared:,}", most_bytes)
+            yield Archive(archive, most_bytes)
 
 
 def clean_name(info: zipfile.ZipInfo) -> str | None:
@@ -186,28 +189,27 @@ _ENTRY_FAULTS = {
 }
 
 
-def check_directory(file: Path, size: int) -> None:
+def check_directory(stream: BinaryIO, size: int) -> None:
     """Refuses a list of entries that would not fit into memory, before anything reads it."""
     if size <= MAX_DIRECTORY_BYTES:
         return
-    with file.open("rb") as stream:
-        stream.seek(max(0, size - 2**16 - 22))
-        tail = stream.read()
-        end = tail.rfind(b"PK\5\6")
-        if end < 0 or len(tail) < end + 22:
-            return
-        (directory,) = struct.unpack_from("<L", tail, end + 12)
-        if directory == 0xFFFFFFFF and (locator := tail.rfind(b"PK\6\7", 0, end)) >= 0:
-            stream.seek(struct.unpack_from("<Q", tail, locator + 8)[0])
-            (directory,) = struct.unpack_from("<Q", stream.read(56).ljust(56, b"\0"), 40)
+    stream.seek(max(0, size - 2**16 - 22))
+    tail = stream.read(2**16 + 22)
+    end = tail.rfind(b"PK\5\6")
+    if end < 0 or len(tail) < end + 22:
+        return
+    (directory,) = struct.unpack_from("<L", tail, end + 12)
+    if directory == 0xFFFFFFFF and (locator := tail.rfind(b"PK\6\7", 0, end)) >= 0:
+        stream.seek(struct.unpack_from("<Q", tail, locator + 8)[0])
+        (directory,) = struct.unpack_from("<Q", stream.read(56).ljust(56, b"\0"), 40)
     if directory > MAX_DIRECTORY_BYTES:
         limit = MAX_DIRECTORY_BYTES
         raise Refused("too_large", f"its list of entries takes {directory:,} bytes, more than {limit:,}; split it")
 
 
-def _no_zip(file: Path, error: Exception) -> Refused:
-    with file.open("rb") as stream:
-        start = stream.read(4)
+def _no_zip(stream: BinaryIO, error: Exception) -> Refused:
+    stream.seek(0)
+    start = stream.read(4)
     if not start:
         return Refused("empty", "the file is empty; export it again")
     if start == b"PK\3\4":

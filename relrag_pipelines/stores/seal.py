@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import SCHEMA_VERSION
 
 _HEAD, _SEAL = b'{\n "seal": "', 64
@@ -63,14 +64,14 @@ def read(path: Path) -> dict[str, Any]:
 
 def file_hash(path: Path) -> str:
     """Hash of a file's bytes, hex."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def file_hashes(path: Path, size: int) -> tuple[str, str]:
     """Hash of a file's first `size` bytes, hex, and of all of them."""
     digest, left = hashlib.sha256(), size
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         while left and (block := file.read(min(left, 2**20))):
             digest.update(block)
             left -= len(block)

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from relrag_pipelines.files import walk
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
 from relrag_pipelines.settings import CONFIG_NAME, Source
 from relrag_pipelines.sources import CannotList, Excluded, Kind, Unit, path_of, unit_of
@@ -99,7 +100,7 @@ def scan(
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-    units = {unit.path: unit for unit in _walk(root, kind, source.excludes, taken)}
+    units = {unit.path: unit for unit in _walk(root, kind, source, taken)}
     if any(path.startswith(HIDDEN) for path in known):
         paths = {hidden(path, hash): path for path in units}
         known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
@@ -180,7 +181,8 @@ def _otherwise(before: str, now: str) -> str:
     return "the sources that share their folder changed" if RIVALS in names else decided.said(names)
 
 
-def _walk(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+def _walk(root: Path, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+    excluded, follow_links = source.excludes, source.follow_links
     try:
         if not root.is_file():
             os.scandir(root).close()
@@ -190,7 +192,7 @@ def _walk(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bo
         raise SourceMissing(f"{root} cannot be read; give this user permission to list it") from None
     if kind.units:
         try:
-            yield from (unit for unit in kind.units(root, excluded) if not excluded(unit.path))
+            yield from (unit for unit in kind.units(root, excluded, follow_links) if not excluded(unit.path))
         except CannotList as error:
             raise SourceMissing(str(error)) from None
         except OSError as error:
@@ -203,19 +205,22 @@ def _walk(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bo
         beside = [name for name in names if name.lower().endswith(kind.companions)]
         around = _around(root.parent, names, kind)
         yield from (
-            unit for unit in _units(root.parent, [root.name, *beside], kind, root.parent, around) if unit.file == root
+            unit
+            for unit in _units(root.parent, [root.name, *beside], kind, root.parent, around, follow_links)
+            if unit.file == root
         )
     else:
-        yield from _files(root, kind, excluded, taken)
+        yield from _files(root, kind, excluded, taken, follow_links)
 
 
-def _files(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+def _files(
+    root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool], follow_links: bool
+) -> Iterator[Unit]:
     def _all_excluded(folder: Path) -> bool:
         # a path that no pattern can mean but one that means all in the folder, or the folder itself
         return excluded(f"{path_of(folder, root)}/\0")
 
-    for folder, folders, files in os.walk(root, onerror=_refuse):
-        inside = Path(folder)
+    for inside, folders, files in walk(root, _refuse, follow_links=follow_links):
         folders[:] = sorted(
             name
             for name in folders
@@ -229,7 +234,7 @@ def _files(root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], b
             and not excluded(path)
             and not taken(inside / name)
         ]
-        yield from _units(inside, read, kind, root, _around(inside, list(paths), kind) if read else "")
+        yield from _units(inside, read, kind, root, _around(inside, list(paths), kind) if read else "", follow_links)
 
 
 def _is_maildir(folder: Path, kind: Kind) -> bool:
@@ -237,11 +242,12 @@ def _is_maildir(folder: Path, kind: Kind) -> bool:
     return kind.holds("cur/mail") and (folder / "cur").is_dir()
 
 
-def _units(folder: Path, names: list[str], kind: Kind, root: Path, around: str) -> Iterator[Unit]:
+def _units(folder: Path, names: list[str], kind: Kind, root: Path, around: str, follow_links: bool) -> Iterator[Unit]:
     """The units among the files of a folder, each with those that belong to it."""
     for name, beside in _together(names, kind).items():
         seen = around if name.lower().endswith(kind.tells_of_folder) else ""
-        yield unit_of(folder / name, root, beside=tuple(folder / one for one in beside), around=seen)
+        together = tuple(folder / one for one in beside)
+        yield unit_of(folder / name, root, beside=together, around=seen, follow_links=follow_links)
 
 
 def _around(folder: Path, names: list[str], kind: Kind) -> str:

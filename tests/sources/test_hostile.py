@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import resource
 import stat
 import struct
 import subprocess
@@ -12,9 +13,18 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Callable
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+from reportlab.pdfgen import canvas
+
+from relrag_pipelines import plan as plans
+from relrag_pipelines import sandbox
+from relrag_pipelines.export import export
+from relrag_pipelines.stores import lake, units
+from relrag_pipelines.workspace import Workspace
+from tests import archive, hostile_pdfs
 
 CHAT = "13/01/2024, 10:15 - Dana Levi: Who has the key of the cabin?\n"
 DOCUMENT = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{}</w:body></w:document>'
@@ -193,3 +203,63 @@ def test_hostile_archives(
     peak = max(kilobytes for _, _, kilobytes in told.values()) / 1024
     assert peak < 1024, {name: kilobytes // 1024 for name, (*_, kilobytes) in told.items()}
     print(f"{kind}: {peak:.0f} MiB at most, {len(told)} archives")
+
+
+def mail(*attached: tuple[str, bytes]) -> bytes:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "dana@example.com", "ota@example.com", "The lease"
+    message["Date"] = "Sat, 13 Jan 2024 10:15:00 +0000"
+    message.set_content("Both papers are attached.")
+    for name, data in attached:
+        message.add_attachment(data, maintype="application", subtype="pdf", filename=name)
+    return message.as_bytes()
+
+
+def good() -> bytes:
+    drawn = io.BytesIO()
+    page = canvas.Canvas(drawn)
+    page.drawString(50, 800, "The tenant pays.")
+    page.save()
+    return drawn.getvalue()
+
+
+PARSER = "parser_max_seconds = 4\nparser_max_bytes = 300_000_000\n"
+STOPPED = {sandbox.TIME, sandbox.MEMORY, sandbox.CRASH}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited at once on Linux only")
+def test_hostile_pdfs_are_failures_and_everything_else_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    looped = hostile_pdfs.looped()
+    (folder / "looped.pdf").write_bytes(looped)
+    (folder / "bomb.pdf").write_bytes(hostile_pdfs.bomb())
+    (folder / "good.pdf").write_bytes(good())
+    (folder / "later.eml").write_bytes(mail(("looped.pdf", looped), ("good.pdf", good())))
+    sources = "".join(f'[[sources]]\nname = "{kind}"\nkind = "{kind}"\npath = "in"\n' for kind in ("document", "gmail"))
+    config = tmp_path / "relrag.toml"
+    config.write_text(f'keys_file = "keys"\n{PARSER}{sources}')
+    made = archive.workspace(config)
+    for source in made.settings.sources:
+        export(made, source)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    failures = {one.unit: one for one in units.load_failures(made.home, "document")}
+    assert sorted(failures) == ["bomb.pdf", "looped.pdf"]
+    assert {one.fault for one in failures.values()} <= STOPPED
+    assert all("300,000,000 bytes of memory" in one.message for one in failures.values())
+    assert texts(made, "document") == ["The tenant pays."]
+    (attached,) = units.load_failures(made.home, "gmail")
+    assert (attached.unit, attached.location) == ("later.eml", "attachment 1")
+    assert attached.fault in STOPPED
+    assert texts(made, "gmail") == ["", "Both papers are attached.", "The tenant pays."]
+    assert not plans.current(made).exports, "they are not tried again"
+    config.write_text(config.read_text().replace("300_000_000", "301_000_000"))
+    (documents, mails) = plans.current(archive.workspace(config)).exports
+    assert "parser_max_bytes" in " ".join([*documents.why, *mails.why])
+    assert before < 2 * 2**20, "kilobytes: what takes the memory is another process"
+
+
+def texts(made: Workspace, source: str) -> list[str]:
+    months = lake.manifest(made.home, "private_records", source)
+    tables = [lake.read(made.home, "private_records", source, month) for month in months]
+    return sorted(text for table in tables for text in table["text"].to_pylist())

@@ -16,8 +16,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from relrag_pipelines import numbers
+from relrag_pipelines.files import open_plain, read_plain
 from relrag_pipelines.links.claims import AUDIO as AUDIO_REF
 from relrag_pipelines.records import Failure, Pinned, Record
+from relrag_pipelines.sandbox import Stopped, call
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, Approval, Reading, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
 from relrag_pipelines.sources.call_recording.names import Called, called, says_call
@@ -43,10 +45,14 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     damaged = False
     if audio:
         try:
-            extra |= {"seconds": length} if (length := seconds(audio)) is not None else {}
+            length = call(reading.limits, 0, seconds, audio)  # the sound itself is not read
+            extra |= {"seconds": length} if length is not None else {}
         except AudioError as error:
             damaged = True
             yield Failure("audio", "damaged_audio", str(error))
+        except Stopped as error:
+            damaged = True
+            yield Failure("audio", error.fault, str(error))
     elif is_audio:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
     transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading)
@@ -68,7 +74,7 @@ def recognise(file: Path) -> bool:
     """
     suffix = file.suffix.lower()
     if suffix in AUDIO:
-        with file.open("rb") as opened:
+        with open_plain(file) as opened:
             sound = _HEADS.match(opened.read(16)) is not None
         return sound and (says_call(file.stem) or any(file.with_suffix(one).is_file() for one in TRANSCRIPTS))
     return suffix in TRANSCRIPTS and any(file.with_suffix(one).is_file() for one in AUDIO)
@@ -78,7 +84,7 @@ def _native(audio: Path | None, unit: Unit, reading: Reading) -> str:
     """The keyed hash of the audio; where there is none, of the path without its suffix."""
     if audio is None:
         return reading.hash(str(PurePosixPath(unit.path).with_suffix("")))
-    with audio.open("rb") as file:
+    with open_plain(audio) as file:
         return reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
 
 
@@ -101,7 +107,7 @@ def _transcript(files: list[Path], reading: Reading) -> tuple[Transcript | None,
         try:
             if file.stat().st_size > reading.unit_max_bytes:
                 raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
-            found.append((read_transcript(file.read_bytes(), file.suffix.lower()), file.name))
+            found.append((read_transcript(read_plain(file), file.suffix.lower()), file.name))
         except TranscriptError as error:
             failures.append(Failure(file.name, error.fault, str(error)))
     if not found:  # what an earlier one held is kept, unless it was emptied

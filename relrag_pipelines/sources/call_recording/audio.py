@@ -9,6 +9,8 @@ from typing import BinaryIO
 
 from tinytag import TinyTag, TinyTagException, UnsupportedFormatError
 
+from relrag_pipelines.files import open_plain
+
 _ISO_MEDIA = {".m4a", ".mp4", ".3gp"}
 
 
@@ -19,15 +21,16 @@ class AudioError(Exception):
 def seconds(file: Path) -> float | None:
     """The length of a recording; None where its format does not tell. Raises AudioError and OSError."""
     suffix = file.suffix.lower()
-    with file.open("rb") as opened:
+    with open_plain(file) as opened:
         if missing := _missing(opened, suffix):
             raise AudioError(f"cut off: {missing} bytes are missing that its header promises; copy the recording again")
-    try:
-        length = TinyTag.get(file, tags=False).duration
-    except UnsupportedFormatError:
-        return None
-    except (TinyTagException, struct.error, ValueError, IndexError, KeyError, TypeError, OverflowError):
-        length = None
+        opened.seek(0)
+        try:
+            length = TinyTag.get(file, tags=False, file_obj=opened).duration
+        except UnsupportedFormatError:
+            return None
+        except (TinyTagException, struct.error, ValueError, IndexError, KeyError, TypeError, OverflowError):
+            length = None
     if not length or length < 0:
         raise AudioError(f"its header does not read as {suffix}; the file is damaged or something else")
     return round(length, 1)

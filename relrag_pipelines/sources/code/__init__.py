@@ -14,7 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from relrag_pipelines.files import leads_out, read_plain
 from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sandbox import call
 from relrag_pipelines.sources import CannotList, Excluded, Reading, Unit, repository, unit_of
 from relrag_pipelines.sources.charset import CharsetError, decode
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of
@@ -45,10 +47,11 @@ _COUNTED = {
     "vendored": "files and folders of others' code",
     "generated": "generated files, told by their names",
     "ignored": "files and folders that git ignores",
+    "irregular_rules": "repositories in which a .gitignore is no file, so that what git ignores was not counted",
 }
 
 
-def units(root: Path, excluded: Excluded) -> Iterator[Unit]:
+def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterator[Unit]:
     """Every file of source code below a source's path, and one unit that counts what was left out.
 
     Raises CannotList where git cannot list the files of a repository.
@@ -57,13 +60,15 @@ def units(root: Path, excluded: Excluded) -> Iterator[Unit]:
         yield unit_of(root, root.parent)
         return
     left_out: Counter[str] = Counter()
-    for file, base in _candidates(root, excluded, left_out):
-        if language_of(file.name):
+    for file, base in _candidates(root, excluded, left_out, follow_links):
+        if file.name == ".git":
+            yield unit_of(file, root)
+        elif language_of(file.name):
             reason = _reason(file.relative_to(base), base)
             if reason:
                 left_out[reason] += 1
             else:
-                yield unit_of(file, root)
+                yield unit_of(file, root, follow_links=follow_links)
     if left_out:
         counted = ",".join(f"{reason}={left_out[reason]}" for reason in sorted(left_out))
         yield unit_of(root, root, counted)
@@ -85,7 +90,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
         why = f"{unit.size} bytes; unit_max_bytes is {reading.unit_max_bytes}: raise it, or exclude the file"
         yield Failure("", "too_large", why, whole_unit=True)
         return
-    data = unit.file.read_bytes()
+    data = read_plain(unit.file)
     if is_generated(data):
         yield Failure("", "generated", "left out: it says that a program made it, or looks so")
         return
@@ -110,7 +115,7 @@ def records(text: str, language: str, unit: Unit, reading: Reading) -> Iterator[
     found: list[Symbol] = []
     package = module
     if language in GRAMMARS and len(source) <= MAX_PARSED:
-        found, package = symbols(source, language, module)
+        found, package = call(reading.limits, len(source), symbols, source, language, module)
     outside, *inside = own_texts(source, [(one.start, one.end) for one in found])
     lines = source.count(b"\n") + (not source.endswith(b"\n"))
     file = _File(unit, reading, language, package, len([one for one in found if not one.classes]))
@@ -202,20 +207,30 @@ def is_generated(data: bytes) -> bool:
     return _COMMENT.match(line) is not None
 
 
-def _candidates(root: Path, excluded: Excluded, left_out: Counter[str]) -> Iterator[tuple[Path, Path]]:
+def _candidates(
+    root: Path, excluded: Excluded, left_out: Counter[str], follow_links: bool
+) -> Iterator[tuple[Path, Path]]:
     """Files that might be source code, and the repository or folder whose rules they are under."""
-    for folder, names in repository.walk(root, excluded):
+    for folder, names in repository.walk(root, excluded, follow_links):
+        if not follow_links and repository.linked_from_outside(folder, root):
+            yield folder / ".git", root
+            continue
         try:
             if repository.is_bare(folder):
                 continue
             if repository.is_repository(folder):
-                left_out.update({"ignored": count} if (count := repository.ignored(folder)) else {})
+                if repository.irregular_rules(folder):
+                    left_out["irregular_rules"] += 1
+                elif count := repository.ignored(folder):
+                    left_out["ignored"] += count
                 yield from ((file, folder) for file in repository.tracked(folder))
                 continue
         except repository.RepositoryError as error:
             name = unit_of(folder, root).path
             raise CannotList(f"the files of the repository {name} cannot be listed: {error}, or exclude it") from None
-        yield from ((folder / name, root) for name in names if repository.is_plain(folder / name))
+        # what lies in the source is read where it lies
+        beside = (folder / name for name in names)
+        yield from ((file, root) for file in beside if not file.is_symlink() or leads_out(file, root))
 
 
 def _reason(path: Path, base: Path) -> str:

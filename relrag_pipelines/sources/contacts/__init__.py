@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import Failure, Json, Pinned, Record
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.contacts.person import Person, Relation, person
@@ -31,7 +32,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     known: dict[str, tuple[str, int | None]] = {}
     related: list[tuple[str, Person]] = []
     empty = True
-    with unit.file.open("rb") as file:
+    with open_plain(unit.file) as file:
         for card in cards(file):
             empty = False
             found = person(card)
@@ -58,7 +59,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
 
 def recognise(file: Path) -> bool:
     """Whether a card begins in the first lines of the file."""
-    with file.open("rb") as opened:
+    with open_plain(file) as opened:
         return b"BEGIN:VCARD" in opened.read(_HEAD).replace(b"\0", b"").upper()
 
 

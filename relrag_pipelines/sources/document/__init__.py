@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from relrag_pipelines import numbers
+from relrag_pipelines.files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sandbox import Limits, Stopped, call
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.charset import CharsetError, Decoded
 from relrag_pipelines.sources.document import delimited, html, pdf, plain, word
@@ -35,6 +37,7 @@ SUFFIXES = {
 """Suffixes that are read -> MIME type."""
 
 _HEAD = 8192
+_LIMITS = Limits()
 
 
 def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
@@ -47,9 +50,10 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
         yield Failure("", "too_large", why, whole_unit=True)
         return
     name = PurePosixPath(unit.path).name
-    with unit.file.open("rb") as file:
+    with open_plain(unit.file) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    found = extract(unit.file, name, max_ratio=reading.archive_max_ratio, max_bytes=reading.archive_max_bytes)
+    bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
+    found = extract(unit.file, name, reading.limits, **bounds)
     yield from found.failures
     if found.readable:
         yield _record(unit, reading, found, digest)
@@ -58,21 +62,23 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
 def extract(
     data: bytes | Path,
     name: str,
+    limits: Limits = _LIMITS,
     *,
     max_ratio: int = Reading.archive_max_ratio,
     max_bytes: int = Reading.archive_max_bytes,
 ) -> Extracted:
     """Text, pages and title of a document named `name` (its suffix decides the format, where it has none its head).
 
-    A DOCX may expand at most `max_ratio` times and to `max_bytes`. Raises OSError where a file cannot be opened;
-    all else is told by `readable` and `failures`.
+    A DOCX may expand at most `max_ratio` times and to `max_bytes`; `limits` are those of the library that reads it.
+    Raises OSError where a file cannot be opened; all else is told by `readable` and `failures`.
     """
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower() or _suffix_by_head(data)
     try:
-        if not (len(data) if isinstance(data, bytes) else data.stat().st_size):
+        size = len(data) if isinstance(data, bytes) else data.stat().st_size
+        if not size:
             raise DocumentError("empty", "the file has no bytes; restore it or delete it")
-        found = _extract(data, suffix, max_ratio, max_bytes)
-    except DocumentError as error:
+        found = _extract(data, size, suffix, limits, max_ratio, max_bytes)
+    except (DocumentError, Stopped) as error:
         return _unreadable(suffix, error.fault, str(error))
     except CharsetError as error:
         advice = "save it as UTF-8" if error.fault == "charset" else "give it the suffix of what it is, or exclude it"
@@ -86,7 +92,7 @@ def extract(
 def recognise(file: Path) -> bool:
     """Whether a file is a document of these formats, by its suffix and its head."""
     suffix = file.suffix.lower()
-    with file.open("rb") as opened:
+    with open_plain(file) as opened:
         head = opened.read(_HEAD)
     if suffix == ".pdf":
         return b"%PDF-" in head[:1024]
@@ -95,16 +101,16 @@ def recognise(file: Path) -> bool:
     return suffix in SUFFIXES and bool(head) and (b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"))
 
 
-def _extract(data: bytes | Path, suffix: str, max_ratio: int, max_bytes: int) -> Extracted:
+def _extract(data: bytes | Path, size: int, suffix: str, limits: Limits, max_ratio: int, max_bytes: int) -> Extracted:
     if suffix == ".pdf":
-        return pdf.extract(data)
+        return call(limits, size, pdf.extract, data)
     if suffix == ".docx":
-        return word.extract(data, max_ratio, max_bytes)
+        return call(limits, size, word.extract, data, max_ratio, max_bytes)
     if suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         told = f'"{suffix}"' if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "of an unknown kind"
         raise DocumentError("unsupported", f"files {told} are not read; known: {known}")
-    data = data if isinstance(data, bytes) else data.read_bytes()
+    data = data if isinstance(data, bytes) else read_plain(data)
     if suffix in delimited.CONTENT_TYPES:
         found, decoded = delimited.extract(data, suffix)
     elif SUFFIXES[suffix] == html.CONTENT_TYPE:
@@ -134,7 +140,7 @@ def _unreadable(suffix: str, fault: str, message: str) -> Extracted:
 
 def _suffix_by_head(data: bytes | Path) -> str:
     if isinstance(data, Path):
-        with data.open("rb") as file:
+        with open_plain(data) as file:
             head = file.read(_HEAD)
     else:
         head = data[:_HEAD]

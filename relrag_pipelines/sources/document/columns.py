@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from relrag_pipelines.sources.document.content import table_row
 
 PARAGRAPH_GAP = 1.5
 """A drop to the next line of more than this many usual ones begins a paragraph."""
+MOST_LOOKS = 100
+"""Lines that are looked at for a table, for each line of the page: a page of 200 lines is looked at from every line."""
+SPARSE = 50
+"""Where a table would have more than this many cells for each that holds text, it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +41,16 @@ class Line:
     height: float
 
 
-@dataclass(slots=True)
-class _Strip:
-    """A column: the width its cells cover, and the lines that have a cell in it."""
-
-    left: float
-    right: float
-    cells: dict[int, str]
-
-
 def layout(lines: list[Line]) -> str:
     """The text of the lines: tables as rows with separated cells, paragraphs apart by an empty line."""
     usual = _usual_drop(lines)
     texts: list[str] = []
-    at = 0
+    at, seen = 0, 0
     while at < len(lines):
         if at and lines[at - 1].bottom - lines[at].bottom > PARAGRAPH_GAP * max(usual, lines[at].height):
             texts.append("")
-        rows = _table(lines, at)
+        rows, looked_at = _table(lines, at) if seen <= MOST_LOOKS * len(lines) else ([], 0)
+        seen += looked_at
         texts += rows or [" ".join(cell.text for cell in lines[at].cells)]
         at += len(rows) or 1
     return "\n".join(texts)
@@ -64,39 +61,68 @@ def _usual_drop(lines: list[Line]) -> float:
     return statistics.median_low([drop for drop in drops if drop > 0] or [0.0])
 
 
-def _table(lines: list[Line], start: int) -> list[str]:
-    """The rows of the table that begins at that line; none where there is no table."""
-    strips: list[_Strip] = []
-    end = start
+def _table(lines: list[Line], start: int) -> tuple[list[str], int]:
+    """The rows of the table that begins at that line, none where there is no table; and the lines looked at."""
     if len(lines[start].cells) < 2:
-        return []
-    for row in range(start, len(lines)):
-        below = row == start or lines[row].bottom < lines[row - 1].bottom
-        joined = _with(strips, lines[row], row) if below else None
-        if joined is None:
-            break
-        strips, end = joined, row + 1
+        return [], 0
+    end = start + 1
+    while end < len(lines) and lines[end].bottom < lines[end - 1].bottom:
+        end += 1
+    looked_at = end - start
+    if sum(len(line.cells) > 2 for line in lines[start:end]) < 2:
+        return [], looked_at
+    strips, stop = _strips(lines, start, end)
+    if stop < end:  # the line that does not fit has left its traces
+        strips, end = _strips(lines, start, stop)
     while len(lines[end - 1].cells) == 1:  # a line of text under a table is not part of it
         end -= 1
     rows = lines[start:end]
-    if len(strips) < 3 or sum(len(line.cells) > 2 for line in rows) < 2:
-        return []
-    strips.sort(key=lambda strip: strip.left, reverse=_right_to_left(rows))
-    return [table_row(strip.cells.get(row, "") for strip in strips) for row in range(start, end)]
+    filled = sum(len(line.cells) for line in rows)
+    if len(strips) < 3 or sum(len(line.cells) > 2 for line in rows) < 2 or len(rows) * len(strips) > SPARSE * filled:
+        return [], looked_at
+    columns = strips.columns[::-1] if _right_to_left(rows) else strips.columns
+    return [table_row(column.get(row, "") for column in columns) for row in range(start, end)], looked_at
 
 
-def _with(strips: list[_Strip], line: Line, row: int) -> list[_Strip] | None:
-    """The strips widened by the cells of one more line; None where two cells of a line would share a strip."""
-    for cell in line.cells:
-        touched = [strip for strip in strips if strip.left < cell.right and cell.left < strip.right]
-        members = [member for strip in touched for member in strip.cells] + [row]
-        if len(members) != len(set(members)):
-            return None
-        cells = {member: text for strip in touched for member, text in strip.cells.items()} | {row: cell.text}
-        left = min([cell.left, *(strip.left for strip in touched)])
-        right = max([cell.right, *(strip.right for strip in touched)])
-        strips = [strip for strip in strips if strip not in touched] + [_Strip(left, right, cells)]
-    return strips
+def _strips(lines: list[Line], start: int, end: int) -> tuple[_Strips, int]:
+    """The strips of these lines, and the first line of which two cells would share one."""
+    strips = _Strips()
+    for row in range(start, end):
+        if not all(strips.widen(cell, row) for cell in lines[row].cells):
+            return strips, row
+    return strips, end
+
+
+class _Strips:
+    """Columns from left to right, none of which overlap: the widths that their cells cover."""
+
+    def __init__(self) -> None:
+        self._lefts: list[float] = []
+        self._rights: list[float] = []
+        self.columns: list[dict[int, str]] = []
+        """for each the text of its cell by line"""
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def widen(self, cell: Cell, row: int) -> bool:
+        """Puts a cell into the strips that it touches, which become one; False where a line would be in it twice."""
+        first, last = bisect_right(self._rights, cell.left), bisect_left(self._lefts, cell.right)
+        last = max(first, last)
+        touched = self.columns[first:last]
+        column = max(touched, key=len, default={})
+        for other in touched:
+            if other is not column:  # the shorter into the longest, so that no cell is moved often
+                if not column.keys().isdisjoint(other.keys()):
+                    return False
+                column |= other
+        if row in column:
+            return False
+        column[row] = cell.text
+        self._lefts[first:last] = [min([cell.left, *self._lefts[first:last]])]
+        self._rights[first:last] = [max([cell.right, *self._rights[first:last]])]
+        self.columns[first:last] = [column]
+        return True
 
 
 def _right_to_left(rows: list[Line]) -> bool:

@@ -51,6 +51,9 @@ class DocumentError(Exception):
         super().__init__(message)
         self.fault = fault
 
+    def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str]]:
+        return DocumentError, (self.fault, str(self))  # it travels between processes
+
 
 def one_line(text: str) -> str:
     """The text with every run of white space made one space."""

@@ -19,6 +19,8 @@ from relrag_pipelines.sources.text import clean
 CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
 MAX_FIELD = 2**24
 """A cell with more characters means that a quotation mark was never closed."""
+MAX_NAME = 200
+"""A column's name is cut to so many characters in the rows: in each of many it could be of any length."""
 
 _DELIMITERS = ",;\t|"
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
@@ -68,7 +70,7 @@ def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], bool]:
 def _sentences(rows: list[list[str]]) -> list[str]:
     rows = [row for row in rows if any(row)]
     named = len(rows) > 1 and _names_columns(rows[0])
-    names = [name or f"column {place}" for place, name in enumerate(rows[0], 1)] if named else []
+    names = [name[:MAX_NAME] or f"column {place}" for place, name in enumerate(rows[0], 1)] if named else []
     names += [f"column {place}" for place in range(len(names) + 1, max(map(len, rows), default=0) + 1)]
     header = [", ".join(rows[0])] if named else []
     return header + [
@@ -79,6 +81,6 @@ def _sentences(rows: list[list[str]]) -> list[str]:
 
 def _names_columns(row: list[str]) -> bool:
     names = [name for name in row if name]
-    words = [name for name in names if not name[0].isdigit() and "@" not in name]
+    words = {name for name in names if not name[0].isdigit() and "@" not in name}
     only_words_and_years = all(name in words or _YEAR.fullmatch(name) for name in names)
     return len(names) == len(set(names)) > len(row) / 2 and bool(words) and only_words_and_years

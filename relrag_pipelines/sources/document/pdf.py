@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import re
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import Failure, Page
 from relrag_pipelines.sources.document.columns import Cell, Line, layout
 from relrag_pipelines.sources.document.content import (
@@ -37,6 +39,7 @@ _LOCK = threading.Lock()
 _LINE_END = re.compile("\r\n|\ufffe")
 _SPACES = re.compile(r"[ \t\xa0]+")
 _BROKEN_WORD = re.compile("([^\\W\\d_]+)\ufffe([^\\W\\d_]+)")
+_HYPHENATED = re.compile(r"([^\W\d_]+)-(?=([^\W\d_]+))")
 _BROKEN_NUMBER = re.compile(r"(?<=\w-)\n(?=\d)")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([-+])(\d\d)'?(\d\d)?|(Z))?")
 
@@ -70,7 +73,8 @@ def parse_date(text: str) -> datetime | None:
 
 def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
     try:
-        document = pypdfium2.PdfDocument(data)
+        # opened here: by its name PDFium would open anything
+        document = pypdfium2.PdfDocument(data if isinstance(data, bytes) else open_plain(data), autoclose=True)
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise DocumentError("encrypted", "the PDF asks for a password; save a copy without one") from None
@@ -171,9 +175,19 @@ def _cell(text: str, opening: Box, closing: Box) -> Cell:
 def _join_words(text: str) -> str:
     """Words and numbers that a line end broke, made whole."""
 
+    elsewhere: dict[str, list[str]] = {}
+    """first half -> second halves of the words that are written with a hyphen, sorted"""
+    for head, tail in sorted(set(_HYPHENATED.findall(text))):
+        elsewhere.setdefault(head, []).append(tail)
+
+    def hyphenated(head: str, tail: str) -> bool:
+        tails = elsewhere.get(head, [])
+        place = bisect_left(tails, tail)
+        return place < len(tails) and tails[place].startswith(tail)
+
     def join(match: re.Match[str]) -> str:
         head, tail = match.groups()
-        return head + tail if tail[0].islower() and f"{head}-{tail}" not in text else f"{head}-{tail}"
+        return head + tail if tail[0].islower() and not hyphenated(head, tail) else f"{head}-{tail}"
 
     text = _BROKEN_WORD.sub(join, text.replace("\ufffe\n", "\ufffe"))
     return _BROKEN_NUMBER.sub("", text.replace("\ufffe", "-"))

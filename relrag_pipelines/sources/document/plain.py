@@ -14,7 +14,7 @@ TEXT, MARKDOWN = "text/plain", "text/markdown"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|author|date):[ \t]*(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-_HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<line>.*?)[ \t#]*|(?P<over>[^\s#>|-].*)\n(?:=+|-+)[ \t]*)$", re.MULTILINE)
+_HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<line>.*)|(?P<over>[^\s#>|-].*)\n(?:=+|-+)[ \t]*)$", re.MULTILINE)
 
 
 def text(data: bytes) -> tuple[Extracted, Decoded]:
@@ -33,7 +33,8 @@ def markdown(data: bytes) -> tuple[Extracted, Decoded]:
     about = {name: value.strip("\"' ") for name, value in _FIELD.findall(front[1])} if front else {}
     body = _FENCE.sub("", found.text[front.end() :] if front else found.text)
     heading = _HEADING.search(body)
-    found.title = sane_title(about.get("title") or (heading and (heading["line"] or heading["over"])))
+    line = ((heading["line"] or "").rstrip(" \t#") or heading["over"]) if heading else None
+    found.title = sane_title(about.get("title") or line)
     found.title = found.title or first_line_title(body)
     found.author = sane_author(about.get("author"))
     found.date, found.date_has_time = _date(about.get("date", ""))

@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from lxml import etree
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources import zips
 from relrag_pipelines.sources.document.content import (
@@ -45,36 +47,36 @@ _STRICT = {
 
 def extract(data: bytes | Path, max_ratio: int, max_bytes: int) -> Extracted:
     """The text of a DOCX that expands at most `max_ratio` times and to `max_bytes`. Raises DocumentError."""
-    size = len(data) if isinstance(data, bytes) else data.stat().st_size
-    try:
-        if isinstance(data, Path):
-            zips.check_directory(data, size)
-        archive = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
-    except zips.Refused as refused:
-        raise DocumentError(refused.failure.fault, refused.failure.message) from None
-    except zips.BROKEN as error:
-        zips.raise_if_of_disk(error)
-        raise _no_zip(data) from None
-    with archive:
-        _refuse_bombs(archive, size, max_ratio, max_bytes)
+    with io.BytesIO(data) if isinstance(data, bytes) else open_plain(data) as stream:
+        size = stream.seek(0, io.SEEK_END)
         try:
-            return _read(_Parts(archive))
-        except (*zips.BROKEN, etree.XMLSyntaxError) as error:
+            zips.check_directory(stream, size)
+            archive = zipfile.ZipFile(stream)
+        except zips.Refused as refused:
+            raise DocumentError(refused.failure.fault, refused.failure.message) from None
+        except zips.BROKEN as error:
             zips.raise_if_of_disk(error)
-            why = f"the document is broken inside ({type(error).__name__}); open it in Word and save it again"
-            raise DocumentError("damaged", why) from None
+            raise _no_zip(stream) from None
+        with archive:
+            _refuse_bombs(archive, size, max_ratio, max_bytes)
+            try:
+                return _read(_Parts(archive))
+            except (*zips.BROKEN, etree.XMLSyntaxError) as error:
+                zips.raise_if_of_disk(error)
+                why = f"the document is broken inside ({type(error).__name__}); open it in Word and save it again"
+                raise DocumentError("damaged", why) from None
 
 
-def _no_zip(data: bytes | Path) -> DocumentError:
-    with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as stream:
-        head = stream.read(_WINDOW)
-        if not head.startswith(_OLE):
-            return DocumentError("damaged", "a .docx that is no zip; export or download it again")
-        encrypted, word = False, "EncryptedPackage".encode("utf-16-le")
-        while head and not encrypted:  # it may be as large as a unit may be
-            encrypted, tail = word in head, head[-len(word) :]
-            more = stream.read(_WINDOW)
-            head = tail + more if more else b""
+def _no_zip(stream: BinaryIO) -> DocumentError:
+    stream.seek(0)
+    head = stream.read(_WINDOW)
+    if not head.startswith(_OLE):
+        return DocumentError("damaged", "a .docx that is no zip; export or download it again")
+    encrypted, word = False, "EncryptedPackage".encode("utf-16-le")
+    while head and not encrypted:  # it may be as large as a unit may be
+        encrypted, tail = word in head, head[-len(word) :]
+        more = stream.read(_WINDOW)
+        head = tail + more if more else b""
     if encrypted:
         return DocumentError("encrypted", "the document asks for a password; save a copy without one")
     return DocumentError("old_format", "a Word file from before 2007 named .docx; save it as DOCX or PDF")

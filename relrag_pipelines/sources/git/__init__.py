@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Excluded, Reading, Unit, repository, unit_of
 from relrag_pipelines.sources.git import references
@@ -34,24 +35,26 @@ _MAIN = ("main", "master", "trunk", "develop", "development")
 _ON_NONE = (len(_MAIN) + 1, "")
 
 
-def units(root: Path, excluded: Excluded) -> Iterator[Unit]:
+def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterator[Unit]:
     """Every repository and every saved log below a source's path, or the one that it is."""
     if root.is_file():
         yield unit_of(root, root.parent)
         return
-    for folder, names in repository.walk(root, excluded):
-        if repository.is_repository(folder):
+    for folder, names in repository.walk(root, excluded, follow_links):
+        if not follow_links and repository.linked_from_outside(folder, root):
+            yield unit_of(folder / ".git", root)
+        elif repository.is_repository(folder):
             yield unit_of(folder, root, _fingerprint(folder))
         for name in names:
             if name.lower().endswith(SUFFIX) and not name.startswith("."):
-                yield unit_of(folder / name, root)
+                yield unit_of(folder / name, root, follow_links=follow_links)
 
 
 def recognise(file: Path) -> bool:
     """Whether a file is a log in the format that is read, or a folder the `.git` of a repository or a bare one."""
     if file.name == ".git" or repository.is_bare(file):
         return True
-    with file.open("rb") as opened:
+    with open_plain(file) as opened:
         return _HASH.match(opened.read(_HEAD)) is not None
 
 
@@ -69,7 +72,7 @@ def _read_repository(unit: Unit) -> Iterator[Record | Failure]:
         return
     listed = repository.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
     arguments = [*COMMAND, *(["--no-renames"] if repository.is_partial(unit.file) else []), *state.detached]
-    with repository.opened(unit.file, *arguments) as stream:
+    with repository.history(unit.file, *arguments) as stream:
         log = Log(stream)
         yield from records(log, unit.path, sorted(listed.decode("ascii").split()), state.shallow)
     yield from _doubts(log)
@@ -81,7 +84,7 @@ def _read_file(unit: Unit) -> Iterator[Record | Failure]:
     if not unit.size:
         yield Failure("", "empty", "the file has no bytes; save the log again, or delete it")
         return
-    with unit.file.open("rb") as file:
+    with open_plain(unit.file) as file:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
             known = sorted({match[1].decode() for match in _HASH.finditer(whole)})
         log = Log(io.BufferedReader(file.raw))

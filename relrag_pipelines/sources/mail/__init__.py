@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from relrag_pipelines.files import open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.mail import containers, mime, outlook
@@ -37,7 +38,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
 
 def recognise(file: Path) -> bool:
     """Whether a file is a mailbox or a mail: by its first line or headers."""
-    with file.open("rb") as stream:
+    with open_plain(file) as stream:
         head = stream.read(_HEAD)
     if head.startswith(outlook.SIGNATURE):
         return file.suffix.lower() == ".msg"

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sandbox import Stopped, call
 from relrag_pipelines.sources import Reading, document
 from relrag_pipelines.sources.mail import calendar
 from relrag_pipelines.sources.mail.body import Body, name_of, text_of
@@ -84,7 +85,8 @@ def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
         if part.type.startswith(("text/", "message/")):
             record.text = text_of(part).strip()
         return
-    found = document.extract(data, name, max_ratio=reading.archive_max_ratio, max_bytes=reading.archive_max_bytes)
+    bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
+    found = document.extract(data, name, reading.limits, **bounds)
     yield from found.failures
     record.text, record.pages, record.numbers = found.text, found.pages, found.numbers
     if found.page_count is not None:
@@ -96,8 +98,8 @@ def _fill_from_calendar(record: Record, part: Part, reading: Reading) -> Iterato
     text = text_of(part).strip()
     record.content_type, record.text = "text/calendar", text
     try:
-        found = calendar.events(text, reading.timezone)
-    except calendar.CalendarError as error:
+        found = call(reading.limits, len(text), calendar.events, text, reading.timezone)
+    except (calendar.CalendarError, Stopped) as error:
         yield Failure("", error.fault, f"{error}; its text is kept as it stands")
         return
     record.text = "\n\n".join(map(_said, found)) or text

@@ -31,6 +31,9 @@ class CalendarError(Exception):
         super().__init__(message)
         self.fault = fault
 
+    def __reduce__(self) -> tuple[type[CalendarError], tuple[str, str]]:
+        return CalendarError, (self.fault, str(self))  # it travels between processes
+
 
 @dataclass(frozen=True)
 class Event:

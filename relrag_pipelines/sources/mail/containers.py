@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from relrag_pipelines.files import open_plain
+
 MAX_MAIL = 256 * 2**20
 """Largest mail that is held, bytes; of a larger one only its place is told."""
 
@@ -45,7 +47,7 @@ def is_mailbox(file: Path) -> bool:
     """Whether a file is to be read as many mails: named or begun as a mailbox, and not named as one mail."""
     if file.suffix.lower() in (".eml", ".msg") or is_maildir(PurePosixPath(file.as_posix())):
         return False
-    with file.open("rb") as stream:
+    with open_plain(file) as stream:
         return file.suffix.lower() == ".mbox" or stream.read(len(_FROM)) == _FROM
 
 
@@ -56,7 +58,7 @@ def is_maildir(path: PurePosixPath) -> bool:
 
 def continues(file: Path, offset: int) -> bool:
     """Whether a mail begins at that offset of a mailbox: what lies before it is whole."""
-    with file.open("rb") as stream:
+    with open_plain(file) as stream:
         stream.seek(max(0, offset - 1))
         before = stream.read(min(1, offset))
         head = stream.read(2 * _LONGEST_LINE)
@@ -67,14 +69,14 @@ def is_cut_off(file: Path) -> bool:
     """Whether a mailbox ends within a line, as where copying it was interrupted."""
     if not is_mailbox(file):
         return False
-    with file.open("rb") as stream:
+    with open_plain(file) as stream:
         stream.seek(max(0, file.stat().st_size - 1))
         return stream.read(1) not in (b"", b"\n")
 
 
 def mails(file: Path, start: int = 0) -> Iterator[Mail]:
     """The mails of a file, in order; of a mailbox those from that offset on."""
-    with file.open("rb") as stream:
+    with open_plain(file) as stream:
         if is_mailbox(file):
             stream.seek(start)
             yield from _split(stream, start)

@@ -14,7 +14,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import numbers
+from relrag_pipelines.files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Pinned, Record
+from relrag_pipelines.sandbox import Stopped, call
 from relrag_pipelines.sources import Reading, Unit
 from relrag_pipelines.sources.charset import CharsetError, decode
 from relrag_pipelines.sources.meeting.invitation import MAX_BYTES, Invitation, InvitationError
@@ -47,13 +49,16 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     invited: Invitation | None = None
     for file in unit.beside[:1]:
         try:
-            invited = parse_invitation(file.read_bytes()[: MAX_BYTES + 1], reading.timezone)
+            data = read_plain(file, MAX_BYTES + 1)
+            invited = call(reading.limits, len(data), parse_invitation, data, reading.timezone)
         except InvitationError as error:
             yield Failure(file.name, "no_event", str(error))
+        except Stopped as error:
+            yield Failure(file.name, error.fault, str(error))
     try:
         if unit.size > reading.unit_max_bytes:
             raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
-        data = unit.file.read_bytes()
+        data = read_plain(unit.file)
         if suffix in (".txt", ".md"):
             minutes, transcript = _minutes(data)
         else:
@@ -67,7 +72,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
 
 def recognise(file: Path) -> bool:
     """Whether a file holds captions, or minutes that name their participants or have an invitation beside them."""
-    with file.open("rb") as opened:
+    with open_plain(file) as opened:
         head = opened.read(_HEAD)
     if file.suffix.lower() in (".vtt", ".srt", ".sbv"):
         return head.lstrip(b"\xef\xbb\xbf").startswith(b"WEBVTT") or b"-->" in head or file.suffix.lower() == ".sbv"

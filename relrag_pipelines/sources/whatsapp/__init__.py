@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from relrag_pipelines.files import Refused, look, open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, Reading, Unit, zips
 from relrag_pipelines.sources.whatsapp import title as titles
@@ -34,11 +35,13 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
         if unit.file.suffix.lower() == ".zip":
             yield from _read_zip(unit, reading)
         else:
-            yield from read_chat(_lone_chat(unit), reading)
+            yield from read_chat(_lone_chat(unit, reading), reading)
     except zips.Refused as refused:
         yield refused.failure
     except UnicodeDecodeError:
         yield Failure("", "charset", "the file changed while it was read; read it again", whole_unit=True)
+    except Refused:
+        raise
     except OSError as error:
         found = error.strerror or type(error).__name__
         yield Failure("", UNREADABLE, f"the file cannot be read ({found}); check that it is there", whole_unit=True)
@@ -48,7 +51,7 @@ def recognise(file: Path) -> bool:
     """Whether a file looks like an export: by its first lines, those of a chat in it if it is a zip."""
     try:
         if file.suffix.lower() != ".zip":
-            with file.open("rb") as stream:
+            with open_plain(file) as stream:
                 return _begins_like_a_chat(stream)
         with zips.opened(file, max_ratio=1000, max_bytes=2**40) as archive:
             return any(_looks_like_a_chat(archive, name) for name in _chats_in(archive, file.name))
@@ -56,7 +59,7 @@ def recognise(file: Path) -> bool:
         return False
 
 
-def _lone_chat(unit: Unit) -> Chat:
+def _lone_chat(unit: Unit, reading: Reading) -> Chat:
     folders = [folder.name for folder in unit.file.parents][: len(PurePosixPath(unit.path).parts)]
 
     @functools.cache
@@ -74,15 +77,15 @@ def _lone_chat(unit: Unit) -> Chat:
         if name not in beside() or not name.lower().endswith(_HASHED):
             return None
         try:
-            if not file.is_file() or file.stat().st_size > _HASHED_BYTES:
+            if look(file, unit.root, follow_links=reading.follow_links).st_size > _HASHED_BYTES:
                 return None
-            with file.open("rb") as stream:
+            with open_plain(file) as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError:  # the chat does not depend on what lies beside it
             return None
 
     title = titles.title(unit.file.name, *folders)
-    return Chat(title, unit.path, lambda: unit.file.open("rb"), media, digest=digest)
+    return Chat(title, unit.path, lambda: open_plain(unit.file), media, digest=digest)
 
 
 def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:

@@ -1,5 +1,7 @@
 """CSV and TSV: dialects, charsets, headers, and rows that stand on their own."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,38 @@ def test_every_cell_stands_under_its_column(rows: list[list[str]]) -> None:
     )
     expected = ["; ".join(f"{n}: {' '.join(v.split())}" for n, v in zip("xyz", row, strict=True)) for row in rows]
     assert extract(quoted.encode(), "a.csv").text.splitlines() == ["x, y, z", *expected]
+
+
+def wide(count: int) -> bytes:
+    """As many columns as that."""
+    return (",".join(f"c{n}" for n in range(count)) + "\n" + ",".join("x" * count) + "\n").encode()
+
+
+def long_name(count: int) -> bytes:
+    """A column with a name of that length, and as many rows."""
+    return b"a" * count + b",b\n" + b"1,2\n" * count
+
+
+@pytest.mark.parametrize("make", [wide, long_name])
+def test_a_table_takes_time_in_proportion_to_its_size(make: Callable[[int], bytes]) -> None:
+    few, many = make(2_000), make(32_000)
+
+    def seconds(data: bytes) -> float:
+        began = time.process_time()
+        assert not extract(data, "a.csv").failures
+        return time.process_time() - began
+
+    # sixteen times the size, which would take 256 times as long if it grew with the square
+    assert min(seconds(many) for _ in range(2)) < 64 * max(min(seconds(few) for _ in range(3)), 0.005)
+
+
+def test_a_table_of_200_000_columns_names_every_value() -> None:
+    lines = extract(wide(200_000), "a.csv").text.splitlines()
+    assert lines[0].endswith(", c199998, c199999")
+    assert lines[1].endswith("; c199998: x; c199999: x")
+    assert len(lines) == 2
+
+
+def test_a_long_name_is_cut_in_the_rows() -> None:
+    named = extract(b"Question " + b"a" * 300 + b",b\nyes,no\n", "a.csv").text.splitlines()
+    assert named == [f"Question {'a' * 300}, b", f"Question {'a' * 191}: yes; b: no"]

@@ -1,7 +1,9 @@
 """PDF: pages, columns, broken words, forms, and everything that can be wrong with a file."""
 
 import io
+import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -265,3 +267,61 @@ def test_damage_anywhere_is_told_and_never_raised(place: int, damage: bytes) -> 
     found.text.encode()
     assert found.readable or found.failures
     assert all(found.text[page.start : page.end].strip() for page in found.pages)
+
+
+def row(number: int, *lefts: float) -> Line:
+    return Line(tuple(Cell("a", left, left + 5) for left in lefts), -10.0 * number, 8.0)
+
+
+def no_table(count: int) -> list[Line]:
+    """Two columns of prose, and at the end what could be rows of a table but for the prose."""
+    return [row(n, 0, 20) for n in range(count)] + [row(count + n, 0, 3, 20) for n in range(3)]
+
+
+def sparse(count: int) -> list[Line]:
+    """Every line has columns of its own."""
+    return [row(n, 30 * n, 30 * n + 10, 30 * n + 20) for n in range(count)]
+
+
+def one_table(count: int) -> list[Line]:
+    return [row(n, 0, 10, 20, 30) for n in range(count)]
+
+
+def one_row(count: int) -> list[Line]:
+    return [row(n, *range(0, 10 * count, 10)) for n in range(3)]
+
+
+@pytest.mark.parametrize("make", [no_table, sparse, one_table, one_row])
+def test_a_page_takes_time_in_proportion_to_its_lines(make: Callable[[int], list[Line]]) -> None:
+    few, many = make(200), make(1_600)
+
+    def seconds(lines: list[Line]) -> float:
+        began = time.process_time()
+        layout(lines)
+        return time.process_time() - began
+
+    # eight times as many, which would take 64 times as long if it grew with the square
+    assert seconds(many) < 28 * max(min(seconds(few) for _ in range(3)), 0.002)
+
+
+def test_words_broken_at_many_line_ends_take_time_in_proportion() -> None:
+    def seconds(count: int) -> float:
+        text = " ".join(f"{chr(97 + n % 26)}{'b' * (n % 300)}\ufffecd" for n in range(count))
+        began = time.process_time()
+        pdf._join_words(text)
+        return time.process_time() - began
+
+    assert seconds(8_000) < 64 * max(min(seconds(500) for _ in range(3)), 0.005)
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("an e\ufffemail", "an email"),
+        ("an e\ufffemail and e-mails", "an e-mail and e-mails"),
+        ("an e\ufffemail and e-mai", "an email and e-mai"),
+        ("Ben\ufffeGurion", "Ben-Gurion"),
+    ],
+)
+def test_a_word_that_is_written_with_a_hyphen_elsewhere_keeps_it(text: str, joined: str) -> None:
+    assert pdf._join_words(text) == joined

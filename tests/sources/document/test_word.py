@@ -14,7 +14,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from lxml import etree
 
-from relrag_pipelines.sources.document import extract
+from relrag_pipelines.sources.document import extract, word
 from relrag_pipelines.sources.document.content import Extracted
 from relrag_pipelines.sources.document.office_math import linear
 
@@ -260,4 +260,4 @@ def test_a_document_that_the_disk_does_not_give_is_not_taken_for_damaged(
 
     monkeypatch.setattr(zipfile.ZipExtFile, "read", failing)
     with pytest.raises(OSError, match="Input/output error"):
-        extract(file, file.name)
+        word.extract(file, 100, 2**30)
