@@ -40,10 +40,12 @@ def look_at_ui(config: Path, *, runs: bool) -> None:
     if runs:
         with (config.parent / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as chat:
             chat.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
-    server = subprocess.Popen([_RELRAG, "ui", "--port", str(port), "--config", str(config)])
+    ui = [_RELRAG, "ui", "--port", str(port), "--config", str(config)]
+    server = subprocess.Popen(ui)
     try:
-        wait("the web server answers", lambda: bool(page(f"http://127.0.0.1:{port}/")))
-        if '"telemetryEnabled": false' not in page(f"http://127.0.0.1:{port}/"):
+        wait("the web server answers", lambda: bool(page(f"http://127.0.0.1:{port}/server_info")))
+        link = subprocess.run([*ui, "--login"], capture_output=True, text=True, check=True).stdout.strip()
+        if '"telemetryEnabled": false' not in page(link):
             sys.exit("the UI would load a script that reports its use")
         wait("the daemon has asked a sensor", lambda: ticks(home) > 0)
         if runs:
@@ -68,9 +70,10 @@ def free_port() -> int:
 
 
 def page(url: str) -> str:
-    """What is served there; empty while nothing is."""
+    """What is served there, also where a link logs in and leads on; empty while nothing is."""
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
     try:
-        with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310  our own server
+        with browser.open(url, timeout=30) as answer:
             return str(answer.read().decode())
     except OSError:
         return ""
