@@ -285,7 +285,7 @@ KINDS = {
         Kind(
             "gmail",
             "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml and .msg",
-            2,
+            3,
             (".mbox", ".eml", ".msg"),
             "email",
             "gmail",
