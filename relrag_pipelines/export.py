@@ -199,7 +199,7 @@ def _stale(
     """The units that are read, in order: those that changed, and those whose dates are no longer right."""
     known = found.known
     changed = {path for path in found.units if full or not _as_read(known.get(path), hashes[path], readers[path])}
-    changed |= {path for path, why in found.why.items() if why == units.DUE}
+    changed |= {path for path, why in found.why.items() if why in (units.DUE, units.ASKED)}
     touched = [known[path] for path in found.changed if path not in changed and not found.units[path].fingerprint]
     changed |= again.dated_by_file(workspace.home, source.name, touched)
     return [path for path in found.units if path in changed]

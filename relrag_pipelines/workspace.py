@@ -20,7 +20,7 @@ from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.keys import Keys, KeysError
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Settings, Source, now
-from relrag_pipelines.sources import KINDS, Reading
+from relrag_pipelines.sources import KINDS, Reading, Unit
 from relrag_pipelines.stores import approvals, decided, raw, units
 from relrag_pipelines.workers import Pool
 
@@ -125,6 +125,7 @@ class Workspace:
             parser_max_seconds=self.settings.parser_max_seconds,
             parser_max_bytes=self.settings.parser_max_bytes,
             follow_links=source.follow_links,
+            units=functools.partial(self.units, source),
             keep=functools.partial(raw.keep, self.home, source.name, self.keys),
         )
 
@@ -143,20 +144,33 @@ class Workspace:
 
     def scan(self, source: Source, known: dict[str, UnitState]) -> units.Scan:
         """Looks at every unit of a source; SourceMissing where its path is not there."""
+        path, reader, kind = self.settings.source_path(source), self.reader(source), KINDS[source.kind]
+        found = units.scan(path, kind, source, known, reader, self.keys.id_hash, self._taken(source, known))
+        first, last = self.settings.first_month, now().strftime("%Y-%m")
+        due = again.due(self.home, source.name, first, last) & found.units.keys() - found.why.keys()
+        if due:  # one that can no longer be read to its end would be due for ever
+            due -= {one.unit for one in units.load_failures(self.home, source.name) if one.whole_unit}
+        again_why = dict.fromkeys(sorted(due), units.DUE)
+        if kind.asks_others and (found.changed or found.gone):
+            failures = units.load_failures(self.home, source.name)
+            asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
+            again_why |= dict.fromkeys(sorted(asked - found.why.keys()), units.ASKED)
+        changed = tuple(dict.fromkeys((*found.changed, *again_why)))
+        return replace(found, changed=changed, why={**found.why, **again_why})
+
+    def units(self, source: Source) -> list[Unit]:
+        """The units of a source as they lie there now; SourceMissing where its path is not there."""
+        known, kind = units.load(self.home, source.name), KINDS[source.kind]
+        return list(units.list_units(self.settings.source_path(source), kind, source, self._taken(source, known)))
+
+    def _taken(self, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
+        """Whether another source reads a file; `known` are the units of this one as last read."""
 
         def as_read(one: Source) -> dict[str, UnitState]:
             read, reader = known if one == source else units.load(self.home, one.name), self.reader(one)
             return {path: state for path, state in read.items() if units.reader_of(state) == reader}
 
-        taken = claims.taken(self.settings, source, as_read)
-        path, reader = self.settings.source_path(source), self.reader(source)
-        found = units.scan(path, KINDS[source.kind], source, known, reader, self.keys.id_hash, taken)
-        first, last = self.settings.first_month, now().strftime("%Y-%m")
-        due = again.due(self.home, source.name, first, last) & found.units.keys() - found.why.keys()
-        if due:  # one that can no longer be read to its end would be due for ever
-            due -= {one.unit for one in units.load_failures(self.home, source.name) if one.whole_unit}
-        changed = (*found.changed, *sorted(due))
-        return replace(found, changed=changed, why={**found.why, **dict.fromkeys(sorted(due), units.DUE)})
+        return claims.taken(self.settings, source, as_read)
 
 
 @functools.lru_cache(maxsize=1)

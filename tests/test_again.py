@@ -143,3 +143,43 @@ def test_it_gives_way_too_where_it_vanishes_later(config: Path) -> None:
     assert why(config) == {"more": {"they are there again": 1}}
     archive.sync(config)
     assert [text for text, *_ in held(config, "more")["2024-02"]] == ["The sled is red.", "Only the old one."]
+
+
+def dates_of(config: Path, text: str) -> list[str]:
+    return sorted(when[:10] for rows in held(config, "chat").values() for begin, when, _ in rows if begin == text)
+
+
+def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_changes_or_goes(config: Path) -> None:
+    """Whatever was read of it in another order is gone then, though an export may lack what an earlier one held."""
+    chats = config.parent / "chats"
+    (chats / "WhatsApp Chat with Hiking.txt").write_text("hello\n")
+    (chats / "short.txt").write_text("03/06/2024, 13:55 - Dana: sleds\n04/07/2024, 13:55 - Dana: key\n")
+    archive.sync(config)
+    assert dates_of(config, "sleds") == [], "nothing tells, so it is not read"
+    other = chats / "long.txt"
+    other.write_text("02/13/2024, 10:00 - Petr: hello\n")
+    assert why(config) == {"chat": {units.ASKED: 1}}
+    archive.sync(config)
+    assert (dates_of(config, "sleds"), dates_of(config, "key")) == (["2024-03-06"], ["2024-04-07"])
+    other.write_text("13/02/2024, 10:00 - Petr: hello again\n")
+    archive.sync(config)
+    assert (dates_of(config, "sleds"), dates_of(config, "key")) == (["2024-06-03"], ["2024-07-04"])
+    settled = units.load_failures(archive.home(config.parent), "chat")
+    assert [(one.unit, one.fault, one.whole_unit) for one in settled if one.fault == "date_order"] == [
+        ("short.txt", "date_order", False)
+    ]
+    other.unlink()
+    assert why(config) == {"chat": {units.ASKED: 1}}
+    archive.sync(config)
+    failures = units.load_failures(archive.home(config.parent), "chat")
+    assert [one.whole_unit for one in failures if one.unit == "short.txt"] == [True], "it asks again"
+    assert dates_of(config, "sleds") == ["2024-06-03"], "what cannot be read keeps what it held"
+    assert why(config) == {}
+
+
+def test_a_chat_whose_own_dates_tell_is_not_read_again_for_another(config: Path) -> None:
+    archive.sync(config)
+    (config.parent / "chats" / "short.txt").write_text("03/06/2024, 13:55 - Dana: sleds\n")
+    assert why(config) == {"chat": {}}
+    archive.sync(config)
+    assert dates_of(config, "sleds") == ["2024-06-03"]

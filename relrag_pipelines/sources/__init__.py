@@ -13,7 +13,7 @@ import fnmatch
 import importlib
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -146,6 +146,8 @@ class Reading:
     parser_max_bytes: int = Limits().max_bytes
     follow_links: bool = False
     """what links lead to is read wherever it lies"""
+    units: Callable[[], Iterable[Unit]] = tuple
+    """the units of the source as they lie there now"""
     keep: Callable[[str, str, bytes], None] = lambda unit, place, data: None
     """keeps in private/ the bytes of an item that could not be read to its end: the unit's path, the place in it"""
 
@@ -194,6 +196,9 @@ class Kind:
     """lower-case suffixes of files that belong to the unit that their name begins with"""
     tells_of_folder: tuple[str, ...] = ()
     """suffixes of units whose records tell of other files of their folder, so that these are read again with them"""
+    asks_others: str = ""
+    """fault word of a unit that was read by what other units of the source say, or waits for what they say: it is read
+    again when one of them comes, goes or changes"""
     one_record: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
     walks: bool = False
@@ -257,12 +262,13 @@ KINDS = {
         Kind(
             "whatsapp",
             "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
-            2,
+            3,
             (".txt", ".zip"),
             "whatsapp",
             "whatsapp",
             ("timezone", "date_order"),
             tells_of_folder=(".txt",),
+            asks_others="date_order",
             ids_hold_names=True,
             newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),

@@ -12,6 +12,7 @@ import codecs
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from charset_normalizer import from_bytes
@@ -102,6 +103,20 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
         if known and (text := _try(data, known)) is not None:
             return Decoded(_refuse_binary(text), known)
     return _damaged_utf8(data) or _guess(data)
+
+
+def decode_name(data: bytes, declared: Iterable[str]) -> str:
+    """A name of a few words, such as a file's, in none of the charsets that it could declare itself.
+
+    `declared` are those of what it came with, the nearest first. The first of them counts by which its letters are of
+    one alphabet: most fit any bytes, and a name is too short for a guess to tell `č` from `è`. Raises CharsetError.
+    """
+    if _try(data, "utf-8") is None and b"\0" not in data:
+        for charset in declared:
+            text = _try(data, charset)
+            if text is not None and not _C1.search(text) and _alphabet_share(text) >= MIN_ALPHABET:
+                return _refuse_binary(text)
+    return decode(data).text
 
 
 def _strictly(data: bytes, charset: str) -> str:

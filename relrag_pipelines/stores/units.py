@@ -30,6 +30,9 @@ RETAINED = "retained"
 DUE = "dates in them have come"
 """why a unit is read again of which a record was to come"""
 
+ASKED = "other files that they are read by changed"
+"""why a unit is read again that says too little to be read alone: see `asks_others` of its kind"""
+
 _LEFT = {
     UNFINISHED: "they were left half read",
     RETAINED: "they are there again",
@@ -100,7 +103,7 @@ def scan(
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-    units = {unit.path: unit for unit in _walk(root, kind, source, taken)}
+    units = {unit.path: unit for unit in list_units(root, kind, source, taken)}
     if any(path.startswith(HIDDEN) for path in known):
         paths = {hidden(path, hash): path for path in units}
         known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
@@ -181,7 +184,8 @@ def _otherwise(before: str, now: str) -> str:
     return "the sources that share their folder changed" if RIVALS in names else decided.said(names)
 
 
-def _walk(root: Path, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+def list_units(root: Path, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+    """Every unit of a source, none of them opened; SourceMissing when its path is not there."""
     excluded, follow_links = source.excludes, source.follow_links
     try:
         if not root.is_file():

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, Reading, Unit
+from relrag_pipelines.sources import KINDS, Coverage, Reading, Unit
 from relrag_pipelines.sources.whatsapp import read, recognise
 
 LRM, RLM = "\u200e", "\u200f"
@@ -32,7 +32,7 @@ def unit(file: Path, folder: Path | None = None) -> Unit:
     return Unit(file.relative_to(folder or file.parent).as_posix(), file, file.stat().st_size, file.stat().st_mtime_ns)
 
 
-def reading(order: str = "auto", zone: str = "UTC", **limits: int) -> Reading:
+def reading(order: str = "auto", zone: str = "UTC", **limits: Any) -> Reading:
     return Reading("family", zone, KEYS.id_hash, order, **limits)
 
 
@@ -169,6 +169,27 @@ FORMS = [
     ("[13.06.18 21.25.00] a: m", NINE, "iOS, points in the time"),
     ("13/06/2018 21:25:00: a: m", NINE, "older iOS, colon behind the time"),
     ("\ufeff[13/06/2018, 21:25:00] a: m", NINE, "byte order mark"),
+    (f"[{RLM}13/06/2018, 9:25:00 م] a: m", NINE, "iOS, Arabic, a mark behind the bracket"),
+    (f"{RLM}[{RLM}١٣{RLM}/٦{RLM}/٢٠١٨، ٩:٢٥:٠٠ م{RLM}] a: m", NINE, "iOS, Arabic, marks everywhere"),
+    (f"[١٣{RLM}/٦{RLM}/٢٠١٨، ٩:٢٥:٠٠ م] a: m", NINE, "iOS, Arabic of Saudi Arabia"),
+    ("[21:25:00, 13/6/18] a: m", NINE, "iOS, Vietnamese, the time first"),
+    ("[21:25:00 13/6/18] a: m", NINE, "iOS, Vietnamese, newer, no comma"),
+    ("21:25, 13/06/2018 - a: m", NINE, "Android, Vietnamese"),
+    ("[9:25\u202fPM, 6/13/2018] a: m", NINE, "copied from WhatsApp on the web"),
+    ("[H30/6/13 21:25:00] a: m", NINE, "iOS, Japanese calendar"),
+    ("[平成30/6/13 21:25:00] a: m", NINE, "iOS, Japanese calendar, the era in full"),
+    ("[6/13/30 H, 9:25:00\u202fPM] a: m", NINE, "iOS, Japanese calendar, English"),
+    ("[13/6/H30, 21:25:00] a: m", NINE, "iOS, Japanese calendar, the era before a year behind"),
+    ("[13/6/61 21:25:00] a: m", NINE, "iOS, Thai: two digits of a Buddhist year"),
+    ("[6/13/2561 BE, 9:25:00\u202fPM] a: m", NINE, "iOS, Buddhist calendar, English"),
+    ("[民國107/6/13 晚上9:25:00] a: m", NINE, "iOS, calendar of Taiwan"),
+    ("[۱۳۹۷/۳/۲۳،\u200f ۲۱:۲۵:۰۰] a: m", NINE, "iOS, Persian"),
+    ("[3/23/1397 AP, 9:25:00\u202fPM] a: m", NINE, "iOS, Persian calendar, English"),
+    (f"[٢٩{RLM}/٩{RLM}/١٤٣٩ هـ، ٩:٢٥:٠٠ م] a: m", NINE, "iOS, calendar of Umm al-Qura, Arabic"),
+    ("[29/09/1439 AH, 21:25:00] a: m", NINE, "iOS, calendar of Umm al-Qura, English"),
+    ("2018/6/3 下午9:25 - a: m", "2018-06-03T21:25:00", "Chinese, one digit of the day"),
+    ("2018. 6. 3. 오후 9:25 - a: m", "2018-06-03T21:25:00", "Korean, likewise"),
+    ("[H30/6/3 21:25:00] a: m", "2018-06-03T21:25:00", "Japanese calendar, likewise"),
     ("6/13/18, 12:25 AM - a: m", "2018-06-13T00:25:00", "midnight is 12 AM"),
     ("6/13/18, 12:25 PM - a: m", "2018-06-13T12:25:00", "noon is 12 PM"),
 ]
@@ -186,6 +207,42 @@ def test_forms(chat: Any, text: str, expected: str, reason: str, line_end: str) 
         ["WhatsApp Chat with Dana.txt#L1"],
         ["WhatsApp Chat with Dana.txt#L3"],
     ]
+
+
+DAYS = [
+    # year, month and day, era, Gregorian day (of ICU 78, in node), reason
+    ((6, 6, 13), "r", "2024-06-13", "Reiwa"),
+    ((1, 5, 1), "令和", "2019-05-01", "its first day"),
+    ((31, 4, 30), "h", "2019-04-30", "the last day of Heisei"),
+    ((67, 6, 13), "", "2024-06-13", "two digits of a Buddhist year"),
+    ((2567, 6, 13), "", "2024-06-13", "a Buddhist year"),
+    ((49, 6, 13), "", "2049-06-13", "two digits of this century"),
+    ((113, 6, 13), "民國", "2024-06-13", "Taiwan"),
+    ((1403, 3, 24), "", "2024-06-13", "Persian"),
+    ((1399, 12, 30), "ap", "2021-03-20", "the last day of a Persian leap year"),
+    ((1400, 12, 30), "ap", None, "no leap year"),
+    ((1400, 7, 31), "ap", None, "a month of 30 days"),
+    ((1445, 12, 7), "", "2024-06-13", "of the Hijra"),
+    ((1431, 1, 16), "هـ", "2010-01-02", "of the Hijra"),
+    ((1445, 9, 30), "ah", "2024-04-09", "a month of 30 days"),
+    ((1445, 11, 30), "ah", None, "one of 29"),
+    ((1300, 1, 1), "", None, "of no calendar that is known"),
+    ((2567, 2, 30), "", None, "no such day"),
+]
+
+
+@pytest.mark.parametrize(("written", "era", "expected", "reason"), DAYS, ids=[f"{one[3]} {one[0]}" for one in DAYS])
+def test_calendars(written: tuple[int, int, int], era: str, expected: str | None, reason: str) -> None:
+    from relrag_pipelines.sources.whatsapp.calendars import gregorian
+
+    found = gregorian(*written, era)
+    assert (found and found.isoformat()) == expected, reason
+
+
+def test_an_era_may_end_within_a_chat(chat: Any) -> None:
+    records, failures = chat("[H31/4/30 23:59:59] a: m\n[R1/5/1 0:00:00] a: m\n")
+    assert failures == []
+    assert [at(record) for record in records] == ["2019-04-30T23:59:59", "2019-05-01T00:00:00"]
 
 
 # --- the order of day and month -------------------------------------------------------------------------------------
@@ -206,13 +263,17 @@ ORDERS = [
     (["99/99/20", "13/02/20"], "dmy", "what is a date in no order says nothing"),
     (["01/02/20", "01/03/20"], None, "nothing tells"),
     (["13/02/20", "02/13/20"], None, "one order is impossible here, the other there"),
-    (["1397/03/23"], None, "a Persian year is none of the Gregorian calendar"),
+    (["1397/03/23"], "dmy", "a Persian year stands in front"),
+    (["R6/3/4", "R6/4/4"], "dmy", "an era stands in front, so its year does"),
+    (["01.02.2020", "01.03.2020"], "dmy", "with points no language writes the month first"),
+    (["10.11.12", "10.12.12"], None, "with points, but the year may be in front"),
+    (["1297/03/23"], None, "a year of no calendar that is known"),
 ]
 
 
 @pytest.mark.parametrize(("dates", "order", "reason"), ORDERS, ids=[reason for *_, reason in ORDERS])
 def test_date_order(chat: Any, dates: list[str], order: str | None, reason: str) -> None:
-    from relrag_pipelines.sources.whatsapp.header import Orders
+    from relrag_pipelines.sources.whatsapp.dates import Orders
 
     orders = Orders()
     orders.add(dates)
@@ -242,6 +303,97 @@ def test_the_setting_decides_where_the_chat_does_not(chat: Any, order: str, expe
 def test_the_chat_decides_against_the_setting(chat: Any) -> None:
     (record,), _ = chat("13/6/18, 13:55 - a: m", "mdy")
     assert at(record) == "2018-06-13T13:55:00"
+
+
+TOLD = "13/02/2024, 10:00 - a: m\n"
+"""a chat in the form of AMBIGUOUS that tells that the day stands first"""
+AMBIGUOUS = "03/06/2024, 13:55 - a: m\n"
+
+
+def read_among(
+    folder: Path, name: str, others: dict[str, str | bytes], order: str = "auto"
+) -> tuple[str, list[Failure]]:
+    """The day of the one message in a chat that lies beside others, `asked` where it was not read, and failures."""
+    for file, text in others.items():
+        (folder / file).write_bytes(text if isinstance(text, bytes) else text.encode())
+    units = [unit(file) for file in sorted(folder.iterdir())]
+    found = list(read(unit(folder / name), reading(order, units=lambda: units)))
+    days = [at(item)[:10] for item in found if isinstance(item, Record)]
+    return ",".join(days) or "asked", [item for item in found if isinstance(item, Failure)]
+
+
+NEAR = [
+    ({"b.txt": TOLD}, "2024-06-03", "one that tells"),
+    ({"b.txt": "02/13/2024, 10:00 - a: m\n"}, "2024-03-06", "the month first"),
+    ({"b.txt": TOLD, "c.txt": "02/13/2024, 10:00 - a: m\n"}, "asked", "they do not agree"),
+    ({"b.txt": TOLD, "c.txt": "[2/13/24, 9:00:00 AM] a: m\n"}, "2024-06-03", "those that begin alike count more"),
+    ({"b.txt": "[2/13/24, 9:00:00 AM] a: m\n"}, "2024-03-06", "one that begins otherwise, where there is no other"),
+    ({"b.txt": AMBIGUOUS, "c.txt": "2024-06-13, 10:00 - a: m\n"}, "asked", "others that tell nothing"),
+    ({"b.txt": "notes\n", "c.zip": b"PK\3\4", "d.txt": b"\xff\xfe\x00"}, "asked", "what is no chat, or damaged"),
+]
+
+
+@pytest.mark.parametrize(("others", "expected", "reason"), NEAR, ids=[reason for *_, reason in NEAR])
+def test_other_chats_tell_the_order(tmp_path: Path, others: dict[str, Any], expected: str, reason: str) -> None:
+    day, (failure,) = read_among(tmp_path, "chat.txt", {"chat.txt": AMBIGUOUS, **others})
+    assert day == expected, reason
+    assert (failure.fault, failure.whole_unit) == ("date_order", expected == "asked")
+    assert "date_order" in failure.message
+
+
+def test_a_chat_within_a_zip_tells_the_order(tmp_path: Path) -> None:
+    pack(tmp_path / "WhatsApp Chat - Dana.zip", {"_chat.txt": TOLD})
+    assert read_among(tmp_path, "chat.txt", {"chat.txt": AMBIGUOUS})[0] == "2024-06-03"
+
+
+def test_the_setting_counts_more_than_other_chats(tmp_path: Path) -> None:
+    assert read_among(tmp_path, "chat.txt", {"chat.txt": AMBIGUOUS, "b.txt": TOLD}, "mdy") == ("2024-03-06", [])
+
+
+HABITS = [
+    ("6/3/24, 9:25\u202fPM - a: m", "chat.txt", "2024-06-03", "as Americans write it"),
+    ("06/03/24, 9:25 PM - a: m", "chat.txt", "asked", "zeros in front: maybe Indian"),
+    ("6/3/2024, 9:25 PM - a: m", "chat.txt", "asked", "four digits of the year: maybe of Hong Kong"),
+    ("6/3/24, 9:25 pm - a: m", "chat.txt", "2024-03-06", "small letters: English of other countries, and Hindi"),
+    ("6/3/24, 9:25 p. m. - a: m", "chat.txt", "2024-03-06", "Spanish"),
+    ("[6/3/24, 9:25:00 م] a: m", "chat.txt", "2024-03-06", "Arabic"),
+    ("10/11/12 下午9:25 - a: m", "chat.txt", "2010-11-12", "Chinese"),
+    ("6/3/24, 21:25 - a: <Medien ausgeschlossen>", "chat.txt", "2024-03-06", "a note in German"),
+    ("6/3/24, 21:25 - a: a.jpg (ficheiro anexado)", "chat.txt", "2024-03-06", "a file in Portuguese"),
+    (f"[6/3/24, 21:25:00] a: {LRM}<terlampir: a.jpg>", "chat.txt", "2024-03-06", "a file in Indonesian"),
+    ("6/3/24, 21:25 - a: a.jpg (nakalakip na file)", "chat.txt", "2024-06-03", "Filipino puts the month first"),
+    ("6/3/24, 21:25 - a: <Media omitted>", "chat.txt", "asked", "English tells nothing"),
+    ("6/3/24, 21:25 - a: m", "Chat WhatsApp con Dana.txt", "2024-03-06", "a name in Italian"),
+    ("6/3/24, 21:25 - a: m", "WhatsApp-Chat mit Dana.txt", "2024-03-06", "a name in German"),
+    ("6/3/24, 21:25 - a: m", "WhatsApp Chat with Dana.txt", "asked", "a name in English"),
+    ("6/3/24, 21:25 - a: m", "WhatsApp Chat - Dana.txt", "asked", "the name that iOS gives in every language"),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "expected", "reason"), HABITS, ids=[reason for *_, reason in HABITS])
+def test_the_phone_tells_the_order(tmp_path: Path, text: str, name: str, expected: str, reason: str) -> None:
+    day, (failure,) = read_among(tmp_path, name, {name: text})
+    assert day.partition(",")[0] == expected, reason
+    assert (failure.fault, failure.whole_unit) == ("date_order", expected == "asked")
+
+
+def test_an_order_that_was_taken_is_told(tmp_path: Path) -> None:
+    _, (failure,) = read_among(tmp_path, "chat.txt", {"chat.txt": AMBIGUOUS, "b.txt": TOLD})
+    assert failure.message == (
+        "no number above 12 stands in its dates (1), and their sequence fits either way; they are read with the day "
+        "first, as other chats of the source are written (1); where that is wrong, set date_order = "
+        '"dmy" or "mdy" for this source'
+    )
+
+
+def test_an_order_that_was_taken_covers_the_days_of_the_other(tmp_path: Path) -> None:
+    """So that records of a reading in the other order go when a later one has this."""
+    (tmp_path / "WhatsApp Chat with Dana.txt").write_text("03/06/2024, 13:55 - a: m\n04/07/2024, 13:55 - a: m\n")
+    found = list(read(unit(tmp_path / "WhatsApp Chat with Dana.txt"), reading("mdy", "Asia/Jerusalem")))
+    (covered,) = [item for item in found if isinstance(item, Coverage)]
+    assert covered.thread_id == f"whatsapp:{KEYS.id_hash('dana')}"
+    since, until = (datetime.fromtimestamp(second or 0, UTC).isoformat() for second in (covered.since, covered.until))
+    assert (since, until) == ("2024-03-05T22:00:00+00:00", "2024-07-04T21:00:00+00:00")
 
 
 # --- local time -----------------------------------------------------------------------------------------------------
@@ -339,6 +491,32 @@ NOTES = [
     (f"x {LRM}<Tin nhắn đã sửa>", "x", [], {"edited": True}, "a language not known, told by the mark"),
     (f"{LRM}<attached: a.jpg> {LRM}<This message was edited>", "", ["a.jpg"], {"edited": True}, "both"),
     ("I <3 you, a < b > c", "I <3 you, a < b > c", [], {}, "typed, no note"),
+    (f"{LRM}imagem não revelada", "", [], {"omitted": "image"}, "iOS, Portuguese of Portugal"),
+    (f"{LRM}ficheiro de áudio não revelado", "", [], {"omitted": "audio"}, "iOS, Portuguese of Portugal"),
+    ("<Ficheiro não revelado>", "", [], {"omitted": "media"}, "Portuguese of Portugal"),
+    (f"{LRM}ไม่มีรูปภาพ", "", [], {"omitted": "image"}, "iOS, Thai"),
+    (f"{LRM}วิดีโอถูกลบ", "", [], {"omitted": "video"}, "iOS, Thai"),
+    ("<สื่อถูกลบ>", "", [], {"omitted": "media"}, "Thai"),
+    (f"{LRM}वीडियो छोड़ा गया", "", [], {"omitted": "video"}, "iOS, Hindi"),
+    ("<मीडिया के बिना>", "", [], {"omitted": "media"}, "Hindi"),
+    (f"{LRM}連絡先カードを省略", "", [], {"omitted": "contact"}, "iOS, Japanese"),
+    ("<メディアは含まれていません>", "", [], {"omitted": "media"}, "Japanese"),
+    (f"{LRM}kartu kontak tidak disertakan", "", [], {"omitted": "contact"}, "iOS, Indonesian"),
+    ("<Media tidak disertakan>", "", [], {"omitted": "media"}, "Indonesian"),
+    (f"{LRM}لم يتم إدراج المستند", "", [], {"omitted": "document"}, "iOS, Arabic"),
+    (f"{LRM}{RLM}لم يتم إدراج الصورة", "", [], {"omitted": "image"}, "iOS, Arabic, a second mark"),
+    ("<تم استبعاد الوسائط>", "", [], {"omitted": "media"}, "Arabic"),
+    (f"{LRM}<المُرفق: a.jpg>", "", ["a.jpg"], {}, "iOS, Arabic"),
+    (f"{LRM}<แนบ: a.jpg>", "", ["a.jpg"], {}, "iOS, Thai"),
+    ("a.jpg (ไฟล์ที่แนบ)", "", ["a.jpg"], {}, "Thai"),
+    ("a.jpg (फाइल संलग्न)", "", ["a.jpg"], {}, "Hindi"),
+    ("a.jpg (添付ファイル有り)", "", ["a.jpg"], {}, "Japanese"),
+    ("a.jpg (file terlampir)", "", ["a.jpg"], {}, "Indonesian"),
+    ("a.jpg (ficheiro anexado)", "", ["a.jpg"], {}, "Portuguese of Portugal"),
+    ("a.jpg (الملف مرفق)", "", ["a.jpg"], {}, "Arabic"),
+    ("यह मैसेज डिलीट कर दिया गया है", "", [], {"deleted": True}, "Hindi"),
+    ("คุณลบข้อความนี้", "", [], {"deleted": True}, "Thai"),
+    ("Anda telah menghapus pesan ini", "", [], {"deleted": True}, "Indonesian"),
     ("10:30: meet: here", "10:30: meet: here", [], {}, "colons in the text"),
     ("  two spaces  ", "  two spaces  ", [], {}, "spaces are the writer's"),
     ("*bold* @\u2068Dana\u2069", "*bold* @\u2068Dana\u2069", [], {}, "marks within are the writer's"),
@@ -415,6 +593,50 @@ def test_notices_that_ios_shows_as_messages(chat: Any) -> None:
     assert [bool(record.extra.get("system")) for record in records] == [True] * 4 + [False] * 3
     assert records[1].text == "Dana hat die Gruppe erstellt"
     assert records[6].text == "Location: https://maps.google.com/?q=1,2"
+
+
+NOTICES = [
+    ("الرسائل والمكالمات مشفرة تمامًا بين الطرفين، بحيث لا يستطيع أحد قراءتها", "Arabic"),
+    ("الرسائل والمكالمات مشفرة تماماً", "Arabic, spelt otherwise"),
+    (f"{RLM}تغيّر رمز أمانك المُستخدَم مع Dana. انقر هنا لمعرفة المزيد", "Arabic, a second mark"),
+    ("أضاف Dana عضو Omer", "Arabic, the name behind the verb"),
+    ("مكالمة صوتية فائتة", "Arabic, a call"),
+    ("ข้อความและการโทรได้รับการเข้ารหัสจากต้นทางถึงปลายทาง", "Thai"),
+    ("รหัสความปลอดภัยของคุณกับ Dana มีการเปลี่ยนแปลง", "Thai"),
+    ("Danaได้เพิ่มOmer", "Thai, no space behind the name"),
+    ("สายที่ไม่ได้รับ", "Thai, a call"),
+    ("मैसेजेस और कॉल्स एंड-टू-एंड एन्क्रिप्टेड हैं", "Hindi"),
+    ("Noa के लिए आपका सुरक्षा कोड बदल गया है", "Hindi"),
+    ("Dana ने Omer को जोड़ा", "Hindi"),
+    ("वॉइस कॉल मिस हुई", "Hindi, a call"),
+    ("As mensagens e as chamadas são encriptadas ponto a ponto.", "Portuguese of Portugal"),
+    ("As mensagens e as chamadas são completamente encriptadas automaticamente", "Portuguese of Portugal, older"),
+    ("O seu código de segurança partilhado com Noa mudou. Toque para saber mais", "Portuguese of Portugal"),
+    ("Chamada de voz perdida", "Portuguese of Portugal, a call"),
+    ("Pesan dan panggilan terenkripsi secara end-to-end.", "Indonesian"),
+    ("Kode keamanan Anda dengan Noa telah berubah. Ketuk untuk info selengkapnya", "Indonesian"),
+    ("Panggilan suara tak terjawab", "Indonesian, a call"),
+    ("メッセージと通話はエンドツーエンド暗号化されています。", "Japanese"),
+    ("Noaとのセキュリティコードが変更されました。タップして詳細を表示。", "Japanese"),
+    ("DanaさんがOmerさんを追加しました", "Japanese, no space behind the name"),
+    ("音声通話不在着信", "Japanese, a call"),
+    ("Missed voice call", "English, a call"),
+]
+
+
+@pytest.mark.parametrize(("notice", "reason"), NOTICES, ids=[f"{one[1]}: {one[0]}" for one in NOTICES])
+def test_notices_of_many_languages_are_nobodys_words(chat: Any, notice: str, reason: str) -> None:
+    """iOS shows them in a chat with one person as that person's; Android without a name."""
+    begin = "[13/06/2018, 21:25:00] "
+    ios, _ = chat(f"{begin}Dana: hello\n{begin}Dana: {LRM}{notice}\n{begin}Dana: {notice}\n", name="_chat.txt")
+    assert [record.from_ for record in ios] == ["Dana", None, "Dana"], reason  # the last was typed: no mark
+    (android,), _ = chat(f"13/06/2018, 21:25 - {notice}\n")
+    assert (android.from_, android.extra) == (None, {"system": True}), reason
+
+
+def test_quotes_of_japan_end_no_name(chat: Any) -> None:
+    (record,), _ = chat("2018/06/13 21:25 - Danaさんがグループ「旅行: ローマ」を作成しました\n")
+    assert (record.from_, record.text) == (None, "Danaさんがグループ「旅行: ローマ」を作成しました")
 
 
 def test_a_chat_with_one_person_is_no_group(chat: Any) -> None:
@@ -640,9 +862,10 @@ def test_a_zip_of_several_chats(tmp_path: Path) -> None:
         "__MACOSX/WhatsApp Chat - Noa/._chat.txt": b"\0\5\x16\7",
     }
     records, failures = read_file(pack(tmp_path / "phones.zip", members))
-    assert [(record.subject, record.text) for record in records] == [("Dana", "one"), ("Noa", "two")]
-    assert [(failure.fault, failure.location) for failure in failures] == [
-        ("date_order", "WhatsApp Chat - Omer/_chat.txt")
+    assert [(record.subject, record.text) for record in records] == [("Dana", "one"), ("Noa", "two"), ("Omer", "when")]
+    assert at(records[2])[:10] == "2024-02-03"  # as the two others are written
+    assert [(failure.fault, failure.location, failure.whole_unit) for failure in failures] == [
+        ("date_order", "WhatsApp Chat - Omer/_chat.txt", False)
     ]
 
 

@@ -67,9 +67,14 @@ def body_of(mail: Part) -> Body:
 
 
 def name_of(part: Part) -> str:
-    """The file name that a part gives itself, a file's by its place where it has no other; empty without one."""
-    disposition = headers.decode_plain(part.raw("content-disposition"))
-    name = headers.parameters(f";{disposition}").get("filename") or part.parameters.get("name") or ""
+    """The file name that a part gives itself, a file's by its place where it has no other; empty without one.
+
+    Programs write raw bytes into it, which no standard allows: they are in the charset of the part or of the mail.
+    """
+    declared = [part.parameters.get("charset", ""), *part.charsets]
+    disposition = headers.decode_plain(part.raw("content-disposition"), declared)
+    name = headers.parameters(f";{disposition}").get("filename")
+    name = name or headers.content_type(part.raw("content-type"), "", declared)[1].get("name") or ""
     if not name and part.type not in ("text/plain", "text/html"):
         place = part.get("content-location")
         name = place if _FILE_PLACE.fullmatch(place) else ""

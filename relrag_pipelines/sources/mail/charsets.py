@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import functools
+from collections.abc import Iterable
 
-from relrag_pipelines.sources.charset import CharsetError, decode
+from relrag_pipelines.sources.charset import CharsetError, decode, decode_name
 
 _WIDER = {
     "iso8859-1": "cp1252",
@@ -47,6 +48,14 @@ _SEVEN_BITS = {"utf-7", "hz", "iso2022_jp", "iso2022_jp_1", "iso2022_jp_2", "iso
 def text(data: bytes, declared: str | None = None) -> str:
     """The text; a byte that no charset fits becomes U+FFFD."""
     return read(data, declared)[0]
+
+
+def name(data: bytes, declared: Iterable[str]) -> str:
+    """The text of a header with raw bytes, in a mail whose parts have these charsets, the nearest first."""
+    try:
+        return decode_name(data, [codec for one in declared if (codec := known(one)) and codec not in _SEVEN_BITS])
+    except CharsetError:
+        return text(data)
 
 
 def read(data: bytes, declared: str | None = None) -> tuple[str, str]:

@@ -81,16 +81,19 @@ def decode(value: bytes) -> str:
     return " ".join((_words(text) if "=?" in text else text).split())
 
 
-def decode_plain(value: bytes) -> str:
-    """A value unfolded, its encoded words left as they are: its parameters are told apart first."""
-    return _text(value)
+def decode_plain(value: bytes, declared: Iterable[str] = ()) -> str:
+    """A value unfolded, its encoded words left as they are: its parameters are told apart first.
+
+    `declared` are charsets of the mail, by which raw bytes are read where they fit.
+    """
+    return _text(value, declared)
 
 
-def content_type(value: bytes, default: str) -> tuple[str, dict[str, str]]:
+def content_type(value: bytes, default: str, declared: Iterable[str] = ()) -> tuple[str, dict[str, str]]:
     """The lower-case type and the parameters; the default where there is none, nothing where it is no type."""
     if not value:
         return default, {}
-    text = _text(value)
+    text = _text(value, declared)
     found = _TYPE.match(text)
     bare = text.split(";")[0].strip().lower()
     given = f"{found[1]}/{found[2]}".lower() if found else "text/plain" if bare == "text" else ""
@@ -148,9 +151,9 @@ def _zone(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
-def _text(value: bytes) -> str:
+def _text(value: bytes, declared: Iterable[str] = ()) -> str:
     value = value[:MAX_VALUE]
-    text = value.decode("ascii") if value.isascii() else charsets.text(value)
+    text = value.decode("ascii") if value.isascii() else charsets.name(value, declared)
     return _LINE_ENDS.sub(" ", _FOLD.sub("", text)) if "\n" in text or "\r" in text else text
 
 

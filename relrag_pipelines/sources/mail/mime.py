@@ -48,6 +48,8 @@ class Part:
     """what is wrong with it, a short fixed word each"""
     declared: bool = False
     """it says itself of what type it is"""
+    charsets: list[str] = field(default_factory=list)
+    """that parts of the mail declare, in order"""
     depth: int = 0
     """so many multiparts and messages it lies within"""
 
@@ -120,15 +122,18 @@ class _Opening:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._parts = 0
+        self._charsets: list[str] = []
 
     def part(self, start: int, end: int, depth: int, default_type: str) -> Part:
         self._parts += 1
-        part = Part(self._data, start, end, depth=depth)
+        part = Part(self._data, start, end, charsets=self._charsets, depth=depth)
         _read_head(part)
         given = part.fields.get("content-type", ())
         part.type, part.parameters = headers.content_type(given[0] if given else b"", default_type)
         part.declared = bool(given) and part.type != ""
         part.type = part.type or default_type
+        if (charset := part.parameters.get("charset")) and charset not in self._charsets:
+            self._charsets.append(charset)
         if len(given) > 1:
             part.defects.append("several_content_types")
         if part.type.startswith("multipart/"):

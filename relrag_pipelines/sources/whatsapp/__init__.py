@@ -1,8 +1,9 @@
 """Chats exported from WhatsApp: a .txt, or a .zip of it and its media; Android and iOS.
 
 The format is not documented and depends on the phone's language, clock and version. header.py knows how messages
-begin, notes.py what WhatsApp itself writes into them, title.py what the files are called. A chat is read twice, as a
-stream: survey.py finds the charset, the form of its messages and the order of day and month, chat.py gives records.
+begin, dates.py and calendars.py what a date means, notes.py what WhatsApp itself writes into messages, title.py what
+the files are called. A chat is read twice, as a stream: survey.py finds the charset, the form of its messages and the
+order of day and month, chat.py gives records. Where the dates do not tell their order, order.py looks for what does.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import BinaryIO
 
 from relrag_pipelines.files import Refused, look, open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import UNREADABLE, Reading, Unit, zips
+from relrag_pipelines.sources import UNREADABLE, Coverage, Reading, Unit, zips
 from relrag_pipelines.sources.whatsapp import title as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
 from relrag_pipelines.sources.whatsapp.header import find_form
+from relrag_pipelines.sources.whatsapp.order import HEAD_BYTES, Told, told
 from relrag_pipelines.sources.whatsapp.survey import declared_charset
 
 _HEAD_BYTES = 4096
@@ -29,7 +31,7 @@ _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
     """The messages of a unit and the files that they name."""
     try:
         if unit.file.suffix.lower() == ".zip":
@@ -55,7 +57,7 @@ def recognise(file: Path) -> bool:
                 return _begins_like_a_chat(stream)
         with zips.opened(file, max_ratio=1000, max_bytes=2**40) as archive:
             return any(_looks_like_a_chat(archive, name) for name in _chats_in(archive, file.name))
-    except (zips.Refused, OSError):
+    except (zips.Refused, Refused, OSError):
         return False
 
 
@@ -85,10 +87,11 @@ def _lone_chat(unit: Unit, reading: Reading) -> Chat:
             return None
 
     title = titles.title(unit.file.name, *folders)
-    return Chat(title, unit.path, lambda: open_plain(unit.file), media, digest=digest)
+    others = functools.partial(_others, unit, "", reading)
+    return Chat(title, unit.path, lambda: open_plain(unit.file), media, digest=digest, others=others)
 
 
-def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
     with zips.opened(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
         yield from archive.failures
         chats = _chats_in(archive, unit.file.name)
@@ -96,10 +99,10 @@ def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
             found = f"none of its {len(archive.members)} files is a chat"
             yield Failure("", "not_a_chat", f"{found}; export the chat again, or exclude the file", whole_unit=True)
         for member in chats:
-            yield from read_chat(_chat_in(unit, archive, PurePosixPath(member)), reading)
+            yield from read_chat(_chat_in(unit, archive, PurePosixPath(member), reading), reading)
 
 
-def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath) -> Chat:
+def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath, reading: Reading) -> Chat:
     folders = [folder.name for folder in member.parents if folder.name]
 
     def media(name: str) -> str | None:
@@ -115,7 +118,38 @@ def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath) -> Chat:
     def opener() -> BinaryIO:
         return archive.open(str(member))
 
-    return Chat(titles.title(member.name, *folders, unit.file.name), unit.path, opener, media, str(member), digest)
+    title = titles.title(member.name, *folders, unit.file.name)
+    others = functools.partial(_others, unit, str(member), reading)
+    return Chat(title, unit.path, opener, media, str(member), digest, others)
+
+
+def _others(unit: Unit, member: str, reading: Reading) -> list[Told]:
+    """What all chats of the source but that one tell of the order of day and month."""
+    around = {one.path: one for one in (*reading.units(), unit)}
+    told = (
+        (path, name, one)
+        for path, other in around.items()
+        for name, one in _told(other, reading.archive_max_ratio, reading.archive_max_bytes)
+    )
+    return [one for path, name, one in told if (path, name) != (unit.path, member)]
+
+
+@functools.lru_cache(maxsize=10_000)
+def _told(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, Told]]:
+    """What each chat of a unit tells, by its name in the archive; a unit that cannot be read tells nothing."""
+    found: list[tuple[str, Told | None]] = []
+    try:
+        if unit.file.suffix.lower() != ".zip":
+            with open_plain(unit.file) as stream:
+                found.append(("", told(stream.read(HEAD_BYTES))))
+        else:
+            with zips.opened(unit.file, max_ratio, max_bytes) as archive:
+                for name in _chats_in(archive, unit.file.name):
+                    with archive.open(name) as member:
+                        found.append((name, told(member.read(HEAD_BYTES))))
+    except (zips.Refused, Refused, OSError):
+        pass
+    return [(name, one) for name, one in found if one]
 
 
 def _digest(archive: zips.Archive, name: str, size: int) -> str | None:

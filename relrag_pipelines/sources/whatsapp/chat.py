@@ -5,16 +5,19 @@ from __future__ import annotations
 import itertools
 import mimetypes
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, time
+from pathlib import PurePosixPath
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from relrag_pipelines import numbers
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Reading
-from relrag_pipelines.sources.whatsapp import notes
+from relrag_pipelines.sources import Coverage, Reading
+from relrag_pipelines.sources.whatsapp import notes, order
 from relrag_pipelines.sources.whatsapp import title as titles
-from relrag_pipelines.sources.whatsapp.header import MARKS, PARTS, SECONDS, Clock, any_form
+from relrag_pipelines.sources.whatsapp.header import MARKS, PARTS, SECONDS, Clock, any_forms
 from relrag_pipelines.sources.whatsapp.survey import Opener, Survey, chunks, survey
 
 _NAMES_KEPT = 10_000
@@ -27,7 +30,7 @@ _DIGITS = re.compile(r"[0-9]\S*?\d\S*?\d")
 _LEAD = re.compile(f"^[{MARKS}]+")
 _NUMBERED = re.compile(rf"\n[{MARKS}]*\[?[{MARKS}]*\d")
 """lines that may begin like a message in any form"""
-_QUOTES = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”„«»]")
+_QUOTES = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”„«»「」『』]")
 
 _TYPES = mimetypes.MimeTypes()  # Python's own table; those of machines differ
 for _suffix, _type in {
@@ -58,6 +61,8 @@ class Chat:
     """its name within the unit, where that is an archive"""
     digest: Callable[[str], str | None] = lambda name: None
     """SHA-256 of a media file of that name, hex, where it was exported too and is of a sort that is sent elsewhere"""
+    others: Callable[[], Iterable[order.Told]] = tuple
+    """what the other chats of the source tell of the order of day and month"""
 
     @property
     def where(self) -> str:
@@ -69,13 +74,44 @@ class Chat:
         return f"{self.member} line {line}".strip()
 
 
-def read_chat(chat: Chat, reading: Reading) -> Iterator[Record | Failure]:
+def read_chat(chat: Chat, reading: Reading) -> Iterator[Record | Failure | Coverage]:
     """Records of a chat in its own order; a Failure for what is not understood."""
-    known = survey(chat.open, chat.title, reading.date_order)
+    known = survey(chat.open, chat.title)
     if isinstance(known, Failure):
         known.location = chat.member
         return iter([known])
-    return itertools.chain(_warnings(chat, known), _records(chat, reading, known))
+    if known.order:
+        return itertools.chain(_warnings(chat, known), _records(chat, reading, known, known.order))
+    return _read_undecided(chat, reading, known)
+
+
+def _read_undecided(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | Failure | Coverage]:
+    """A chat whose dates do not tell their order: by the setting, by what else tells it, or not at all."""
+    if reading.date_order != "auto":
+        found = reading.date_order
+    elif told := order.settle(known, titles.phrase(*_names(chat)), chat.others):
+        found, why = told
+        yield Failure(chat.member, order.ASKED, order.described(found, known.orders, why))
+    else:
+        advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
+        found = f"the order of day and month cannot be told: {known.orders.explain()}"
+        yield Failure(chat.member, order.ASKED, f"{found}; {advice}", whole_unit=True)
+        return
+    if known.orders.possible:  # what it gave in another order is not of an earlier export, and goes
+        midnights = (datetime.combine(day, time.min, ZoneInfo(reading.timezone)) for day in known.orders.span)
+        since, until = (int(midnight.timestamp()) for midnight in midnights)
+        yield Coverage(_thread(chat, reading), since, until)
+    yield from _warnings(chat, known)
+    yield from _records(chat, reading, known, found)
+
+
+def _names(chat: Chat) -> list[str]:
+    """Of the file and of what it lies in, innermost first."""
+    return [*reversed(PurePosixPath(chat.member).parts), *reversed(PurePosixPath(chat.unit).parts)]
+
+
+def _thread(chat: Chat, reading: Reading) -> str:
+    return f"whatsapp:{reading.hash(titles.key(chat.title))}"
 
 
 def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
@@ -89,13 +125,13 @@ def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
         yield Failure(chat.place(1), "not_a_message", f"{found}; remove them or export the chat again")
 
 
-def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | Failure]:
+def _records(chat: Chat, reading: Reading, known: Survey, order: str) -> Iterator[Record | Failure]:
     """The hot loop: nothing is done here that most messages do not need."""
     hash_id, title, mark, whole_notes = reading.hash, chat.title, notes.MARK, notes.WHOLE
-    find_numbers, digits = numbers.find, _DIGITS.search
-    chat_id = hash_id(titles.key(title))
-    thread, at_line, line = f"whatsapp:{chat_id}", f"{chat.where}#L", known.lines_before
-    clock = Clock(known.order, reading.timezone)
+    find_numbers, has_digit, digits = numbers.find, numbers.has_ascii_digit, _DIGITS.search
+    thread, at_line, line = _thread(chat, reading), f"{chat.where}#L", known.lines_before
+    chat_id = thread.removeprefix("whatsapp:")
+    clock = Clock(order, reading.timezone)
     days, times = clock.days, clock.times
     senders: dict[str, str] = {}
     new, fill = Record.__new__, Record.__init__  # calling Record passes keywords on through a dict, which takes as long
@@ -143,7 +179,7 @@ def _records(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | F
                 thread_id=thread,
                 content_type="text/plain",
                 locations=[f"{at_line}{line}"],
-                numbers=find_numbers(text) if digits(text) else [],
+                numbers=find_numbers(text) if has_digit(text) and digits(text) else [],
                 extra=extra,
             )
             if files:
@@ -184,9 +220,13 @@ def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
 
 def _foreign(body: str) -> str:
     """What to say of a message in which many lines begin like messages in a form that is not the chat's."""
-    if len(_NUMBERED.findall(body)) < _FOREIGN_LINES or (count := len(any_form().findall(body))) < _FOREIGN_LINES:
+    if len(_NUMBERED.findall(body)) < _FOREIGN_LINES or (count := _in_any_form(body)) < _FOREIGN_LINES:
         return ""
     return f"{count} of its lines begin like messages in another form; if exports were joined, split the file there"
+
+
+def _in_any_form(body: str) -> int:
+    return max(len(form.findall(body)) for form in any_forms())
 
 
 def _split(body: str, senders: dict[str, str]) -> tuple[str | None, str]:

@@ -3,18 +3,23 @@
 There is no specification. Four styles are known: `[date, time] name: text` (iOS), `date, time - name: text`
 (Android), and `date time: name: text` and `date time name: text` of older versions. Within one export all messages
 look alike, so the first one found fixes what the others must look like; a line that looks otherwise is text.
+
+Dates and times are the short date and the medium time of Unicode CLDR in the phone's language (those of version 48 by
+ICU 78 were looked at; older phones write older ones). Vietnamese puts the time first. Arabic has marks of direction
+within the date, and in exports one right behind the bracket: parsers have it of real ones (issues of
+mtln/chat-export, pull request 30, and a public Dart parser of exports, whose forms are those of this file).
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import date, datetime
-from itertools import groupby
+from dataclasses import dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.sources.whatsapp.calendars import ERAS
+from relrag_pipelines.sources.whatsapp.dates import calendar_date
 from relrag_pipelines.sources.whatsapp.phrases import AFTERNOON, JOINING, MORNING
 
 MARKS = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff"
@@ -47,11 +52,11 @@ def _loosely(word: str) -> str:
 
 _HALVES = {_letters(word): 0 for word in MORNING} | {_letters(word): 12 for word in AFTERNOON}
 _HALF = rf"(?=[^\W\d_])(?i:{'|'.join(map(_loosely, (*MORNING, *AFTERNOON)))})(?![^\W\d_])"
-_ERA = rf"(?:\.|{_SPACE}BE)?"
+_ERA = rf"(?:(?i:{'|'.join(map(re.escape, sorted(ERAS, key=len, reverse=True)))}))(?![^\W\d_])"
 _JOINING = f"(?:{'|'.join(map(re.escape, JOINING))}){_SPACE}+"
 
 _STYLES = {
-    "bracket": (r"\[", rf"{_SPACE}*\]{_SPACE}?"),
+    "bracket": (rf"\[{_MARK}", rf"{_SPACE}*\]{_SPACE}?"),
     "dash": ("", f"{_SPACE}+[-–]{_SPACE}"),
     "colon": ("", f":{_SPACE}"),
     "bare": ("", rf"{_SPACE}+(?=[^:\n]{{1,100}}:[ \n])"),
@@ -60,13 +65,21 @@ _STYLES = {
 
 
 @functools.cache
-def any_form() -> re.Pattern[str]:
-    """The line break and the beginning of a message in any form."""
+def any_forms() -> tuple[re.Pattern[str], ...]:
+    """The line break and the beginning of a message in any form, the date first or the time first."""
     behind = "|".join(f"(?P<{style}>{behind})" for style, (_, behind) in _STYLES.items())
-    day = rf"\d{{1,4}}{_MARK}(?P<slash>[./-]){_SPACE}*\d{{1,2}}{_MARK}[./-]{_SPACE}*\d{{2,4}}{_MARK}{_ERA}"
-    hour = rf"{_MARK}(?P<comma>[,،])?{_SPACE}+(?P<joining>{_JOINING})?(?P<early>{_HALF}{_SPACE}*)?{_HOUR}"
-    time = rf"{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{_HALF})?"
-    return re.compile(rf"\n{_MARK}(?P<opened>\[)?(?P<inside>{day}{hour}{time})(?:{behind})")
+    first, last = (
+        rf"(?P<era_first>{_ERA})?\d{{1,4}}",
+        rf"(?P<era_inside>{_ERA})?\d{{1,4}}(?P<era_last>{_SPACE}*{_ERA})?",
+    )
+    day = rf"{first}{_MARK}(?P<slash>[./-]){_SPACE}*\d{{1,2}}{_MARK}[./-]{_SPACE}*{last}{_MARK}\.?"
+    between = rf"{_MARK}(?P<comma>[,،])?{_SPACE}+(?P<joining>{_JOINING})?"
+    hour = rf"(?P<early>{_HALF}{_SPACE}*)?{_HOUR}"
+    time = rf"{hour}{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{_HALF})?"
+    return tuple(
+        re.compile(rf"\n{_MARK}(?P<opened>\[{_MARK})?(?P<inside>{inside})(?:{behind})")
+        for inside in (f"{day}{between}{time}", f"(?P<time_first>){time}{between}{day}")
+    )
 
 
 PARTS = 5
@@ -79,6 +92,7 @@ class Form:
 
     `messages` matches the line break before a message and its beginning; its groups are the date, hour and minute with
     the half of the day if it stands in front, the second, and the half of the day behind. `dates` gives only the date.
+    Exports of phones that are set alike have equal patterns.
     """
 
     style: str
@@ -88,113 +102,45 @@ class Form:
 
 def find_form(text: str) -> Form | None:
     """The form of the first message in the text, whose lines each have a line break before them."""
-    for match in any_form().finditer(text):
-        style = match.lastgroup or ""
-        if (style == "bracket") == (match["opened"] is not None):
-            return _form(style, match)
-    return None
+    found = (match for form in any_forms() if (match := _first(form, text)))
+    first = min(found, key=lambda match: match.start(), default=None)
+    return _form(first) if first else None
 
 
-def _form(style: str, first: re.Match[str]) -> Form:
+def _first(form: re.Pattern[str], text: str) -> re.Match[str] | None:
+    begins = form.finditer(text)
+    return next((one for one in begins if (one.lastgroup == "bracket") == (one["opened"] is not None)), None)
+
+
+def _form(first: re.Match[str]) -> Form:
     """The form of messages that begin as the first does, in which nothing is optional that it does not have."""
+    style = first.lastgroup or ""
     before, behind = _STYLES[style]
-    inside = first["inside"]
+    inside, time_first = first["inside"], "time_first" in first.re.groupindex
     mark, space = (_MARK, _SPACE) if re.search(f"[{MARKS}]", inside) else ("", f"[{_SPACES}]")
     if re.search("[0-9]", inside):
         digit, hour, sixty = "[0-9]", "(?:[01]?[0-9]|2[0-3])", "[0-5][0-9]"
     else:
         digit, hour, sixty = r"\d", _HOUR, _SIXTY
     slash = mark + re.escape(first["slash"]) + (f"{space}*" if re.search(rf"{_SPACE}\d+{_MARK}[./-]", inside) else "")
-    day = rf"{digit}{{1,4}}{slash}{digit}{{1,2}}{slash}{digit}{{2,4}}{mark}{_ERA if 'BE' in inside else '[.]?'}"
+    era_first, era_inside = (_ERA if first[name] else "" for name in ("era_first", "era_inside"))
+    era_last = f"{space}*{_ERA}" if first["era_last"] else ""
+    day = rf"{era_first}{digit}{{1,4}}{slash}{digit}{{1,2}}{slash}{era_inside}{digit}{{1,4}}{era_last}{mark}[.]?"
     between = f"{mark}{first['comma'] or ''}{space}+{_JOINING if first['joining'] else ''}"
     early = f"(?:{_HALF}{space}*)?" if first["early"] else ""
     point = mark + re.escape(first["point"])
 
-    def pattern(group: str) -> re.Pattern[str]:
+    def time(group: str) -> str:
         late = f"(?:{space}*{group}{_HALF}))?" if first["late"] else f"{group})"
-        time = f"{group}{early}{hour}{point}{sixty})(?:{point}{group}{sixty}))?{late}"
-        return re.compile(rf"\n{_MARK}{before}({day}){between}{time}{behind}")
+        return f"{group}{early}{hour}{point}{sixty})(?:{point}{group}{sixty}))?{late}"
+
+    def pattern(group: str) -> re.Pattern[str]:
+        inside = f"({day}){between}{time(group)}"
+        if time_first:  # what stands behind is looked at first: the groups keep their order
+            inside = f"(?={time('(?:')}{between}({day}){behind}){time(group)}{between}{day}"
+        return re.compile(rf"\n{_MARK}{before}{inside}{behind}")
 
     return Form(style, pattern("("), pattern("(?:"))
-
-
-def calendar_date(order: str, first: int, second: int, third: int) -> date | None:
-    """The day that three numbers mean in that order; None where there is no such day.
-
-    Years of two digits are of this century, years above 2400 of the Buddhist era; a year of four digits in front is
-    a year in every order.
-    """
-    day, month, year = {"dmy": (first, second, third), "mdy": (second, first, third)}.get(order, (third, second, first))
-    if first > 999:
-        day, month, year = third, second, first
-    year += 2000 if year < 100 else -543 if year > 2400 else 0
-    try:
-        return date(year, month, day) if 1990 <= year < 2200 else None
-    except ValueError:
-        return None
-
-
-@dataclass
-class _Fit:
-    impossible: int = 0
-    backward: int = 0
-    early: int = 0
-    last: date | None = None
-
-
-@dataclass
-class Orders:
-    """What the dates of a chat say about their order, collected in one pass over all of them."""
-
-    fits: dict[str, _Fit] = field(default_factory=lambda: {order: _Fit() for order in ("dmy", "mdy", "ymd")})
-    days: int = 0
-    differ: bool = False
-
-    def add(self, dates: Iterable[str]) -> None:
-        """Dates as written, in the chat's order."""
-        for written, _ in groupby(dates):
-            first, second, third = (int(number) for number in re.findall(r"\d+", written))
-            meanings = {order: calendar_date(order, first, second, third) for order in self.fits}
-            if not any(meanings.values()):
-                continue
-            self.days += 1
-            self.differ |= first != second and first <= 999
-            for order, fit in self.fits.items():
-                meant = meanings[order]
-                if meant is None:
-                    fit.impossible += 1
-                else:
-                    fit.backward += fit.last is not None and meant < fit.last
-                    fit.early += meant.year < 2009  # before there was WhatsApp
-                    fit.last = meant
-
-    def decide(self) -> str | None:
-        """The order, where the dates tell: only one makes them possible, or lets them run forward in time.
-
-        Messages can be out of order by a little, and lines of other chats be pasted in: evidence that is many times
-        stronger than the evidence against it decides.
-        """
-        dmy, mdy, ymd = self.fits["dmy"], self.fits["mdy"], self.fits["ymd"]
-        contradicted = min(fit.impossible + fit.backward + fit.early for fit in (dmy, mdy)) > 0
-        if contradicted and not ymd.impossible + ymd.backward + ymd.early:
-            return "ymd"
-        if self.days and not self.differ:
-            return "dmy"
-        for order, here, there in (("dmy", dmy, mdy), ("mdy", mdy, dmy)):
-            if here.impossible * 10 < there.impossible:
-                return order
-            if here.impossible == there.impossible and here.backward * 4 < there.backward:
-                return order
-        return None
-
-    def explain(self) -> str:
-        """Why the dates do not tell."""
-        dmy, mdy = self.fits["dmy"].impossible, self.fits["mdy"].impossible
-        if not self.days:
-            return "none of its dates is one of the Gregorian calendar"
-        if dmy and mdy:
-            return f"{mdy} of its dates cannot have the month first and {dmy} cannot have the day first"
-        return f"no number above 12 stands in its dates ({self.days}), and their sequence fits either way"
 
 
 class _Seconds(dict[str, tuple[int, str]]):
@@ -240,8 +186,7 @@ class Clock:
             many = sum(len(seen) for _, _, seen in self.days.values()) > _IDS_KEPT
             if many or len(self.days) >= _DAYS_KEPT:
                 self.days.clear()
-        first, second, third = (int(number) for number in re.findall(r"\d+", written))
-        day = calendar_date(self._order, first, second, third)
+        day = calendar_date(self._order, written)
         found: Day = (None, UNDATED, {})
         if day:
             start = self._utc(day.year, day.month, day.day)

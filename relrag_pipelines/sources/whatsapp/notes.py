@@ -17,6 +17,8 @@ MARK = "\u200e"
 """Left-to-right mark: iOS puts it before whatever it writes itself, Android before the name of an attached file."""
 
 _INVISIBLE = "\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069 \u00a0\n"
+_LEADING = "\u200e\u200f\u061c"
+"""marks before a notice; in languages written from right to left there is one of theirs too"""
 
 
 def _bare(phrase: str) -> str:
@@ -27,6 +29,12 @@ _ATTACHED = {_bare(phrase) for phrase in phrases.ATTACHED}
 _OMITTED = {_bare(phrase): kind for kind, table in phrases.OMITTED.items() for phrase in table}
 _DELETED = {_bare(phrase) for phrase in phrases.DELETED}
 _EDITED = {_bare(phrase) for phrase in phrases.EDITED}
+_FOREIGN = {
+    _bare(phrase)
+    for table in (phrases.ATTACHED, *phrases.OMITTED.values(), phrases.DELETED, phrases.EDITED)
+    for phrase in table
+    if not any(word in phrase for word in phrases.ENGLISH)
+}
 _NOTICE = re.compile("|".join(phrases.NOTICES), re.IGNORECASE)
 _FACTS: list[tuple[Iterable[str], dict[str, Any]]] = [
     (phrases.DELETED, {"deleted": True}),
@@ -74,9 +82,31 @@ def read(text: str) -> Note:
 
 
 def is_notice(sender: str, text: str) -> bool:
-    """Whether a message that iOS shows as that sender's is a notice of WhatsApp's own."""
-    said = text.lstrip(MARK)
-    return said != text and (said.startswith(f"{sender} ") or _NOTICE.search(said) is not None)
+    """Whether a message that iOS shows as that sender's is a notice of WhatsApp's own.
+
+    It is where it says their name, which most languages put first and Arabic behind the verb, or has a known wording.
+    """
+    said = text.lstrip(_LEADING)
+    if said == text:
+        return False
+    first = said.partition("\n")[0]
+    if first.startswith(sender) or re.search(rf"(?<!\w){re.escape(sender)}(?!\w)", first):
+        return True
+    return _NOTICE.search(said) is not None
+
+
+def is_english(phrase: str) -> bool:
+    """Whether a phrase of phrases.py is English; an empty one tells of no other language."""
+    return not phrase or any(word in phrase for word in phrases.ENGLISH)
+
+
+def foreign(text: str) -> str:
+    """The note in a message that is in another language than English; empty where there is none."""
+    written = text.partition("\n")[0].strip(_INVISIBLE)
+    found = [written, *(match[2] for one in (_BRACKETED, _NAMED) for match in one.finditer(text))]
+    if android := _ANDROID.match(text):
+        found.append(android[3])
+    return next((phrase for phrase in found if _bare(phrase) in _FOREIGN), "")
 
 
 def _without_edited(text: str) -> tuple[str, dict[str, Any]]:

@@ -1,4 +1,8 @@
-"""The phrases that WhatsApp writes into exports, by language of the phone; see notes.py for where they stand."""
+"""The phrases that WhatsApp writes into exports, by language of the phone; see notes.py for where they stand.
+
+Sources: the app's own strings, of iOS 22.24 and Android 2.8, as public parsers of exports have collected them in some
+60 languages, and exports shown in their issues. A language has several wordings, of older and newer versions.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +68,7 @@ imagem não revelada | obrázek vynechán | obrázok vynechaný | obraz pominię
 billede udeladt | bild utesluten | bilde utelatt | bilde ikke inkludert | imagine omisă | slika izostavljena
 görüntü dahil edilmedi | gambar tidak disertakan | εικόνα παραλείφθηκε | изображение отсутствует
 зображення відсутнє | התמונה הושמטה | תמונה הושמטה | لم يتم إدراج الصورة | 画像は含まれていません | 이미지 생략됨
-照片已忽略 | 圖片已略去 | 圖像已省略 | फ़ोटो हटाई गई
+照片已忽略 | 圖片已略去 | 圖像已省略 | फ़ोटो हटाई गई | ไม่มีรูปภาพ | đã bỏ qua hình ảnh
 """),
     "video": _table("""
 video omitted | Video weggelassen | video omitido | vídeo omitido | vidéo absente | vidéo omise | video omesso
@@ -72,7 +76,7 @@ vídeo não revelado | video vynecháno | video vynechané | wideo pominięte | 
 video utesluten | video utelatt | video izostavljen | video dahil edilmedi | video tidak disertakan
 βίντεο παραλείφθηκε | видео отсутствует | відео відсутнє | סרטון הווידאו הושמט | סרטון הושמט | הסרטון הושמט
 لم يتم إدراج الفيديوهات | ビデオは含まれていません | 비디오 생략됨 | 视频已忽略 | 影片已略去 | 影片已省略
-video note omitted | Videonachricht weggelassen | видеозаметка опущена
+video note omitted | Videonachricht weggelassen | видеозаметка опущена | วิดีโอถูกลบ | वीडियो छोड़ा गया | đã bỏ video
 """),
     "audio": _table("""
 audio omitted | Audio weggelassen | Audio nicht enthalten | audio omitido | áudio ocultado | audio omis
@@ -80,34 +84,37 @@ audio omesso | zvukový soubor vynechán | zvuk vynechaný | audio pominięte | 
 ljud utelslutet | lyd utelatt | ses dahil edilmedi | audio tidak disertakan | ήχος παραλείφθηκε
 аудиофайл отсутствует | аудіо відсутнє | קטע קול הושמט | השמע הושמט | הודעה קולית הושמטה
 لم يتم إدراج المقاطع الصوتية | 音声は含まれていません | 오디오 생략됨 | 音频已忽略 | 音訊已略去
-view once voice message omitted
+view once voice message omitted | ficheiro de áudio não revelado | ไม่มีไฟล์เสียง | ऑडियो हटाई गयी
+bỏ qua tệp âm thanh
 """),
     "sticker": _table("""
 sticker omitted | Sticker weggelassen | sticker omitido | figurinha omitida | sticker omis | sticker non incluso
 nálepka vynechána | nálepka vynechaná | pominięto naklejkę | sticker weggelaten | klistermærke udeladt
 sticker utesluten | klistremerke utelatt | çıkartma dahil edilmedi | stiker tidak disertakan | стикер не добавлен
 наклейку не додано | סטיקר הושמט | تم حذف الملصقات | スタンプは含まれていません | 스티커 제외됨 | 贴图已省略
-貼圖已略去
+貼圖已略去 | sticker não revelado | ไม่มีสติกเกอร์ | स्टिकर छोड़ा गया | đã bỏ sticker
 """),
     "gif": _table("""
 GIF omitted | GIF weggelassen | GIF omitido | GIF retiré | GIF omis | GIF esclusa | GIF vynechán | GIF vynechaný
 plik GIF pominięty | GIF weggelaten | GIF udeladt | GIF utesluten | GIF utelatt | GIF dahil edilmedi
 GIF tidak disertakan | GIF отсутствует | GIF-анімацію пропущено | GIF הושמט | لم يتم إدراج صورة GIF
-GIFは含まれていません | GIF 생략됨
+GIFは含まれていません | GIF 생략됨 | GIF não revelada | GIF não revelado | ละเว้น GIF | GIF छोड़ा गया
+đã bỏ qua ảnh GIF
 """),
     "document": _table("""
 document omitted | Dokument weggelassen | documento omitido | document manquant | document omis | documento omesso
 dokument vynechán | dokument vynechaný | dokument pominięty | document weggelaten | dokument udeladt
 dokument uteslutet | utelatt dokument | belge dahil edilmedi | dokumen tidak disertakan | документ отсутствует
 документ пропущено | מסמך הושמט | המסמך הושמט | لم يتم إدراج المستند | ドキュメントは含まれていません | 문서 생략됨
-文档已省略 | 文件已略去
+文档已省略 | 文件已略去 | documento não revelado | ละเว้นเอกสาร | डॉक्यूमेंट छोड़ा गया | đã bỏ qua tài liệu
 """),
     "contact": _table("""
 contact card omitted | Kontaktkarte ausgelassen | Kontaktkarte weggelassen | tarjeta de contacto omitida
 cartão do contato omitido | fiche contact manquante | scheda contatto omessa | vizitka vynechána
 karta kontaktu vynechaná | pominięta wizytówka kontaktu | visitekaartje weggelaten | kontaktkort udeladt
 kişi kartı dahil edilmedi | карточка контакта отсутствует | картка контакту відсутня | כרטיס איש קשר הושמט
-لم يتم إدراج بطاقة جهة اتصال
+لم يتم إدراج بطاقة جهة اتصال | contacto não revelado | บัตรรายชื่อที่ละเว้น | कॉन्टैक्ट कार्ड छोड़ा गया
+連絡先カードを省略 | kartu kontak tidak disertakan | bỏ qua thẻ liên lạc
 """),
 }
 """That a medium was left out, by its kind; Android says only that it was a medium."""
@@ -133,6 +140,9 @@ bu mesaj silindi | bu mesajı sildiniz | pesan ini dihapus | pesan ini telah dih
 ההודעה הזאת נמחקה | מחקת הודעה זו | מחקת את ההודעה הזו | מחקת את ההודעה | تم حذف هذه الرسالة | لقد حذفت هذه الرسالة
 أنت حذفت هذه الرسالة | این پیام حذف شد | यह संदेश मिटाया गया | ข้อความนี้ถูกลบแล้ว | このメッセージは削除されました
 このメッセージを削除しました | 이 메시지는 삭제되었습니다 | 삭제한 메시지입니다 | 这条消息已被删除 | 此訊息已刪除
+لقد حذَفت هذه الرسالة | ข้อความนี้ได้ถูกลบ | คุณลบข้อความนี้ | คุณได้ลบข้อความนี้ | यह मैसेज डिलीट कर दिया गया है
+आपने यह मैसेज डिलीट किया | आपने यह संदेश मिटाया | anda telah menghapus pesan ini | esta mensagem foi apagada pelo remetente
+tin nhắn này đã bị xóa | tin nhắn này đã bị xoá | bạn đã xóa tin nhắn này | bạn đã xoá tin nhắn này
 """)
 """That the message was deleted, by its author, by the phone's owner or by an admin."""
 
@@ -156,8 +166,23 @@ code de sécurité avec | codice di sicurezza con | bezpečnostní kód mezi | k
 messages éphémères | messaggi effimeri | mensagens temporárias | mizející zprávy | znikające wiadomości
 исчезающие сообщения | הודעות נעלמות | changed (?:their phone number|to a new number) | created (?:this )?group
 joined using | was added$ | were added$ | is a contact | blocked this contact | uses a secure service
+مشفرة تماما | مشفرة تشفير | التشفير التام | رمز أمانك | الرسائل المؤقتة | الرسائل ذاتية الاختفاء | رقم هاتفه
+เข้ารหัสจากต้นทางถึงปลายทาง | เข้ารหัสตั้งแต่ต้นทาง | รหัสความปลอดภัยของคุณกับ | ข้อความชั่วคราว | เปลี่ยนหมายเลขโทรศัพท์
+एंड-टू-एंड | एन्ड-टू-एन्ड | शुरू से अंत तक एन्क्रिप्शन | सुरक्षा कोड बदल | डिसअपीयरिंग मैसेज | गायब होने वाले मैसेज
+फ़ोन नंबर बदल | completamente encriptadas | são encriptadas | código de segurança (?:partilhado )?com
+mudou de número | alterou o (?:seu )?número | dienkripsi | terenkripsi | kode keamanan anda dengan | pesan sementara
+(?:mengganti|mengubah) nomor | とのセキュリティコードが変更 | 消えるメッセージ | 電話番号を変更
+mã h(?:óa|oá) đầu[ -]cuối | mã bảo mật của bạn với | missed (?:group )?(?:voice|video) call
+verpasster (?:sprach|video)anruf | chamada de (?:voz|vídeo) perdida | videochamada perdida
+(?:video)?llamada(?: de voz)? perdida | appel (?:vocal|vidéo) manqué
+שיחה קולית שלא נענתה | שיחת וידאו שלא נענתה | مكالمة (?:صوتية|فيديو|مرئية) فائتة
+(?:สาย|วิดีโอคอล|สายโทรวิดีโอ)ที่ไม่ได้รับ | (?:वॉइस|वीडियो) कॉल मिस हुई | मिस्ड (?:वॉइस|वीडियो) कॉल
+छूटी हुई (?:ध्वनि|विडियो) कॉल | panggilan (?:suara|video) tak terjawab | (?:音声|ビデオ)通話不在着信 | 不在着信
 """)
-"""Parts of notices that iOS shows as a message of the other person or of the group; regular expressions."""
+"""Parts of notices that iOS shows as a message of the other person or of the group; regular expressions.
+
+A missed call is one: nobody wrote it.
+"""
 
 TITLES = (
     "WhatsApp Chat with {}",
@@ -221,3 +246,9 @@ TITLES = (
     "与{}的 WhatsApp 聊天记录",
 )
 """Names of exported files; {} stands for the name of the chat."""
+
+ENGLISH = ("omitted", "attached", "attachment", "deleted", "edited", "WhatsApp Chat with", "WhatsApp Chat -")
+"""One of them stands in every phrase above that is English."""
+
+MONTH_FIRST = ("AM", "nakalakip na file", "WhatsApp Chat kay {}")
+"""Phrases of languages that write the month before the day: the half of the day in American English, and Filipino."""

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.charset import SAMPLE, CharsetError, decode
-from relrag_pipelines.sources.whatsapp.header import PARTS, Form, Orders, find_form
+from relrag_pipelines.sources.whatsapp.dates import Orders
+from relrag_pipelines.sources.whatsapp.header import PARTS, Form, find_form
 from relrag_pipelines.sources.whatsapp.notes import MARK
 
 CHUNK = 2**17
@@ -20,8 +21,13 @@ CHUNK = 2**17
 LONGEST = 2**24
 """Most characters of a line, or of lines without a message among them, in what can be a chat."""
 
-_KEPT = 2**24
-"""Characters of a chat up to which its messages are kept from the first pass for the second, not cut again."""
+_KEPT = 2**22
+"""Characters of a chat up to which its messages are kept from the first pass for the second, not cut again.
+
+They take some six times as much memory as the text, and fetching them takes longer the less of a cache the process has
+to itself. What WhatsApp exports, 40,000 messages at most, is below this; a longer text, of joined exports, is cut
+twice.
+"""
 
 Opener = Callable[[], BinaryIO]
 
@@ -45,7 +51,9 @@ class Survey:
 
     charset: Charset
     form: Form
-    order: str
+    order: str | None
+    """of day and month, where the dates tell it"""
+    orders: Orders
     title_speaks: bool
     """somebody of the chat's name wrote a message, so it is a person and no group"""
     lines_before: int
@@ -56,18 +64,18 @@ class Survey:
     """each part of the text, cut by `form.messages`; None for a long chat, whose parts are cut once more"""
 
 
-def survey(opener: Opener, title: str, wished_order: str) -> Survey | Failure:
-    """One pass over the chat; `wished_order` counts where its dates do not tell."""
+def survey(opener: Opener, title: str) -> Survey | Failure:
+    """One pass over the chat."""
     try:
         charset = declared_charset(opener)
         try:
-            return _survey(opener, charset, title, wished_order)
+            return _survey(opener, charset, title)
         except UnicodeDecodeError:
             if charset.name != "utf-8":
                 raise CharsetError("charset", f"it begins as {charset.name} but does not stay so") from None
         charset = _other_charset(opener)
         try:
-            return _survey(opener, charset, title, wished_order)
+            return _survey(opener, charset, title)
         except UnicodeDecodeError:
             raise CharsetError("charset", f"parts of it are {charset.name}, parts are not") from None
     except CharsetError as error:
@@ -131,7 +139,7 @@ def _other_charset(opener: Opener) -> Charset:
     return Charset(guess.charset)
 
 
-def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> Survey | Failure:
+def _survey(opener: Opener, charset: Charset, title: str) -> Survey | Failure:
     form: Form | None = None
     orders = Orders()
     signature = f"] {title}: "
@@ -162,11 +170,7 @@ def _survey(opener: Opener, charset: Charset, title: str, wished_order: str) -> 
         if not lines:
             return _refused("empty", "the file is empty; export the chat again")
         return _refused("not_a_chat", f"none of its {lines} lines begins like a WhatsApp message; is it an export?")
-    order = orders.decide() or (None if wished_order == "auto" else wished_order)
-    if order is None:
-        advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
-        return _refused("date_order", f"the order of day and month cannot be told: {orders.explain()}; {advice}")
-    return Survey(charset, form, order, title_speaks, lines, stray_text, cut)
+    return Survey(charset, form, orders.decide(), orders, title_speaks, lines, stray_text, cut)
 
 
 def _speaks(chunk: str, signature: str) -> bool:

@@ -17,7 +17,7 @@ def _template(phrase: str) -> str:
     return _GAP.join(words).replace(re.escape("{}"), "(.+)")
 
 
-_TITLE = [re.compile(_template(phrase), re.IGNORECASE) for phrase in sorted(TITLES, key=len, reverse=True)]
+_TITLE = {phrase: re.compile(_template(phrase), re.IGNORECASE) for phrase in sorted(TITLES, key=len, reverse=True)}
 _DASH = re.compile(r"[^-]*whats\s?app[^-]* - (.+)", re.IGNORECASE)
 _NAMELESS = re.compile("_?(?:chat|export|messages|whatsapp|whatsapp[ _-]chat)", re.IGNORECASE)
 _COPY = re.compile(r"\s*\(\d+\)$| - (?:copy|kopie|copie|copia|kopia|עותק)$", re.IGNORECASE)
@@ -26,10 +26,16 @@ _COPY = re.compile(r"\s*\(\d+\)$| - (?:copy|kopie|copie|copia|kopia|עותק)$",
 def named_title(name: str) -> str | None:
     """The chat that a file or folder of that name says it holds; None where the name is not one of WhatsApp's."""
     stem = _stem(name)
-    for pattern in (*_TITLE, _DASH):
+    for pattern in (*_TITLE.values(), _DASH):
         if match := pattern.fullmatch(stem):
             return match[1].strip(" _") or None
     return None
+
+
+def phrase(*names: str) -> str:
+    """Which of phrases.TITLES the first of the names that has one is made by; empty where none is."""
+    stems = [_stem(name) for name in names]
+    return next((one for stem in stems for one, pattern in _TITLE.items() if pattern.fullmatch(stem)), "")
 
 
 def is_nameless(name: str) -> bool:

@@ -288,3 +288,45 @@ def test_numbers_are_those_of_subject_and_text(tmp_path: Path, reading: Reading)
     (record,) = items(file, reading)
     assert isinstance(record, Record)
     assert record.numbers == ["204881736", "INV-1187"]
+
+
+RAW_NAMES = [
+    # name, charset of its bytes, charset that the mail's text declares, reason
+    ("Rechnung_März.pdf", "iso-8859-1", "iso-8859-1", "Latin-1, as the mail is"),
+    ("Rechnung_März.pdf", "iso-8859-1", "us-ascii", "the mail tells nothing"),
+    ("Rechnung_März.pdf", "iso-8859-1", "utf-8", "the mail is in UTF-8, the name is not"),
+    ("Rechnung_März.pdf", "utf-8", "iso-8859-1", "the name is in UTF-8, the mail is not"),
+    ("naïve café.pdf", "iso-8859-1", "us-ascii", "French"),
+    ("חוזה.pdf", "cp1255", "windows-1255", "Hebrew, as the mail is"),
+    ("חוזה.pdf", "cp1255", "iso-8859-8-i", "Hebrew, by the name of the narrower charset"),
+    ("חוזה.pdf", "cp1255", "us-ascii", "Hebrew, the mail tells nothing"),
+    ("חוזה.pdf", "cp1255", "iso-8859-1", "Hebrew in a mail of Latin-1, in which its bytes mix alphabets"),
+    ("Smlouva č. 5.pdf", "cp1250", "windows-1250", "Czech: one letter, which Latin-1 has as è"),
+    ("účet.pdf", "cp1250", "windows-1250", "Czech: two letters, which French has too"),
+    ("Žádost.pdf", "cp1250", "us-ascii", "Czech, the mail tells nothing"),
+    ("Счёт.pdf", "koi8-r", "koi8-r", "Russian"),
+]
+
+
+@pytest.mark.parametrize(("name", "charset", "declared", "reason"), RAW_NAMES, ids=[one[3] for one in RAW_NAMES])
+@pytest.mark.parametrize("header", ["disposition", "type"])
+def test_raw_bytes_in_the_name_of_a_file(
+    header: str, name: str, charset: str, declared: str, reason: str, tmp_path: Path, reading: Reading
+) -> None:
+    """What no standard allows and many programs write: neither RFC 2231 nor RFC 2047."""
+    disposition = b'; filename="%s"' % name.encode(charset) if header == "disposition" else b""
+    content_type = b'; name="%s"' % name.encode(charset) if header == "type" else b""
+    mail = [
+        b"Message-ID: <1@host.example>",
+        b"Content-Type: multipart/mixed; boundary=B\n",
+        b"--B",
+        b"Content-Type: text/plain; charset=" + declared.encode() + b"\n",
+        b"see the file",
+        b"--B",
+        b"Content-Type: application/pdf" + content_type,
+        b"Content-Disposition: attachment" + disposition + b"\n",
+        b"x",
+        b"--B--",
+    ]
+    _, attached = records(b"\n".join(mail), tmp_path, reading)
+    assert attached.file_name == name, reason
