@@ -227,6 +227,7 @@ def test_a_link_logs_in_once(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "token",
     ["", "1", "a.b.c", "é", ticket(b"other", "link", 86_400), ticket(KEY, "session", 86_400), ticket(KEY, "link", -1)],
+    ids=["empty", "a number", "three parts", "not ASCII", "another key", "a session", "too old"],
 )
 def test_another_token_does_not(client: TestClient, token: str) -> None:
     answer = client.get("/login", params={"token": token})

@@ -57,7 +57,7 @@ def recognise(file: Path) -> bool:
                 return _begins_like_a_chat(stream)
         with zips.opened(file, max_ratio=1000, max_bytes=2**40) as archive:
             return any(_looks_like_a_chat(archive, name) for name in _chats_in(archive, file.name))
-    except (zips.Refused, Refused, OSError):
+    except (zips.Refused, OSError):
         return False
 
 
@@ -147,7 +147,7 @@ def _told(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, Told]]:
                 for name in _chats_in(archive, unit.file.name):
                     with archive.open(name) as member:
                         found.append((name, told(member.read(HEAD_BYTES))))
-    except (zips.Refused, Refused, OSError):
+    except (zips.Refused, OSError):
         pass
     return [(name, one) for name, one in found if one]
 
