@@ -143,7 +143,7 @@ def test_it_ends_when_the_process_that_asks_is_killed(tmp_path: Path, busy: bool
     )
     with (tmp_path / "said").open("wb") as said:
         subprocess.run([sys.executable, "-c", script], stdout=said, check=False, cwd=Path(__file__).parents[1])
-    process, until = int((tmp_path / "said").read_text()), time.monotonic() + 30
+    process, until = int((tmp_path / "said").read_text()), time.monotonic() + 120
     while _alive(process) and time.monotonic() < until:
         time.sleep(0.05)
     assert not _alive(process)

@@ -1,6 +1,5 @@
 """CSV and TSV: dialects, charsets, headers, and rows that stand on their own."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.sources.document import extract
+from tests import cost
 
 
 def test_real_japanese_file(shared_data: Path) -> None:
@@ -81,15 +81,8 @@ def long_name(count: int) -> bytes:
 
 @pytest.mark.parametrize("make", [wide, long_name])
 def test_a_table_takes_time_in_proportion_to_its_size(make: Callable[[int], bytes]) -> None:
-    few, many = make(2_000), make(32_000)
-
-    def seconds(data: bytes) -> float:
-        began = time.process_time()
-        assert not extract(data, "a.csv").failures
-        return time.process_time() - began
-
-    # sixteen times the size, which would take 256 times as long if it grew with the square
-    assert min(seconds(many) for _ in range(2)) < 64 * max(min(seconds(few) for _ in range(3)), 0.005)
+    assert not extract(make(32_000), "a.csv").failures
+    assert cost.exponent(lambda data: extract(data, "a.csv"), make, 32_000) < cost.LINEAR
 
 
 def test_a_table_of_200_000_columns_names_every_value() -> None:

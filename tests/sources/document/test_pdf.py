@@ -1,7 +1,6 @@
 """PDF: pages, columns, broken words, forms, and everything that can be wrong with a file."""
 
 import io
-import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
@@ -17,6 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from relrag_pipelines.sources.document import extract, pdf
 from relrag_pipelines.sources.document.columns import Cell, Line, layout
 from relrag_pipelines.sources.document.content import Extracted
+from tests import cost
 
 
 def make(*pages: list[str], **options: object) -> bytes:
@@ -293,25 +293,14 @@ def one_row(count: int) -> list[Line]:
 
 @pytest.mark.parametrize("make", [no_table, sparse, one_table, one_row])
 def test_a_page_takes_time_in_proportion_to_its_lines(make: Callable[[int], list[Line]]) -> None:
-    few, many = make(200), make(1_600)
-
-    def seconds(lines: list[Line]) -> float:
-        began = time.process_time()
-        layout(lines)
-        return time.process_time() - began
-
-    # eight times as many, which would take 64 times as long if it grew with the square
-    assert seconds(many) < 28 * max(min(seconds(few) for _ in range(3)), 0.002)
+    assert cost.exponent(layout, make, 1_600) < cost.LINEAR
 
 
 def test_words_broken_at_many_line_ends_take_time_in_proportion() -> None:
-    def seconds(count: int) -> float:
-        text = " ".join(f"{chr(97 + n % 26)}{'b' * (n % 300)}\ufffecd" for n in range(count))
-        began = time.process_time()
-        pdf._join_words(text)
-        return time.process_time() - began
+    def broken(count: int) -> str:
+        return " ".join(f"{chr(97 + n % 26)}{'b' * (n % 300)}\ufffecd" for n in range(count))
 
-    assert seconds(8_000) < 64 * max(min(seconds(500) for _ in range(3)), 0.005)
+    assert cost.exponent(pdf._join_words, broken, 8_000) < cost.LINEAR
 
 
 @pytest.mark.parametrize(
