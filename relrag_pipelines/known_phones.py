@@ -17,6 +17,7 @@ import regex
 
 from relrag_pipelines.json_strings import parsed, shown, strings, whole
 from relrag_pipelines.pii import PIIRedactor, RedactionError, lookalikes, perhaps_in, written
+from relrag_pipelines.pii.phones import LONGEST
 from relrag_pipelines.pii.redactor import FEWEST_KNOWN
 
 _PHONE_KEYS = frozenset(
@@ -114,5 +115,5 @@ def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
     elif is_phone:
         number = whole(value)
         said = value if isinstance(value, str) else "" if number is None else str(number)
-        if sum(map(str.isdecimal, said)) >= FEWEST_KNOWN:
+        if len(said) <= LONGEST and sum(map(str.isdecimal, said)) >= FEWEST_KNOWN:
             yield said

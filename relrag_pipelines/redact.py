@@ -28,7 +28,15 @@ from relrag_pipelines.records import Record, arrow_schema
 
 FAULT = "redaction"
 
-_CHANNELS = {"whatsapp": "whatsapp", "email": "gmail", "paperless": "paperless", "call": "call_recording"}
+_CHANNELS = {
+    "whatsapp": "whatsapp",
+    "whatsapp_attachment": "whatsapp",
+    "email": "gmail",
+    "email_attachment": "gmail",
+    "paperless": "paperless",
+    "call_recording": "call_recording",
+}
+"""by type of record; whole types, as `emailing_plan` is no mail, and falls to a policy that replaces more"""
 _KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "timestamp", "spoken"}
 """columns that this project writes itself"""
 _IDS = {"source_id", "thread_id", "parent_ref"}
@@ -50,11 +58,11 @@ _Told = tuple[str, int]
 
 
 def channel_of(rag_source_type: str, default: str) -> str:
-    """The channel whose policy a record is redacted by: that of its type, else the one of its source."""
-    for prefix, channel in _CHANNELS.items():
-        if rag_source_type.startswith(prefix):
-            return channel
-    return default
+    """The channel whose policy a record is redacted by: that of its type, else the one of its source.
+
+    The source's is `default`, which replaces most, where neither its kind nor its settings name another.
+    """
+    return _CHANNELS.get(rag_source_type, default)
 
 
 def without_refs(text: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relrag_pipelines import known_phones
 from relrag_pipelines.keys import Keys
 from relrag_pipelines.pii import PIIRedactor, perhaps_in, written
 from relrag_pipelines.records import Page, Pinned, Record, Spoken, to_table
@@ -175,3 +176,9 @@ def test_each_text_of_a_list_of_contacts_is_redacted_but_a_few_times(monkeypatch
     (row,) = redacted(Record("1", asset_id="a", text=text, extra={"phones": numbers}))
     assert row["text"] == ", ".join(["<PHONE_NUMBER>"] * 60)
     assert looked_at.count(text) == 2  # what is left in it, and what is written
+
+
+def test_what_is_longer_than_any_number_is_none() -> None:
+    """It would be looked for letter by letter in every text of its record."""
+    assert list(known_phones._phones_in({"phone": "1-" * 64})) == ["1-" * 64]
+    assert list(known_phones._phones_in({"phone": "1-" * 65})) == []

@@ -36,7 +36,7 @@ __all__ = [
     "written",
 ]
 
-VERSION = 3
+VERSION = 4
 """raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""
 
 

@@ -11,7 +11,7 @@ import re
 
 from stdnum.cz import bankaccount
 
-from relrag_pipelines.pii.seen import as_seen
+from relrag_pipelines.pii.seen import as_seen, plain
 from relrag_pipelines.pii.spans import Span, disjoint
 
 ANNOUNCED, CHECKED = 0.9, 0.8
@@ -44,4 +44,5 @@ def find(text: str) -> list[Span]:
 
 def normalise(number: str) -> str:
     """Its groups of digits, joined by hyphens; a Czech one with its slash."""
+    number = plain(number)
     return re.sub(r"[^\d/]+", "-", number) if _CZECH.fullmatch(number) else "-".join(re.findall(r"\d+", number))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 
 REACH = 48
 """characters in front of a number; what announces it stands nearer"""
@@ -22,11 +24,10 @@ _BETWEEN = (
     r"(?:[ \t\xa0]{0,2}(?:č(?:íslo|\.)|numbers?|num|no\.?|nr\.?|nummer|numéro|n°|me|us|mi|mu|jí|nám|at|on|na|is|je|ist"
     r"|unter|auf|au|work|home|private|mobile|cell|práce|domů|מספר|מס'|ל|ב)(?!\w))"
 )
-_SAYS_PHONE = re.compile(
+_PHONE = (
     rf"(?:(?<![^\W_])(?:{_PHONE_WORDS})(?!\w)[.'׳’\"״]?(?:[ \t\xa0]{{0,2}}\([^()\n]{{1,14}}\))?{_BETWEEN}{{0,3}}"
     r"[^\w\n+]{0,5}(?:\n[> \t]*)?|(?<!\w)[TMF]:[ \t\xa0]{0,2}|\bTEL;[^:\n]{1,40}:"
-    r"|[☎☏✆📞📱]\ufe0f?[ \t\xa0:]{0,2}|(?:wa|t|signal|viber)\.(?:me|click)/|[?&]phone=)$",
-    re.IGNORECASE,
+    r"|[☎☏✆📞📱]\ufe0f?[ \t\xa0:]{0,2}|(?:wa|t|signal|viber)\.(?:me|click)/|[?&]phone=)$"
 )
 _OTHER_WORDS = (
     r"is[bs]n(?:-1[03])?|ean(?:-1?[38])?|upc|gtin|cas|nsn|p/?n|s/?n|sku|vin|imei|part|art(?:ikl|icle)?|item|kat(?:al\w+)?"
@@ -40,11 +41,10 @@ _OTHER_WORDS = (
     r"|licen[cs]e|nis|ils|usd|eur|czk|kč"
     r"|[הבלמשוכ]{0,2}(?:הזמנה|חשבונית|קבלה|אסמכתא|משלוח|מעקב|חבילה|תיק|פנייה|חשבון|זהות)|מק[\"״]ט|ת[\"'״׳.]{0,2} ?ז"
 )
-_SAYS_OTHER = re.compile(
+_OTHER = (
     rf"(?:(?<![^\W_])(?:{_OTHER_WORDS})(?!\w)\.?(?:[ \t\xa0-]{{0,2}}(?:č(?:íslo|\.)?|numbers?|num|no|nr|nummer|card|id"
     r"|code|kód|is|je|ist|מספר|smlouvy|objednávky|faktury|účtu|karty|průkazu|dokladu|zákazníka|produktu|zboží)(?!\w)\.?){0,3}"
-    r"[ \t\xa0]?[:.#№/=-]{0,2}[ \t\xa0]{0,2}|#|[№$€£₪=][ \t\xa0]?)$",
-    re.IGNORECASE,
+    r"[ \t\xa0]?[:.#№/=-]{0,2}[ \t\xa0]{0,2}|#|[№$€£₪=][ \t\xa0]?)$"
 )
 _AMOUNT_FOLLOWS = re.compile(
     r",(?:-|–|\d\d(?!\d))|[ \t\xa0\u202f]?(?:[€$£₪%‰°]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS|PLN|HUF|zł|kor\w{2,4}|eur[ao]?\w?"
@@ -53,17 +53,40 @@ _AMOUNT_FOLLOWS = re.compile(
     re.IGNORECASE,
 )
 
+_REMEMBERING: list[Callable[[], None]] = []
 _ADDRESS = re.compile(r"://[^\s<>\"']*$")
 
 
-def says_phone(text: str, start: int) -> bool:
-    """Whether the words in front of what begins at `start` announce a phone number."""
-    return _SAYS_PHONE.search(text, max(0, start - REACH), start) is not None
+def before(pattern: str, reach: int = REACH, flags: re.RegexFlag = re.IGNORECASE) -> Callable[[str, int], bool]:
+    """Whether the pattern, which may look back by one character, is found in what stands in front of a place.
+
+    Tables repeat what stands there, so the latest answers are remembered.
+    """
+    compiled = re.compile(pattern, flags)
+
+    @functools.lru_cache(maxsize=1 << 12)
+    def says(words: str, begin: int) -> bool:
+        return compiled.search(words, begin) is not None
+
+    _REMEMBERING.append(says.cache_clear)
+
+    def found(text: str, start: int) -> bool:
+        first = max(0, start - reach - 1)
+        return says(text[first:start], min(1, max(0, start - reach)))
+
+    return found
 
 
-def says_other(text: str, start: int) -> bool:
-    """Whether the words in front announce a number of another kind, or an amount."""
-    return _SAYS_OTHER.search(text, max(0, start - REACH), start) is not None
+def forget() -> None:
+    """Forgets what stood in front of all numbers so far."""
+    for clear in _REMEMBERING:
+        clear()
+
+
+says_phone = before(_PHONE)
+"""whether the words in front of a place announce a phone number"""
+says_other = before(_OTHER)
+"""whether the words in front of a place announce a number of another kind, or an amount"""
 
 
 def in_address(text: str, start: int) -> bool:

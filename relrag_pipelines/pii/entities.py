@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relrag_pipelines.pii import accounts, checksums, emails, phones
+from relrag_pipelines.pii import accounts, cards, checksums, emails, ibans, phones, spelling
 from relrag_pipelines.pii.spans import Span
 
 
@@ -23,6 +23,8 @@ class Entity:
     """the kind under which its values are hashed; identifiers of people use the same, so that both join"""
     hint: str
     """characters of which each of its occurrences has one, as in a character class; empty where there are none"""
+    words: tuple[str, ...] = ()
+    """or one of these, letter by letter"""
 
 
 _DIGIT = r"\p{Nd}"
@@ -32,9 +34,9 @@ _AT = "@＠﹫(\\[{%&"
 ENTITIES = {
     entity.name: entity
     for entity in (
-        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT),
-        Entity("IBAN_CODE", checksums.find_ibans, checksums.normalise_iban, "iban", _DIGIT),
-        Entity("CREDIT_CARD", checksums.find_cards, checksums.normalise_card, "card", _DIGIT),
+        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelling.WORDS),
+        Entity("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
+        Entity("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT),
         Entity("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
         Entity("CZ_BIRTH_NUMBER", checksums.find_birth_numbers, checksums.normalise_birth_number, "cz_birth", _DIGIT),
         Entity("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),

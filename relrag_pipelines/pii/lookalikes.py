@@ -36,6 +36,8 @@ _COVERED = re.compile(
 
 
 _DIGITS = re.compile(r"\d+")
+_MOST_DIGITS = 28
+"""in a row, of a phone with the codes of its country and of a carrier; more, and it is a number of another kind"""
 
 
 def covered(text: str) -> str:
@@ -44,9 +46,14 @@ def covered(text: str) -> str:
     done = 0
     for digits in _DIGITS.finditer(text):  # quicker than a search by the pattern, which begins with what must not be
         start = digits.start()
-        if start >= done and (match := _COVERED.match(text, start)):
-            if match["other"] and around.says_phone(text, start):
+        if start < done:
+            continue
+        end = digits.end()
+        if end - start <= _MOST_DIGITS:
+            match = _COVERED.match(text, start)
+            if not match or (match["other"] and around.says_phone(text, start)):
                 continue
-            parts += [text[done:start], "\ufffc" * len(match[0])]
-            done = match.end()
+            end = match.end()
+        parts += [text[done:start], "\ufffc" * (end - start)]
+        done = end
     return "".join([*parts, text[done:]]) if parts else text

@@ -1,50 +1,31 @@
 """Phone numbers: whatever the phonenumbers library finds for eight regions, and the ways Israeli numbers are written.
 
 The library finds the numbers that Presidio finds, but misses Israeli ones in ranges it does not know as assigned, and
-it is slow: each region scans and parses the text again. So the text is scanned once for chains of digits; only a chain
-with enough digits for a region is given to it, with just the neighbours that its verdict depends on, and remembered.
+it is slow. So the text is scanned once for chains of digits; each is given to it with just the neighbours that its
+verdict depends on, a long one in pieces, and remembered. Which regions it is asked for is said in library.py.
 """
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import phonenumbers
 
-from relrag_pipelines.pii import around, lookalikes, national, seen
+from relrag_pipelines.pii import around, library, lookalikes, national, seen
 from relrag_pipelines.pii.spans import Span, disjoint
 
 LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
 """scores, by how a number was recognised"""
 
 
-class Region(NamedTuple):
-    """What every valid number of a region has in common, written in any way but with a +."""
-
-    fewest: int
-    """fewest digits, `00 420 ...` included"""
-    openings: tuple[str, ...] = ("",)
-    """how its digits begin: the national prefix where the region never leaves it out, a country code, a service"""
-
-
-# Presidio's default regions, Israel first. Its CA is left out: with US it shares numbers and findings.
-REGIONS = {
-    "IL": Region(7, ("0", "1", "972")),
-    "US": Region(7),
-    "GB": Region(7, ("0", "44")),
-    "DE": Region(4, ("0", "16", "22", "3", "49")),
-    "FR": Region(8, ("0", "33")),
-    "IN": Region(8),
-    "BR": Region(8),
-}
-FEWEST_WITH_PLUS = 6
-"""the fewest digits behind a + that are a valid number anywhere"""
-FEWEST = 7
-"""Shorter numbers are left out all the same: to the library 1648 is a German pager, but in texts it is a year."""
+LONGEST = 128
+"""characters of the longest number, with its separators and its extension"""
+_STRIDE = 384
+"""characters after which a long chain of digits is looked at through the next window"""
 
 _MARKS = "\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\u00ad\ufeff"
 _SPACES = " \u00a0\u2007\u2009\u202f\u205f\u3000"
@@ -60,7 +41,7 @@ _EXTENSION = re.compile(
     r"|(?:[xｘ#＃~～]|int|ｉｎｔ)[:.．]?[ \xa0\t,-]*\d{1,9})#?",
     re.IGNORECASE,
 )
-_DIGIT, _NOT_DIGIT = re.compile(r"\d"), re.compile(r"\D+")
+_DIGIT, _GROUP_END = re.compile(r"\d"), re.compile(r"\d(?!\d)")
 _PLUS = re.compile("[+\uff0b]")
 
 _S = f"[{_SEPARATOR}]{{0,3}}"
@@ -83,6 +64,7 @@ def find(text: str) -> list[Span]:
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
     for start, end in _chains(text):
         spans += _in_chain(text, start, end)[0]
+    spans += national.with_odd_separators(text)
     return disjoint(spans, text)
 
 
@@ -105,29 +87,52 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
         seen.add(chain.start())
         extension = _EXTENSION.match(text, chain.end())
         end = extension.end() if extension else chain.end()
-        if end - chain.start() >= FEWEST:
+        if end - chain.start() >= library.FEWEST:
             yield chain.start(), end
         places += {chain.end(), end}
 
 
 def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
     """The phones in the chain, and what could be one but for the words in front of it."""
-    before = _neighbour(text[start - 1]) if start else ""
-    after = text[end : end + 3] if text.startswith(":", end) else _neighbour(text[end : end + 1])
-    window = (before + text[start:end] + after).replace(seen.WRAP, " ")  # the library knows no such space
-    moved = start - len(before)
-    spans = [Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after))]
+    spans = list(_anywhere(text, start, end))
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, []
-    forms = national.forms(text, start, end)
-    spans += [one for one in forms if not any(held.start <= one.start and one.end <= held.end for held in spans)]
+    spans += [one for one in national.forms(text, start, end) if not _holds(spans, one)]
     begun = [one for one in spans if one.start <= first.start()]
     if not begun:
         return [*spans, *national.announced(text, start, end)], []
     if all(one.score == LIBRARY for one in begun) and _is_other(text, start, begun[-1].end):
         return [one for one in spans if one not in begun], begun
     return spans, []
+
+
+def _anywhere(text: str, start: int, end: int) -> Iterator[Span]:
+    """Phones by their form alone. A long chain, a table on one line, is looked at through windows.
+
+    Each begins where a group of digits ends, and answers for the numbers that begin before the next one does.
+    """
+    while start < end:
+        cut = _group_end(text, start + _STRIDE, end) if end - start > _STRIDE + LONGEST else end
+        close = _group_end(text, cut + LONGEST, end) if cut + LONGEST < end else end
+        before = _neighbour(text[start - 1]) if start else ""
+        after = text[close : close + 3] if text.startswith(":", close) else _neighbour(text[close : close + 1])
+        window = (before + text[start:close] + after).replace(seen.WRAP, " ")  # the library knows no such space
+        moved = start - len(before)
+        spans = (Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after)))
+        yield from (one for one in spans if one.start < cut)
+        start = cut
+
+
+def _group_end(text: str, start: int, end: int) -> int:
+    behind = _GROUP_END.search(text, start, end)
+    return behind.end() if behind else end
+
+
+def _holds(spans: list[Span], one: Span) -> bool:
+    """Whether one of the spans, which are in order, holds another."""
+    place = bisect.bisect_right(spans, one.start, key=lambda span: span.start) - 1
+    return any(held.end >= one.end for held in spans[max(0, place - 1) : place + 1])
 
 
 def _is_other(text: str, start: int, end: int) -> bool:
@@ -148,16 +153,10 @@ def _neighbour(char: str) -> str:
 def _in_window(window: str, end: int) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
     spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
-    digits = _count(window)
-    plus = bool(_PLUS.search(window))
-    for name, region in REGIONS.items():
-        if digits < FEWEST or (digits < region.fewest and not plus):
-            continue
-        if any(not _DIGIT.search(window[: one.start] + window[one.end : end]) for one in spans):
-            break  # no digit is left that another region could find
-        matches = _Matcher(window, name, region)
-        spans += (Span(one.start, one.end, LIBRARY) for one in matches if _count(one.raw_string) >= FEWEST)
-    if plus:
+    digits = library.count(window[:end])
+    if not any(library.count(window[one.start : one.end]) == digits for one in spans):
+        spans += (Span(*place, LIBRARY) for place in library.find(window, end))
+    if _PLUS.search(window):
         spans += (
             Span(*match.span(), INTERNATIONAL)
             for match in _INTERNATIONAL.finditer(window)
@@ -166,32 +165,13 @@ def _in_window(window: str, end: int) -> tuple[Span, ...]:
     return tuple(disjoint(spans, window))
 
 
-def _count(text: str) -> int:
-    return len(_NOT_DIGIT.sub("", text))
-
-
-class _Matcher(phonenumbers.PhoneNumberMatcher):
-    """The library's matcher, which does not try to parse what cannot be a number of the region."""
-
-    def __init__(self, text: str, name: str, region: Region) -> None:
-        super().__init__(text, name)
-        self._region = region
-
-    def _parse_and_verify(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
-        fewest, openings = (FEWEST_WITH_PLUS, ("",)) if _PLUS.search(candidate) else self._region
-        digits = _NOT_DIGIT.sub("", candidate)
-        if len(digits) < fewest or (digits.isascii() and not digits.startswith(openings)):
-            return None
-        return super()._parse_and_verify(candidate, offset)
-
-
 @functools.lru_cache(maxsize=1 << 16)
 def normalise(number: str) -> str:
     """E.164 of a number as written; one without a country is Israeli where it can be, else of the first region it fits.
 
     A short number keeps its star; what is no whole number is its digits.
     """
-    plain = unicodedata.normalize("NFKC", seen.plain(number)).strip()
+    plain = national.ODD.sub("-", unicodedata.normalize("NFKC", seen.plain(number)).strip())
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
         return f"*{digits}"
@@ -199,7 +179,7 @@ def normalise(number: str) -> str:
         return "+972" + digits.removeprefix("00").removeprefix("972").removeprefix("0")
     if known := national.normalise(plain, digits):
         return known
-    for region in REGIONS:
+    for region in library.REGIONS:
         try:
             parsed = phonenumbers.parse(plain, region)
         except phonenumbers.NumberParseException:
@@ -213,3 +193,5 @@ def forget() -> None:
     """Forgets every number seen so far."""
     _in_window.cache_clear()
     normalise.cache_clear()
+    library.regions_of.cache_clear()
+    around.forget()

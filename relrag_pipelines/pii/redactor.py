@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import regex
 
 from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.pii import pseudonyms, spelling
 from relrag_pipelines.pii.entities import ENTITIES, FURTHER, Entity
 from relrag_pipelines.settings import Policy, SettingsError
 
@@ -65,7 +65,10 @@ class _Rule:
     entities: tuple[Entity, ...]
     action: Action
     hint: regex.Pattern[str]
-    """matches every text in which any of the entities can be"""
+    """matches every text in which any of the entities can be, but for those with one of the words"""
+    words: tuple[str, ...]
+    by_hint: tuple[tuple[regex.Pattern[str], tuple[Entity, ...]], ...]
+    """the entities with one hint, and what matches the texts in which they can be"""
 
 
 class PIIRedactor:
@@ -81,7 +84,7 @@ class PIIRedactor:
         self._rules = {channel: self._rule(channel, policy) for channel, policy in policies.items()}
         named = (entity for rule in self._rules.values() for entity in rule.entities)
         every = {entity.name: entity for entity in (*ENTITIES.values(), *named)}
-        self._any = _Rule(tuple(every.values()), self._pseudonym, _hint(every.values()))
+        self._any = _rule_for(tuple(every.values()), self._pseudonym)
 
     def detect(self, text: str, channel: str) -> list[PIIEntity]:
         """What the channel's policy looks for and the text holds, by position.
@@ -131,7 +134,8 @@ class PIIRedactor:
 
     def hint(self, channel: str) -> str:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
-        return str(self._rule_of(channel).hint.pattern)
+        rule = self._rule_of(channel)
+        return "|".join([rule.hint.pattern, *map(re.escape, rule.words)]) if rule.hint.pattern else ""
 
     def looks_for_phones(self, channel: str) -> bool:
         """Whether phone numbers are replaced in the channel."""
@@ -173,7 +177,7 @@ class PIIRedactor:
         if policy.action not in actions:
             raise PolicyError(f'pii_policies.{channel}.action is "{policy.action}"; known: {", ".join(actions)}')
         entities = tuple(_entity(channel, name) for name in dict.fromkeys(policy.entities))
-        return _Rule(entities, actions[policy.action], _hint(entities))
+        return _rule_for(entities, actions[policy.action])
 
     def _pseudonym(self, entity: Entity, value: str) -> str:
         return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(value), self._keys)
@@ -199,16 +203,28 @@ def _entity(channel: str, name: str) -> Entity:
     return presidio.entity(name)
 
 
+def _rule_for(entities: tuple[Entity, ...], action: Action) -> _Rule:
+    words = dict.fromkeys(word for entity in entities for word in entity.words)
+    hints = dict.fromkeys(entity.hint for entity in entities)
+    by_hint = ((_class(hint), tuple(one for one in entities if one.hint == hint)) for hint in hints)
+    return _Rule(entities, action, _hint(entities), tuple(words), tuple(by_hint))
+
+
 def _hint(entities: Iterable[Entity]) -> regex.Pattern[str]:
     hints = {entity.hint for entity in entities}
-    return regex.compile("" if "" in hints else f"[{''.join(sorted(hints))}]" if hints else "[^\\s\\S]")
+    return _class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
+
+
+def _class(characters: str) -> regex.Pattern[str]:
+    """Matches texts that have one of the characters; all texts where there are none."""
+    return regex.compile(f"[{characters}]" if characters else "")
 
 
 def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEntity]:
-    if not phones and not rule.hint.search(text):
+    if not phones and not rule.hint.search(text) and not spelling.has_one(text, rule.words):
         return []
     masked = pseudonyms.mask(text)
-    found = [PIIEntity(entity.name, *span) for entity in rule.entities for span in _found(entity, masked)]
+    found = [PIIEntity(entity.name, *span) for entity in _perhaps(rule, masked) for span in _found(entity, masked)]
     found += [
         PIIEntity(PHONE, *m.span(), 1.0) for one in perhaps_in(masked, phones) for m in written(one).finditer(masked)
     ]
@@ -217,6 +233,15 @@ def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEnt
         if not outermost or one.end > outermost[-1].end:
             outermost.append(one)
     return outermost
+
+
+def _perhaps(rule: _Rule, text: str) -> Iterator[Entity]:
+    """Those entities of the rule that can be in the text."""
+    for hint, entities in rule.by_hint:
+        if hint.search(text):
+            yield from entities
+        else:
+            yield from (entity for entity in entities if entity.words and spelling.has_one(text, entity.words))
 
 
 def perhaps_in(text: str, phones: Collection[str]) -> list[str]:

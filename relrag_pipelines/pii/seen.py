@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import bisect
 import functools
+import html
 import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from relrag_pipelines.pii import spelling
 from relrag_pipelines.pii.spans import Span, disjoint
 
 WRAP = "\u205f"
 """a space that stands for the end of a line within a number; nobody writes it"""
 
 _WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF01, 0xFF5F), 0xFE6B)} | {0x3002: "."}
-_DIGITS = {
+DIGITS = {
     code: str(unicodedata.decimal(chr(code)))
     for code in (*range(128, 0xFFFF), *range(0x1D7CE, 0x1D800), *range(0x1FBF0, 0x1FBFA))
     if unicodedata.category(chr(code)) == "Nd"
 }
-_PLAIN = _DIGITS | _WIDE
+_PLAIN = DIGITS | _WIDE
 _MARKS = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
 _HIDDEN = re.compile(f"[{_MARKS}]+")
 # apart, as a class is quick to look for only within one plane
@@ -37,9 +39,12 @@ _WRAPPED_ADDRESS = re.compile(
     r"|[\w-]+(?P<word>\r?\n[> \t]*)(?=[\w-]*\.\w))"
 )
 _SIGN = re.compile(
-    r"[\[({%&](?:(?<=[\[({])[ ]?(?:[aA][tT]|[zZ]avin[aá][cč]|שטרודל|[dD][oO][tT]|[tT]e[cč]ka|[pP]unkt|נקודה)[ ]?[\])}]"
-    r"|(?<=%)40|(?<=&)(?:#64|#x40|commat);)(?=[ \t]?\w)"
+    r"[\[({%](?:(?<=[\[({])[ ]?(?:[aA][tT]|[zZ]avin[aá][cč]|שטרודל|[dD][oO][tT]|[tT]e[cč]ka|[pP]unkt|נקודה)[ ]?[\])}]"
+    r"|(?<=%)40)(?=[ \t]?\w)"
 )
+_REFERENCE = re.compile(r"&#?\w{2,8};")
+_REFERRED = re.compile(rf"[@.\-+()/_\d]|[{_MARKS}]+")
+"""what addresses and numbers are made of, where HTML refers to it"""
 _DOTS = ("dot", "te", "pun", "נקו")
 
 
@@ -64,10 +69,16 @@ def as_seen(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
         spans = find(text)
         if (view := seen(text)) is None:
             return spans
-        more = (Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text))
-        return disjoint([*spans, *more], text)
+        more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
+        return disjoint([*more, *(one for one in spans if not _is_part(one, more))], text)
 
     return found
+
+
+def _is_part(one: Span, spans: list[Span]) -> bool:
+    """Whether what was found in the text is a part of what is seen there: `777 123 456` behind the `+420` of a line."""
+    place = bisect.bisect_right(spans, one.start, key=lambda span: span.start) - 1
+    return place >= 0 and one.end <= spans[place].end
 
 
 def plain(value: str) -> str:
@@ -89,7 +100,21 @@ def seen(text: str) -> Seen | None:
         if "@" in plain:
             changes += [(*match.span(match.lastgroup or 0), "") for match in _WRAPPED_ADDRESS.finditer(plain)]
     changes += [_sign(match, plain) for match in _SIGN.finditer(plain)]
-    return _made(plain, sorted(changes)) if changes or plain != text else None
+    if "&" in plain:
+        changes += _references(plain)
+    if spelling.has_one(plain, spelling.WORDS) or ("@" in plain and spelling.has_one(plain, spelling.APART)):
+        changes += spelling.signs(plain)
+    return _made(plain, sorted(changes, key=lambda one: (one[0], -one[1]))) if changes or plain != text else None
+
+
+def _references(text: str) -> Iterator[tuple[int, int, str]]:
+    """What references of HTML such as `&nbsp;` and `&#64;` stand for."""
+    for match in _REFERENCE.finditer(text):
+        char = html.unescape(match[0])
+        if char.isspace() and char not in "\r\n":
+            yield (*match.span(), "\u00a0")
+        elif _REFERRED.fullmatch(char):
+            yield (*match.span(), _HIDDEN.sub("", char))
 
 
 def _sign(match: re.Match[str], text: str) -> tuple[int, int, str]:

@@ -33,7 +33,8 @@ def disjoint(spans: Iterable[Span], text: str) -> list[Span]:
             # only its neighbours: thousands overlap in a table of digits
             first = max(0, bisect.bisect_left(chosen, (span.start,)) - 1)
             last = bisect.bisect_left(chosen, (span.end,))
-            chosen[first:last] = sorted([*chosen[first:last], *_outside(span, chosen[first:last], text)])
+            if not any(near.start <= span.start and span.end <= near.end for near in chosen[first:last]):
+                chosen[first:last] = sorted([*chosen[first:last], *_outside(span, chosen[first:last], text)])
         kept += chosen
     return kept
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from relrag_pipelines.pii import checksums
+from relrag_pipelines.pii import cards, checksums, ibans
 
 IBAN = "IL620108000000099999999"
 
 
-def cards(text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in checksums.find_cards(text)]
+def found_cards(text: str) -> list[str]:
+    return [text[start:end] for start, end, _ in cards.find(text)]
 
 
-def ibans(text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in checksums.find_ibans(text)]
+def found_ibans(text: str) -> list[str]:
+    return [text[start:end] for start, end, _ in ibans.find(text)]
 
 
 def ids(text: str) -> list[tuple[str, float]]:
@@ -40,8 +40,8 @@ def ids(text: str) -> list[tuple[str, float]]:
 )
 def test_cards(card: str) -> None:
     for text in (card, f"card {card}.", f"ל{card}", f"ב-{card}!", f"no{card}", f"_{card}_", f"{card} 12/27 123"):
-        assert cards(text) == [card], text
-    assert checksums.normalise_card(card) == "".join(filter(str.isdigit, card))
+        assert found_cards(text) == [card], text
+    assert cards.normalise(card) == "".join(filter(str.isdigit, card))
 
 
 @pytest.mark.parametrize(
@@ -58,17 +58,17 @@ def test_cards(card: str) -> None:
     ],
 )
 def test_no_cards(text: str) -> None:
-    assert cards(text) == []
+    assert found_cards(text) == []
 
 
 def test_a_card_behind_another_number_is_found() -> None:
-    assert cards("2512 4111 1111 1111 1111") == ["4111 1111 1111 1111"]
+    assert found_cards("2512 4111 1111 1111 1111") == ["4111 1111 1111 1111"]
 
 
 def test_twelve_digits_are_a_card_where_words_say_so() -> None:
-    assert cards("What is the limit for card 501864667909?") == ["501864667909"]
-    assert cards("karta č. 501864667909") == ["501864667909"]
-    assert cards("card 501864667908") == []
+    assert found_cards("What is the limit for card 501864667909?") == ["501864667909"]
+    assert found_cards("karta č. 501864667909") == ["501864667909"]
+    assert found_cards("card 501864667908") == []
 
 
 @pytest.mark.parametrize(
@@ -91,22 +91,22 @@ def test_twelve_digits_are_a_card_where_words_say_so() -> None:
 )
 def test_ibans(iban: str) -> None:
     for text in (iban, f"to {iban} please", f"מ{iban}", f"ל-{iban},", f"{iban} 2 days from today", f"({iban})"):
-        assert ibans(text) == [iban], text
-    assert checksums.normalise_iban(iban) == "".join(filter(str.isalnum, iban)).upper()
+        assert found_ibans(text) == [iban], text
+    assert ibans.normalise(iban) == "".join(filter(str.isalnum, iban)).upper()
 
 
 def test_an_iban_may_follow_its_name() -> None:
-    assert ibans(f"IBAN{IBAN}") == [IBAN]
-    assert ibans(f"X{IBAN}") == []
+    assert found_ibans(f"IBAN{IBAN}") == [IBAN]
+    assert found_ibans(f"X{IBAN}") == []
 
 
 def test_words_are_no_iban_whatever_their_checksum() -> None:
-    assert ibans("distributed by 20th Century Fox. It is the eighth installment") == []
+    assert found_ibans("distributed by 20th Century Fox. It is the eighth installment") == []
 
 
 @pytest.mark.parametrize("text", ["IL620108000000099999998", "XX620108000000099999999", "AB12", "IL62 0108 0000"])
 def test_no_ibans(text: str) -> None:
-    assert ibans(text) == []
+    assert found_ibans(text) == []
 
 
 @pytest.mark.requirement("S0-77")

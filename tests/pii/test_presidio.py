@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import pytest
 
 from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, phones
+from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, library, phones
 from relrag_pipelines.pii.entities import ENTITIES
 from relrag_pipelines.settings import Policy
 from tests.pii import strange
@@ -63,7 +63,10 @@ def test_every_letter_and_digit_that_presidio_finds_is_found(keys: Keys) -> None
     for text in map(without_others, texts()):
         covered = {place for one in ours.detect(text, "default") for place in range(one.start, one.end)}
         for one in engine.analyze(text, "en", entities=STOCK):
-            if one.entity_type == "PHONE_NUMBER" and sum(map(str.isdecimal, text[one.start : one.end])) < phones.FEWEST:
+            if (
+                one.entity_type == "PHONE_NUMBER"
+                and sum(map(str.isdecimal, text[one.start : one.end])) < library.FEWEST
+            ):
                 continue
             glued = _HEBREW if one.entity_type == "EMAIL_ADDRESS" else re.compile("(?!)")
             missed = [

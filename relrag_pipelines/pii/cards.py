@@ -1,0 +1,140 @@
+"""Card numbers: 12 to 19 digits that pass the Luhn checksum, in groups as people write them or in cells."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+from relrag_pipelines.pii import around
+from relrag_pipelines.pii.checksums import SEPARATOR, digits_of, luhn, unreferenced
+from relrag_pipelines.pii.seen import WRAP, as_seen
+from relrag_pipelines.pii.spans import Span, disjoint
+
+_GROUPS = re.compile(rf"\d+(?:(?:{SEPARATOR}|[ \u00a0][-\u2010-\u2015][ \u00a0]|\u00a0 | \u00a0|[-.]{WRAP})\d+)*")
+_GROUP = re.compile(r"\d+")
+_MILLISECONDS = re.compile(r"1\d{12}")
+"""a time since 1970, until 2033"""
+_CARD_START = re.compile(r"1|2(?:[2-7]|131)|3|4|5[0-8]|6")
+_ODD_SEPARATOR = re.compile(f"[_/\u00b7{WRAP}]")
+_USUAL_GROUPS = ([4, 4, 4, 4], [4, 6, 5])
+"""only in these a card is written with a separator that cards do not have"""
+_LINE = 200
+"""characters of a line that are looked at to tell a table"""
+_MOST_GROUPS = 7
+"""groups of three digits or more in nineteen, and one behind them"""
+_SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
+_CARD_WORDS = r"\b(?:(?:credit|debit)?cards?|cc|maestro|visa|master ?card|amex|kart\w{1,3}|karet)\b|כרטיס|אשראי|ויזה"
+_says_card = around.before(_CARD_WORDS, 25)
+_CELL = r" ?[,;|] ?|\t|[ \u00a0]{2}|[ \t]*\r?\n[> \t]*"
+_IN_CELLS = re.compile(
+    rf"\d{{4}}(?<!\d{{5}})(?:(?P<gap>{_CELL})(?:\d{{4}}(?P=gap)){{2}}\d{{4}}"
+    rf"|(?P<amex>{_CELL})\d{{6}}(?P=amex)\d{{5}})(?!\d)"
+)
+_BESIDE_CELL = re.compile(r" ?[|\t]")
+_CELLS_START = re.compile("3[04-9]|[46]|5[0-8]|2[2-7]")
+_TABLE = re.compile(r"\d(?: ?[,;|] ?|\t|[ \u00a0]{2,})-?[\d$€£₪]|\||\t")
+"""what tells a line of a table"""
+
+
+@as_seen
+def find(text: str) -> list[Span]:
+    """Card numbers: 13 to 19 digits in groups of three or more that pass the Luhn checksum.
+
+    Twelve where the words in front speak of a card, which those of Maestro may have.
+    """
+    spans: list[Span] = []
+    for run in _GROUPS.finditer(text):
+        if len(run[0]) >= 12:
+            groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
+            odd = _ODD_SEPARATOR.search(run[0]) is not None
+            numbers = [text[start:end] for start, end in groups]
+            spans += _cards_in(text, groups, numbers if run[0].isascii() else list(map(digits_of, numbers)), odd)
+    lines = text.replace(WRAP, "\n") if WRAP in text else text
+    for match in _IN_CELLS.finditer(lines):
+        if _is_card_in_cells(lines, match):
+            spans.append(Span(*match.span(), 0.9))
+    return disjoint(spans, text)
+
+
+def _is_card_in_cells(text: str, match: re.Match[str]) -> bool:
+    """Whether four groups with a comma, a tab or a line's end between them are a card, and no row of a table.
+
+    One row of figures in ten passes the checksum. So it must be the whole row, in no table, with no amount beside it;
+    where words announce a card it is one anyway, unless the row goes on.
+    """
+    start, end = match.span()
+    gap = match["gap"] or match["amex"]
+    if not _CELLS_START.match(match[0]) or luhn(digits_of(match[0])) % 10 != 0 or _goes_on(text, start, end, gap):
+        return False
+    if _says_card(text, start):
+        return True
+    if _BESIDE_CELL.match(text, end) or _is_cell(text[max(0, start - 2) : start], gap) or around.is_amount(text, end):
+        return False
+    if "\n" not in gap and text.startswith(gap, end):
+        return False
+    line, close = text.rfind("\n", 0, start), text.find("\n", end)
+    above = text[max(0, text.rfind("\n", 0, max(0, line)) + 1, line - _LINE) : max(0, line)]
+    below = text[close + 1 : close + _LINE].partition("\n")[0] if close >= 0 else ""
+    return not (around.says_other(text, start) or _TABLE.search(above) or _TABLE.search(below))
+
+
+def _is_cell(before: str, gap: str) -> bool:
+    """Whether what stands in front of the groups sets them off as cells of a row."""
+    return before.rstrip(" ").endswith(("|", "\t")) or ("\n" not in gap and before.endswith(gap))
+
+
+def _goes_on(text: str, start: int, end: int, gap: str) -> bool:
+    before, behind = start - len(gap), end + len(gap)
+    return (text.endswith(gap, 0, start) and text[max(0, before - 1) : before].isdigit()) or (
+        text.startswith(gap, end) and text[behind : behind + 1].isdigit()
+    )
+
+
+def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd: bool) -> Iterator[Span]:
+    """Cards among groups of digits; `numbers` are their digits, `odd` says that a separator is one few cards have."""
+    for first, (start, _) in enumerate(groups):
+        if not _CARD_START.match(numbers[first]):
+            continue
+        size = even = odd_sum = 0
+        for last in range(first, min(first + _MOST_GROUPS, len(groups))):
+            number = numbers[last]
+            size += len(number)
+            if len(number) < 3 or size > 19:
+                break
+            # the checksum of all groups so far, with their last digit as it is and doubled
+            plain_sum, doubled_sum = _sums(number)
+            even, odd_sum = (odd_sum, even) if len(number) % 2 else (even, odd_sum)
+            even, odd_sum = even + plain_sum, odd_sum + doubled_sum
+            end = groups[last][1]
+            if (
+                size >= 12
+                and even % 10 == 0
+                and (not odd or _is_grouped(text, groups[first : last + 1]))
+                and (size > 12 or _is_short_card(text, start))
+                and not _MILLISECONDS.fullmatch(text, start, end)
+            ):
+                usual = size in (15, 16)
+                yield Span(start, end, 1.0 if usual else 0.9)
+                if usual:
+                    break  # what follows is another number
+
+
+def _is_grouped(text: str, groups: list[tuple[int, int]]) -> bool:
+    lengths = [end - start for start, end in groups]
+    return lengths in _USUAL_GROUPS or not _ODD_SEPARATOR.search(text, groups[0][0], groups[-1][1])
+
+
+def _is_short_card(text: str, start: int) -> bool:
+    return bool(_SHORT_CARD_START.match(text, start) and _says_card(text, start))
+
+
+def normalise(number: str) -> str:
+    """Its digits."""
+    return digits_of(unreferenced(number))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _sums(group: str) -> tuple[int, int]:
+    """What a group of digits adds to the checksum where its last digit counts as it is, and where it counts double."""
+    return luhn(group), luhn(f"{group}0")

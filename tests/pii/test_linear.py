@@ -1,0 +1,90 @@
+"""What looking for personal data costs grows with the text, whatever it consists of.
+
+RELRAG_LINEAR_MB=1 looks at texts of that size instead of small ones, and prints the seconds for each.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from relrag_pipelines.keys import Keys
+from relrag_pipelines.pii import PIIRedactor, phones, seen
+from relrag_pipelines.pii.entities import ENTITIES, FURTHER
+from relrag_pipelines.settings import POLICIES, Policy
+from tests.pii.repeated import PATTERNS, repeated
+
+SIZE = 5_000
+TOO_SHORT = 0.004
+"""seconds; what takes less cannot be compared"""
+MOST_SECONDS_PER_MB = 20.0
+"""of processor time on the machine of reference; far above what is measured, far below what grows with the square"""
+
+FINDERS: dict[str, Callable[[str], object]] = {name: one.find for name, one in (ENTITIES | FURTHER).items()}
+
+
+def seconds(find: Callable[[str], object], text: str) -> float:
+    """Processor time, with nothing remembered."""
+    phones.forget()
+    seen.seen.cache_clear()
+    begun = time.process_time()
+    find(text)
+    return time.process_time() - begun
+
+
+@pytest.fixture(scope="module")
+def slowness() -> float:
+    """How much slower this machine is than the one of reference, by the processor time of `import dagster`."""
+    script = "import time, dagster; print(time.process_time())"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return max(1.0, float(done.stdout) / 0.66)
+
+
+@pytest.mark.parametrize("name", list(FINDERS))
+def test_each_recogniser_is_linear(name: str, slowness: float) -> None:
+    find = FINDERS[name]
+    slow = {}
+    for pattern in PATTERNS:
+        text, longer = repeated(pattern, SIZE), repeated(pattern, 4 * SIZE)
+        if seconds(find, text) < TOO_SHORT:
+            continue
+        # one measurement may be disturbed, three hardly; four times the text, six times the time
+        if all(seconds(find, longer) > 6 * seconds(find, text) for _ in range(3)):
+            slow[pattern] = "grows faster than the text"
+        elif (spent := seconds(find, longer) / (4 * SIZE) * 1e6) > MOST_SECONDS_PER_MB * slowness:
+            slow[pattern] = f"{spent:.0f} s/MB"
+    assert slow == {}
+
+
+def test_the_redactor_is_linear(slowness: float) -> None:
+    policies = {name: Policy.model_validate(policy) for name, policy in POLICIES.items()}
+    redactor = PIIRedactor(policies, Keys(b"i" * 32, b"p" * 32, "k1"))
+    slow = {}
+    size = 30_000
+    for pattern in PATTERNS[::4]:
+        spent = seconds(lambda text: redactor.redact(text, "default"), repeated(pattern, size)) / size * 1e6
+        if spent > MOST_SECONDS_PER_MB * slowness:
+            slow[pattern] = round(spent, 1)
+    assert slow == {}
+
+
+@pytest.mark.skipif("RELRAG_LINEAR_MB" not in os.environ, reason="takes minutes; RELRAG_LINEAR_MB=1 runs it")
+def test_a_megabyte_of_each(slowness: float) -> None:
+    size = int(float(os.environ["RELRAG_LINEAR_MB"]) * 1_000_000)
+    policies = {name: Policy.model_validate(policy) for name, policy in POLICIES.items()}
+    redactor = PIIRedactor(policies, Keys(b"i" * 32, b"p" * 32, "k1"))
+    every = {**FINDERS, "redactor": lambda text: redactor.redact(text, "default")}
+    spent = {
+        (name, pattern): seconds(find, repeated(pattern, size)) / size * 1e6 / slowness
+        for pattern in PATTERNS
+        for name, find in every.items()
+    }
+    for (name, pattern), one in sorted(spent.items(), key=lambda item: -item[1])[:40]:
+        print(f"{one:7.2f} s/MB {name} {pattern!r}")
+    assert max(one for (name, _), one in spent.items() if name != "redactor") < 2.5
+    assert max(spent.values()) < 6
