@@ -248,7 +248,7 @@ def test_the_order_of_units_makes_no_difference(kind: str, chance: random.Random
     early = {name for name in names if chance.random() < 0.3 and name not in UNREADABLE}
     early = set() if KINDS[kind].newest_only else early
     chance.shuffle(names)
-    walk = units._walk
+    walk = units.list_units
 
     def shuffled(*args: Any) -> Iterator[Any]:
         found = list(walk(*args))
@@ -256,7 +256,7 @@ def test_the_order_of_units_makes_no_difference(kind: str, chance: random.Random
         yield from found
 
     with tempfile.TemporaryDirectory() as made, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(units, "_walk", shuffled)
+        patch.setattr(units, "list_units", shuffled)
         workspace = begin(Path(made), kind)
         for name in names:
             put(Path(made), name, SAMPLES[kind][chance.choice(names)] if name in early else SAMPLES[kind][name])

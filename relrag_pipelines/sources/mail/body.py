@@ -74,7 +74,8 @@ def name_of(part: Part) -> str:
     declared = [part.parameters.get("charset", ""), *part.charsets]
     disposition = headers.decode_plain(part.raw("content-disposition"), declared)
     name = headers.parameters(f";{disposition}").get("filename")
-    name = name or headers.content_type(part.raw("content-type"), "", declared)[1].get("name") or ""
+    name = name or headers.content_type(part.raw("content-type"), "", declared)[1].get("name")
+    name = name or part.parameters.get("name") or ""  # what Outlook saved has no fields as bytes
     if not name and part.type not in ("text/plain", "text/html"):
         place = part.get("content-location")
         name = place if _FILE_PLACE.fullmatch(place) else ""
