@@ -27,6 +27,7 @@ from stdnum.iso7064 import mod_97_10
 from relrag_pipelines import changes, chunking, embedders, links, redact, stages
 from relrag_pipelines import plan as plans
 from relrag_pipelines.definitions import PUBLISHING, build_defs
+from relrag_pipelines.identity import identifiers
 from relrag_pipelines.run import instance
 from relrag_pipelines.sources import jsonl
 from relrag_pipelines.stores import catalog, generations, lake, units, vectors
@@ -191,7 +192,7 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (links, "edges", ["notes", "edges"]),
     (embedders, "model", ["notes", "embeddings"]),
     (chunking, "chunk", ["notes", "chunks"]),
-    (stages, "identifiers", ["notes", "identifiers"]),
+    (identifiers, "identifiers", ["notes", "identifiers"]),
     (redact, "redact_records", ["notes", "redacted"]),
     (jsonl, "read", ["notes", "export"]),
     (changes, "write", ["notes", "export"]),
