@@ -13,9 +13,9 @@ from pathlib import Path
 
 from bench.clock import medians
 from bench.figures import Figure
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import Reading, unit_of
+from relrag_pipelines.sources import ReadContext, unit_of
 from relrag_pipelines.sources.code import is_generated, read
 from relrag_pipelines.sources.code.languages import parser
 
@@ -42,7 +42,7 @@ def measure(most: int = _BYTES) -> list[Figure]:
     """MB/s against the parse."""
     chosen = files(most)
     root = Path(sysconfig.get_paths()["stdlib"])
-    reading = Reading("bench", "UTC", Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1").id_hash)
+    reading = ReadContext("bench", "UTC", Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1").id_hash)
     units = [unit_of(file, root) for file in chosen]
     sources = [file.read_bytes() for file in chosen]
     megabytes = sum(unit.size for unit in units) / 1e6

@@ -22,7 +22,7 @@ import pyarrow as pa
 from bench import clock, corpus
 from bench.figures import Figure
 from bench.retrieval import batches
-from relrag_pipelines.embedders import minilm, passages
+from relrag_pipelines.embedders import embed_chunks, minilm
 from relrag_pipelines.embedders.minilm import MiniLM
 from relrag_pipelines.settings import Settings
 
@@ -53,7 +53,7 @@ def turns(count: int) -> dict[str, float]:
     loaded = minilm.load(Settings())
     rows = [{"chunk_id": str(number), **document} for number, document in enumerate(corpus.documents(count))]
     chunks = pa.Table.from_batches(batches(rows))
-    ids = [encoding.ids for encoding in minilm.tokenizer().encode_batch(passages.embedding_texts(chunks))]
+    ids = [encoding.ids for encoding in minilm.tokenizer().encode_batch(embed_chunks.embedding_texts(chunks))]
     _relrag(loaded, chunks)
     memory = clock.most_memory() / 1e6  # before the other side has its own threads
     seconds = clock.medians(3, relrag=lambda: _relrag(loaded, chunks), bare=lambda: _bare(loaded, ids))
@@ -67,7 +67,7 @@ def _relrag(loaded: MiniLM, chunks: pa.Table) -> float:
     model = minilm.model(Settings())
     with tempfile.TemporaryDirectory() as home:
         begun = time.perf_counter()
-        _, tally = passages.embed(chunks, model, lambda: loaded, keyed, Path(home))
+        _, tally = embed_chunks.embed(chunks, model, lambda: loaded, keyed, Path(home))
         taken = time.perf_counter() - begun
     if tally.texts != chunks.num_rows:
         raise RuntimeError(f"{tally.texts} of {chunks.num_rows} passages were embedded")

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from bench.clock import medians
 from bench.figures import Figure
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import Reading, unit_of
+from relrag_pipelines.sources import ReadContext, unit_of
 from relrag_pipelines.sources.git import read
 
 COMMITS = 40_000
@@ -73,7 +73,7 @@ def plain(file: Path) -> int:
 
 def measure(commits: int = COMMITS) -> list[Figure]:
     """Commits a second of processor time, alone and against the floor."""
-    reading = Reading("bench", "UTC", Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1").id_hash)
+    reading = ReadContext("bench", "UTC", Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1").id_hash)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "bench.gitlog")
         write_log(file, commits)

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from relrag_query.archive import Archive
-from relrag_query.evaluation import corpus_questions, measure_corpus
+from relrag_query.evaluation.metrics import corpus_questions, measure_corpus
 from tests.retrieval import distractors
 from tests.retrieval.test_languages import sync
 

@@ -23,9 +23,9 @@ from typing import Any
 
 from bench.clock import medians
 from bench.corpus import documents
-from relrag_pipelines.keys import Keys
-from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.mail import containers, headers, mime, read
+from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.mail import headers, mailbox, mime, read
 from relrag_pipelines.sources.mail.body import body_of, name_of
 
 MAILS = 400
@@ -94,7 +94,7 @@ def _mails(file: Path) -> Iterator[bytes]:
 
 def parsed(file: Path) -> Iterator[dict[str, Any]]:
     """What the floor finds, by this project's parser."""
-    for found in containers.mails(file):
+    for found in mailbox.mails(file):
         mail = mime.parse(found.data)
         body, fields = body_of(mail), mail.fields
         yield {
@@ -111,7 +111,7 @@ def parsed(file: Path) -> Iterator[dict[str, Any]]:
 def measure(count: int = MAILS) -> dict[str, float]:
     """Mails a second of the parser, of the reader, which makes whole records, and of the floor."""
     keys = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
-    reading = Reading("bench", "Asia/Jerusalem", keys.id_hash)
+    reading = ReadContext("bench", "Asia/Jerusalem", keys.id_hash)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "bench.mbox")
         write_mailbox(file, count)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from relrag_pipelines import run
 from relrag_pipelines.embedders import EMBEDDERS, Backend, Vectors, minilm
-from relrag_query.commands.sync import sync
+from relrag_pipelines.orchestration import runner
+from relrag_query.cli.commands.sync import sync
 
 
 class Invented:
@@ -35,5 +35,5 @@ class Invented:
 
 if __name__ == "__main__":
     EMBEDDERS["minilm"] = Backend(minilm.model, lambda settings: Invented())
-    run._EMBEDDED_AT_ONCE = 10**9  # one generation is enough
+    runner._EMBEDDED_AT_ONCE = 10**9  # one generation is enough
     sys.exit(sync(Path(sys.argv[1])))

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines.keys import Keys
 from relrag_pipelines.pii import PIIRedactor, phones, presidio
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy
 
 ENTITIES = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE"]
@@ -105,14 +105,14 @@ def measure(turns: int = 3) -> dict[str, Any]:
     """Texts a second of both, and their ratio, for each set of texts."""
     from presidio_anonymizer import AnonymizerEngine
 
-    ours, engine, anonymizer = redactor(), presidio.stock(ENTITIES), AnonymizerEngine()
+    ours, engine, anonymizer = redactor(), presidio.stock_recognizers(ENTITIES), AnonymizerEngine()
 
     def stock(texts: list[str]) -> None:
         for text in texts:
             anonymizer.anonymize(text, engine.analyze(text, "en", entities=ENTITIES))
 
     def fast(texts: list[str]) -> None:
-        phones.forget()
+        phones.clear_cache()
         ours.redact_many(texts, "default")
 
     sets = {"chat": chat_texts(4000), "mail": mail_texts(500)}
@@ -139,7 +139,7 @@ def _compared(
 
 def found_and_missed() -> dict[str, dict[str, dict[str, float]]]:
     """Precision and recall by entity on the annotated texts, for Presidio as it comes and for ours; overlap counts."""
-    ours, engine = redactor(), presidio.stock(ENTITIES)
+    ours, engine = redactor(), presidio.stock_recognizers(ENTITIES)
     finders: dict[str, Callable[[str], list[tuple[str, int, int]]]] = {
         "stock": lambda text: [
             (one.entity_type, one.start, one.end) for one in engine.analyze(text, "en", entities=ENTITIES)

@@ -31,7 +31,7 @@ from bench.figures import Figure
 from bench.retrieval import batches
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.stores import vectors
-from relrag_pipelines.stores.vectors import Collection, edge, server
+from relrag_pipelines.stores.vectors import CollectionRef, embedded, server_index
 from relrag_pipelines.stores.vectors.connection import Connection
 
 COUNT = 5_000
@@ -57,16 +57,16 @@ def measure(count: int = COUNT, local: int = LOCAL, asked: int = ASKED) -> list[
         with _indexing_early():
             ours = {**_seen(here / "edge", documents, known, near, questions, None), "points": stored}
         with _local(here / "client"):
-            place = Collection("http://local:6333", "bench", 1)
+            place = CollectionRef("http://local:6333", "bench", 1)
             theirs = _seen(here / "local", documents[:local], known[:local], near, questions, place)
         figures = [*_against(ours, theirs, f"local mode, {local:,} of them"), _recall("in process", ours)]
         if url := os.environ.get("QDRANT_URL"):
-            place = Collection(url, f"relrag-bench-{secrets.token_hex(4)}", 1)
+            place = CollectionRef(url, f"relrag-bench-{secrets.token_hex(4)}", 1)
             try:
                 with _indexing_early():
                     far = _seen(here / "server", documents, known, near, questions, place)
             finally:
-                server.release(place, [])
+                server_index.delete_remote(place, [])
             figures += [*_against(ours, far, "server"), _recall("server", far)]
     return figures
 
@@ -98,7 +98,7 @@ def _seen(
     known: Vectors,
     near: list[str],
     questions: Vectors,
-    place: Collection | None,
+    place: CollectionRef | None,
 ) -> dict[str, float]:
     points = _stored(folder, documents, known, place)
     exact = _nearest(known, questions)
@@ -115,7 +115,7 @@ def _seen(
     }
 
 
-def _stored(folder: Path, documents: list[dict[str, Any]], known: Vectors, place: Collection | None) -> float:
+def _stored(folder: Path, documents: list[dict[str, Any]], known: Vectors, place: CollectionRef | None) -> float:
     given = list(_batches(documents, known))
     begun = time.perf_counter()
     vectors.build(folder, given, dimension=DIMENSION, collection=place)
@@ -149,10 +149,10 @@ def _indexing_early() -> Iterator[None]:
     """Builds and uses the index of dense vectors although there are few."""
     early = HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=10, memory=Memory.Cold)
     with (
-        mock.patch.object(edge, "EXACT_UP_TO", _INDEXED_FROM),
-        mock.patch.object(edge, "_HNSW", early),
-        mock.patch.object(server, "EXACT_UP_TO", _INDEXED_FROM),
-        mock.patch.object(server._HNSW, "full_scan_threshold", 10),
+        mock.patch.object(embedded, "EXACT_UP_TO", _INDEXED_FROM),
+        mock.patch.object(embedded, "_HNSW", early),
+        mock.patch.object(server_index, "EXACT_UP_TO", _INDEXED_FROM),
+        mock.patch.object(server_index._HNSW, "full_scan_threshold", 10),
     ):
         yield
 
@@ -167,7 +167,7 @@ def _local(folder: Path) -> Iterator[None]:
             pass
 
     with (
-        mock.patch.object(server, "connect", lambda url: Kept(url, client)),
+        mock.patch.object(server_index, "connect", lambda url: Kept(url, client)),
         warnings.catch_warnings(),
         closing(client),
     ):

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from bench.clock import medians
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import KINDS, Reading, Unit
+from relrag_pipelines.sources import KINDS, ReadContext, Unit
 
 MEETINGS = 200
 CUES = 1_000
@@ -46,7 +46,7 @@ def write(file: Path, seed: int = 7, cues: int = CUES) -> None:
 def measure(meetings: int = MEETINGS) -> dict[str, float]:
     """MB/s of the reader for each manner, and of the floor."""
     found: dict[str, float] = {}
-    reading = Reading("bench", "Europe/Prague", Keys(b"i" * 32, b"p" * 32, "k1").id_hash)
+    reading = ReadContext("bench", "Europe/Prague", Keys(b"i" * 32, b"p" * 32, "k1").id_hash)
     for manner in ("teams.vtt", "zoom.vtt", "subrip.srt"):
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder, f"{number}-{manner}") for number in range(meetings)]
@@ -59,7 +59,7 @@ def measure(meetings: int = MEETINGS) -> dict[str, float]:
     return found
 
 
-def _read(units: list[Unit], reading: Reading) -> float:
+def _read(units: list[Unit], reading: ReadContext) -> float:
     begun = time.process_time()  # one thread, nothing waited for
     for unit in units:
         (record,) = KINDS["meeting"].read(unit, reading)

@@ -25,9 +25,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bench.clock import best
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.whatsapp import read
 
 LINES = 40_000
@@ -99,7 +99,7 @@ def plain_strptime(file: Path) -> Iterator[dict[str, Any]]:
 def measure() -> dict[str, float]:
     """Messages a second of the reader and of the floors, and the reader's time as a multiple of theirs."""
     keys = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
-    reading = Reading("bench", ZONE.key, keys.id_hash)
+    reading = ReadContext("bench", ZONE.key, keys.id_hash)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "WhatsApp Chat with Dana.txt")
         write_chat(file)

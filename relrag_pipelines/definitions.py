@@ -1,8 +1,8 @@
 """Everything Dagster loads: the assets of every configured source, their checks, a schedule and two sensors.
 
-What has to be done is decided by `relrag_pipelines.plan` and nowhere else: the schedule and the folder sensor start
-exports, and the follow-up sensor asks the plan which months are stale and whether to publish. It looks at the state
-of the archive, not at events, so a lost tick or a failed run is made good by the next one.
+What has to be done is decided by `relrag_pipelines.stages.plan` and nowhere else: the schedule and the folder sensor
+start ingestion, and the follow-up sensor asks the plan which months are stale and whether to publish. It looks at the
+state of the archive, not at events, so a lost tick or a failed run is made good by the next one.
 """
 
 import os
@@ -14,16 +14,17 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines import attribution
-from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets.publishing import publishing_assets, publishing_checks
-from relrag_pipelines.assets.sealed import sealed
-from relrag_pipelines.assets.sources import manifest_true, no_unredacted_value, source_assets
-from relrag_pipelines.attribution import partition_range
+from relrag_pipelines.assets import attribution
+from relrag_pipelines.assets.attribution import partition_range
+from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.published import publishing_assets, publishing_checks
+from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
+from relrag_pipelines.files import access
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stages import STAGES
-from relrag_pipelines.stores import access, lock
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stores import lock
 from relrag_pipelines.workspace import Workspace, stamp_hash
 
 # BackfillPolicy is declared beta; a line of warning an asset hides what matters
@@ -88,7 +89,7 @@ def _nightly(workspace: Workspace, sync: UnresolvedJob) -> dg.ScheduleDefinition
     )
     def _schedule() -> dg.RunRequest:
         keys = [dg.AssetKey([source.name, "export"]) for source in settings.sources]
-        tags = attribution.described(workspace, keys, {}, attribution.SCHEDULE)
+        tags = attribution.describe_run(workspace, keys, {}, attribution.SCHEDULE)
         return dg.RunRequest(asset_selection=keys, tags=tags)
 
     return _schedule
@@ -132,7 +133,7 @@ def _asked(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Reque
 
 def changed_sources(workspace: Workspace) -> Requests:
     """A run of the export of each source whose files have changed."""
-    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+    surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     for one in surveys:
         if one.scan and (one.scan.changed or one.scan.gone):
             # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
@@ -141,28 +142,28 @@ def changed_sources(workspace: Workspace) -> Requests:
             state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
             keys = [dg.AssetKey([one.source, "export"])]
-            tags = attribution.described(workspace, keys, {}, attribution.SENSOR)
+            tags = attribution.describe_run(workspace, keys, {}, attribution.SENSOR)
             yield dg.RunRequest(run_key=key, asset_selection=keys, tags=tags)
 
 
 def follow_up(workspace: Workspace) -> Requests:
     """The runs that the plan asks for now, but for exports: stale months first, and when there are none, publishing."""
-    surveys = [plans.survey(workspace, source) for source in workspace.settings.sources]
+    surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
-    wanted = plans.wanted_inputs(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
-    todo = plans.awaited(workspace, plans.current(workspace))
+    wanted = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
+    todo = plans.required_for_publish(workspace, plans.build_plan(workspace))
     for first, last, stages in todo.runs():
         keys = [dg.AssetKey([source, stage]) for source, stage in stages]
         yield dg.RunRequest(
             run_key=f"{first}:{last}:{stamp_hash([stages, wanted])}",
             job_name="sync",
             asset_selection=keys,
-            tags=attribution.described(workspace, keys, partition_range(first, last), attribution.SENSOR),
+            tags=attribution.describe_run(workspace, keys, partition_range(first, last), attribution.SENSOR),
         )
     if todo.stale:
         return
     if todo.outdated:
-        tags = attribution.described(workspace, [], {}, attribution.SENSOR)
+        tags = attribution.describe_run(workspace, [], {}, attribution.SENSOR)
         yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish", tags=tags)
     else:
         waiting = ", ".join(one.source for one in todo.exports)

@@ -41,7 +41,7 @@ class Page:
 
 
 @dataclass(slots=True)
-class Spoken:
+class SpeechSegment:
     """When a stretch of a record's text is said."""
 
     start_second: Annotated[float, "where it begins in the recording, seconds"]
@@ -51,7 +51,7 @@ class Spoken:
 
 
 @dataclass(slots=True)
-class Pinned:
+class NamedPerson:
     """A person that the source itself names by id, or a name with a role."""
 
     role: Annotated[str, "sender, recipient, participant, mentioned or owner"]
@@ -96,10 +96,12 @@ class Record:
     language: Annotated[str | None, "ISO 639-1 code, where known"] = None
     pages: Annotated[list[Page], "pages of the text, where it has any"] = field(default_factory=list)
     numbers: Annotated[list[str], "invoice, order and account numbers, for lookup"] = field(default_factory=list)
-    people: Annotated[list[Pinned], "people named by the source itself"] = field(default_factory=list)
+    people: Annotated[list[NamedPerson], "people named by the source itself"] = field(default_factory=list)
     extra: Annotated[Json, "what only this kind has, as JSON"] = field(default_factory=dict)
     content_hash: Annotated[str, "keyed hash of all fields but this one and locations, hex"] = ""
-    spoken: Annotated[list[Spoken] | None, "when each part of the text is said, for a transcript with times"] = None
+    spoken: Annotated[list[SpeechSegment] | None, "when each part of the text is said, for a transcript with times"] = (
+        None
+    )
 
 
 @dataclass(slots=True)
@@ -235,7 +237,7 @@ class Shared:
 
 
 @dataclass(slots=True)
-class SharedHandle:
+class SharedKey:
     """Something of a record that another one may share, which relates the two: a number, an event, a file's bytes."""
 
     asset_id: Annotated[str, "the record"]
@@ -245,7 +247,7 @@ class SharedHandle:
 
 
 @dataclass(slots=True)
-class OwnerLink:
+class ManualLink:
     """What the owner last said of one relation; it counts for more than what was read."""
 
     src_asset_ref: Annotated[str, "as in asset_asset_edges"]
@@ -257,7 +259,7 @@ class OwnerLink:
 
 
 @dataclass(slots=True)
-class Replaced:
+class ReplacedMonth:
     """A month of a source that a catalog on top of another holds itself; what the other has of it no longer counts."""
 
     lake_month: Annotated[
@@ -266,7 +268,7 @@ class Replaced:
 
 
 @dataclass(slots=True)
-class Term:
+class TermFrequency:
     """How common a word is, so that an answer can tell the words of a question that matter."""
 
     term: Annotated[str, "a token of sparse search; the empty one stands for all passages that were counted"]
@@ -336,9 +338,9 @@ TABLES = {
         ),
         Table("pending_edges", Edge, ("src_asset_ref", "dst_asset_ref", "relation_type"), "catalog", since=2),
         Table("shared", Shared, ("asset_id", "lake_month"), "catalog", since=3),
-        Table("shared_handles", SharedHandle, ("asset_id", "handle"), "catalog", since=2),
-        Table("replaced", Replaced, ("lake_month",), "catalog", since=2),
-        Table("terms", Term, ("term",), "catalog"),
+        Table("shared_handles", SharedKey, ("asset_id", "handle"), "catalog", since=2),
+        Table("replaced", ReplacedMonth, ("lake_month",), "catalog", since=2),
+        Table("terms", TermFrequency, ("term",), "catalog"),
     )
 }
 
@@ -455,7 +457,7 @@ def markdown() -> str:
         lines += [f"Where: {places}. One row for each {key}; sorted by them.", ""]
         lines += _fields(table.row)
     lines += ["## Parts of rows", ""]
-    for part in (Page, Spoken, Pinned, UnitMonth):
+    for part in (Page, SpeechSegment, NamedPerson, UnitMonth):
         lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *_fields(part)]
     return "\n".join(lines)
 

@@ -14,22 +14,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
-from relrag_pipelines import again, claims, embedders, workers
-from relrag_pipelines import keys as key_files
+from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Embedder
-from relrag_pipelines.keys import Keys, KeysError
+from relrag_pipelines.ingest import ownership, revisit
+from relrag_pipelines.journal import call_approvals
+from relrag_pipelines.privacy import keys as key_files
+from relrag_pipelines.privacy.keys import Keys, KeysError
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Settings, Source, now
-from relrag_pipelines.sources import KINDS, Reading, Unit
-from relrag_pipelines.stores import approvals, decided, raw, units
-from relrag_pipelines.workers import Pool
+from relrag_pipelines.sources import KINDS, ReadContext, Unit
+from relrag_pipelines.stores import quarantine, settings_fingerprint, unit_state
+from relrag_pipelines.workers import pool as workers
+from relrag_pipelines.workers.pool import Pool
 
 if TYPE_CHECKING:
     from relrag_pipelines.pii import PIIRedactor
 
 _LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
 """what was refused for one of them is read when it is raised"""
-FINISHED = 3
+RECORD_VERSION = 3
 """raised when the export finishes what connectors read in another way, so that every unit is read again"""
 
 Item = TypeVar("Item")
@@ -53,12 +56,12 @@ class Workspace:
 
     def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """The function's result for every item, in order, with all processes there are."""
-        return workers.each(self.pool, function, items)
+        return workers.map_batches(self.pool, function, items)
 
     @contextmanager
     def aside(self) -> Iterator[tuple[Executor | None, Workspace]]:
         """A further process for a job that keeps its state there, if there is one, and this without it; see workers."""
-        with workers.aside(self.pool) as (one, others):
+        with workers.dedicated_worker(self.pool) as (one, others):
             yield one, replace(self, pool=others)
 
     @functools.cached_property
@@ -106,9 +109,9 @@ class Workspace:
         named = (one.timezone for one in self.settings.sources if one.name == source)
         return next(named, None) or self.settings.timezone
 
-    def reading(self, source: Source) -> Reading:
+    def reading(self, source: Source) -> ReadContext:
         """What the connector of that source is given."""
-        return Reading(
+        return ReadContext(
             source=source.name,
             timezone=self.zone(source.name),
             hash=self.keys.id_hash,
@@ -116,7 +119,7 @@ class Workspace:
             owner=self.settings.owner,
             file_names=tuple(source.file_names),
             approval_required=source.approval_required,
-            approvals=functools.partial(approvals.load, self.home),
+            approvals=functools.partial(call_approvals.load, self.home),
             transcription_model=str(model) if (model := self.settings.transcription_model_path) else "",
             transcripts=self.home / "private" / "transcripts",
             archive_max_ratio=self.settings.archive_max_ratio,
@@ -126,51 +129,53 @@ class Workspace:
             parser_max_bytes=self.settings.parser_max_bytes,
             follow_links=source.follow_links,
             units=functools.partial(self.units, source),
-            keep=functools.partial(raw.keep, self.home, source.name, self.keys),
+            keep=functools.partial(quarantine.store, self.home, source.name, self.keys),
         )
 
     def reader(self, source: Source) -> str:
         """All that decides how units of that source are read, as stores/decided.py writes it."""
         kind, reading = KINDS[source.kind], self.reading(source)
         decides: dict[str, Any] = {
-            units.READER: [kind.name, kind.version, FINISHED, TABLES["private_records"].since],
+            unit_state.READER: [kind.name, kind.version, RECORD_VERSION, TABLES["private_records"].since],
             "keys_file": self.keys.id_fingerprint,
             "first_month": self.settings.first_month,
             **{name: getattr(reading, name) for name in (*_LIMITS, *kind.options)},
         }
-        if said := claims.said_of_rivals(self.settings, source):
-            decides[units.RIVALS] = said
+        if said := ownership.competition_fingerprint(self.settings, source):
+            decides[unit_state.RIVALS] = said
         return stamp_settings(decides)
 
-    def scan(self, source: Source, known: dict[str, UnitState]) -> units.Scan:
+    def scan(self, source: Source, known: dict[str, UnitState]) -> unit_state.SourceScan:
         """Looks at every unit of a source; SourceMissing where its path is not there."""
         path, reader, kind = self.settings.source_path(source), self.reader(source), KINDS[source.kind]
-        found = units.scan(path, kind, source, known, reader, self.keys.id_hash, self._taken(source, known))
+        found = unit_state.scan(path, kind, source, known, reader, self.keys.id_hash, self._taken(source, known))
         first, last = self.settings.first_month, now().strftime("%Y-%m")
-        due = again.due(self.home, source.name, first, last) & found.units.keys() - found.why.keys()
+        due = (
+            revisit.units_with_due_records(self.home, source.name, first, last) & found.units.keys() - found.why.keys()
+        )
         if due:  # one that can no longer be read to its end would be due for ever
-            due -= {one.unit for one in units.load_failures(self.home, source.name) if one.whole_unit}
-        again_why = dict.fromkeys(sorted(due), units.DUE)
+            due -= {one.unit for one in unit_state.load_failures(self.home, source.name) if one.whole_unit}
+        again_why = dict.fromkeys(sorted(due), unit_state.DUE)
         if kind.asks_others and (found.changed or found.gone):
-            failures = units.load_failures(self.home, source.name)
+            failures = unit_state.load_failures(self.home, source.name)
             asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
-            again_why |= dict.fromkeys(sorted(asked - found.why.keys()), units.ASKED)
+            again_why |= dict.fromkeys(sorted(asked - found.why.keys()), unit_state.ASKED)
         changed = tuple(dict.fromkeys((*found.changed, *again_why)))
         return replace(found, changed=changed, why={**found.why, **again_why})
 
     def units(self, source: Source) -> list[Unit]:
         """The units of a source as they lie there now; SourceMissing where its path is not there."""
-        known, kind = units.load(self.home, source.name), KINDS[source.kind]
-        return list(units.list_units(self.settings.source_path(source), kind, source, self._taken(source, known)))
+        known, kind = unit_state.load(self.home, source.name), KINDS[source.kind]
+        return list(unit_state.list_units(self.settings.source_path(source), kind, source, self._taken(source, known)))
 
     def _taken(self, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
         """Whether another source reads a file; `known` are the units of this one as last read."""
 
         def as_read(one: Source) -> dict[str, UnitState]:
-            read, reader = known if one == source else units.load(self.home, one.name), self.reader(one)
-            return {path: state for path, state in read.items() if units.reader_of(state) == reader}
+            read, reader = known if one == source else unit_state.load(self.home, one.name), self.reader(one)
+            return {path: state for path, state in read.items() if unit_state.reader_version(state) == reader}
 
-        return claims.taken(self.settings, source, as_read)
+        return ownership.claimed_elsewhere(self.settings, source, as_read)
 
 
 @functools.lru_cache(maxsize=1)
@@ -181,7 +186,7 @@ def _opened(settings: bytes) -> Workspace:
 
 def stamp_settings(decides: Mapping[str, Any]) -> str:
     """Settings by their names, as stores/decided.py writes them."""
-    return decided.written({name: stamp_hash(value) for name, value in decides.items()})
+    return settings_fingerprint.format_fingerprint({name: stamp_hash(value) for name, value in decides.items()})
 
 
 def stamp_hash(parts: Any) -> str:

@@ -14,48 +14,51 @@ from zoneinfo import ZoneInfo
 
 import duckdb
 
-from relrag_pipelines import embedders, keys
+from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors
-from relrag_pipelines.embedders.passages import knows
-from relrag_pipelines.pii.pseudonyms import to_type
+from relrag_pipelines.embedders.embed_chunks import supports_language
+from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
-from relrag_query import graph, listing, passages, told
-from relrag_query.answer import Evidence, answer
-from relrag_query.chat_models import AnswerError, writer
-from relrag_query.coverage import PART, Frequencies, passage_tokens, says_time, terms
-from relrag_query.expand import neighborhood
+from relrag_query import graph
+from relrag_query.answering import explanation, listing
+from relrag_query.answering.extractive import ExtractiveAnswer, answer
+from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
+from relrag_query.answering.llm import AnswerError, writer
+from relrag_query.answering.named_records import add_named_records
+from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.graph import Direction, Member, Neighbor
-from relrag_query.hits import Hit
-from relrag_query.intent import asks_for_figure, classify_query_intent, said_in
-from relrag_query.named import named
-from relrag_query.readers import ArchiveError, Readers
-from relrag_query.replies import read_replies
 from relrag_query.results import (
     Answer,
+    CitedSource,
     Results,
-    Source,
-    closest,
-    first_record,
-    quote,
-    sources_cited,
-    sources_shown,
+    cited_sources,
+    displayed_sources,
+    main_record,
+    make_quote,
+    nearest_hits,
 )
-from relrag_query.retrieve import FEWEST, SEARCH, Context, Step, add_siblings, run
-from relrag_query.when import day_range, seconds, time_range
-from relrag_query.written import Written, within_budget, write
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.neighborhood import expand_step
+from relrag_query.retrieval.search import MIN_CANDIDATES, SEARCH, QueryContext, Step, add_siblings, run
+from relrag_query.retrieval.term_coverage import PART, Frequencies, mentions_time, passage_tokens, query_terms
+from relrag_query.retrieval.thread_readers import ArchiveError, Readers
+from relrag_query.understanding.intent import asks_for_value, classify_query_intent, named_channel
+from relrag_query.understanding.time_expressions import day_range, seconds, time_range
 
-__all__ = ["Archive", "ArchiveError", "Moment"]
+__all__ = ["Archive", "ArchiveError", "DateLike"]
 
-Moment = str | date | None
+DateLike = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
-_ASK: tuple[Step, ...] = (*SEARCH, read_replies, add_siblings, neighborhood)
+_ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step)
 _PERSONAL = re.compile(r"[\d@＠﹫([{]")
 """a question without digit or @ holds no personal data that is replaced in the index"""
 
@@ -130,8 +133,8 @@ class Archive:
         *,
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
-        since: Moment = None,
-        until: Moment = None,
+        since: DateLike = None,
+        until: DateLike = None,
         limit: int | None = None,
     ) -> Results:
         """The passages that fit a query best.
@@ -142,15 +145,16 @@ class Archive:
         shown = self.settings.search_limit if limit is None else limit
         with self._reading() as connection:
             context = self._context(connection, query, sources, kinds, since, until, shown)
-            wanted = listing.asked(context)
-            hits = run(listing.steps(wanted, shown) if wanted else SEARCH, context)[:shown]
+            wanted = listing.parse_listing(context)
+            hits = run(listing.listing_steps(wanted, shown) if wanted else SEARCH, context)[:shown]
             return Results(
                 query,
                 hits,
                 context.when,
                 context.intents,
                 context.trace,
-                head=told.head(context, wanted, hits, self._zone) + told.only_near(context, hits),
+                head=explanation.explain_query(context, wanted, hits, self._zone)
+                + explanation.explain_semantic_only(context, hits),
                 searched="" if hits else self._searched(context, listed=wanted is not None),
                 missing=[] if hits or wanted else self._missing(context, hits),
             )
@@ -161,8 +165,8 @@ class Archive:
         *,
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
-        since: Moment = None,
-        until: Moment = None,
+        since: DateLike = None,
+        until: DateLike = None,
         limit: int | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
@@ -177,23 +181,25 @@ class Archive:
             )
             return self._asked(context, most, limit, on_text)
 
-    def _asked(self, context: Context, most: int, limit: int | None, on_text: Callable[[str], None] | None) -> Answer:
+    def _asked(
+        self, context: QueryContext, most: int, limit: int | None, on_text: Callable[[str], None] | None
+    ) -> Answer:
         settings = self.settings
-        wanted = listing.asked(context)
+        wanted = listing.parse_listing(context)
         at_most = min(most, settings.source_display_max_count)
         if wanted:
             at_most = limit or at_most or most  # of a list so many are shown as are asked for
-            hits = run(listing.steps(wanted, at_most), context)
-            evidence = listing.evidence(hits)
+            hits = run(listing.listing_steps(wanted, at_most), context)
+            evidence = listing.listing_answer(hits)
         else:
             hits, evidence = self._evidence(context, run(_ASK, context), most)
         context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
-        hits += [] if wanted else named(evidence, hits, context)
+        hits += [] if wanted else add_named_records(evidence, hits, context)
         written, notice = self._written(context, hits if limit is None else hits[:limit], on_text)
         found = written.found if written else bool(evidence.sentences)
         shown = self._shown(context, hits, evidence, written, at_most)
         numbers = {source.hit.chunk.chunk_group_id: source.number for source in shown}
-        quotes = [] if written else [quote(sentence, numbers) for sentence in evidence.sentences]
+        quotes = [] if written else [make_quote(sentence, numbers) for sentence in evidence.sentences]
         elsewhere = not written and found and evidence.elsewhere
         return Answer(
             question=context.question,
@@ -201,45 +207,52 @@ class Archive:
             # a sentence whose source has no room is left out with it
             quotes=[one for one in quotes if one.sources] or quotes,
             sources=shown,
-            closest=[] if found else closest(hits),
+            closest=[] if found else nearest_hits(hits),
             searched=self._searched(context, listed=wanted is not None),
             missing=[] if wanted else self._missing(context, hits),
             intents=context.intents,
             when=context.when,
             trace=context.trace,
             written=written,
-            head=told.head(context, wanted, [one.hit for one in shown] or hits, self._zone, elsewhere=elsewhere),
+            head=explanation.explain_query(
+                context, wanted, [one.hit for one in shown] or hits, self._zone, elsewhere=elsewhere
+            ),
             notice=notice,
         )
 
-    def _evidence(self, context: Context, hits: list[Hit], most: int) -> tuple[list[Hit], Evidence]:
+    def _evidence(self, context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:
         """The sentences that answer, and the hits that may: those of the time that is asked for."""
         if context.when:
-            hits = [hit for hit in hits if hit.in_time or hit.role or says_time(hit.chunk, context.when)]
-        least, figures = self.settings.answer_min_coverage, asks_for_figure(context.question)
+            hits = [hit for hit in hits if hit.in_time or hit.role or mentions_time(hit.chunk, context.when)]
+        least, figures = self.settings.answer_min_coverage, asks_for_value(context.question)
         return hits, answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
 
     def _shown(
-        self, context: Context, hits: list[Hit], evidence: Evidence, written: Written | None, at_most: int
-    ) -> list[Source]:
+        self,
+        context: QueryContext,
+        hits: list[Hit],
+        evidence: ExtractiveAnswer,
+        written: GeneratedAnswer | None,
+        at_most: int,
+    ) -> list[CitedSource]:
         """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
         if written:
-            return self._located(context, sources_cited(written) if written.found else [])
+            return self._located(context, cited_sources(written) if written.found else [])
         displayed = {"source_display_max_count": at_most}
         types = frozenset[str]() if evidence.elsewhere else context.said_in
         fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
-        return self._located(context, sources_shown(fitting, evidence, self.settings.model_copy(update=displayed)))
+        return self._located(context, displayed_sources(fitting, evidence, self.settings.model_copy(update=displayed)))
 
     def _written(
-        self, context: Context, hits: list[Hit], on_text: Callable[[str], None] | None
-    ) -> tuple[Written | None, str]:
+        self, context: QueryContext, hits: list[Hit], on_text: Callable[[str], None] | None
+    ) -> tuple[GeneratedAnswer | None, str]:
         """The answer of the configured language model, and what is to be said of it; None where it gives none."""
         if self.settings.answerer == "extractive" or not hits:
             return None, ""
-        given = within_budget(hits, self.settings.answer_context_tokens)
+        given = fit_token_budget(hits, self.settings.answer_context_tokens)
         try:
             model = writer(self.settings)
-            answer = write(model, self._redacted(context.question), given, on_text or (lambda piece: None))
+            answer = generate(model, self._redacted(context.question), given, on_text or (lambda piece: None))
         except AnswerError as error:
             context.note("write", str(error))
             return None, f"No answer was written: {error}."
@@ -250,12 +263,12 @@ class Archive:
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
         with self._reading() as connection:
-            return passages.record(connection, asset_id)
+            return catalog_reader.record(connection, asset_id)
 
     def knows(self, native_id: str) -> bool:
         """Whether some record has that id, its native id, or the part of it behind its source's name."""
         with self._reading() as connection:
-            return passages.named(connection, native_id)
+            return catalog_reader.named(connection, native_id)
 
     def stored_id(self, native_id: str) -> str:
         """The id as it stands in the index: one that could hold a phone number or an address is a hash there."""
@@ -265,12 +278,12 @@ class Archive:
     def chunk(self, chunk_id: str) -> Chunk | None:
         """The passage of that id; None where the archive has none."""
         with self._reading() as connection:
-            return passages.chunks(connection, [chunk_id]).get(chunk_id)
+            return catalog_reader.chunks(connection, [chunk_id]).get(chunk_id)
 
     def chunks_of(self, asset_id: str) -> list[Chunk]:
         """The passages of a record or chat window, in order."""
         with self._reading() as connection:
-            return passages.of_assets(connection, [asset_id])
+            return catalog_reader.of_assets(connection, [asset_id])
 
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""
@@ -294,10 +307,10 @@ class Archive:
         question: str,
         sources: Sequence[str],
         kinds: Sequence[str],
-        since: Moment,
-        until: Moment,
+        since: DateLike,
+        until: DateLike,
         limit: int,
-    ) -> Context:
+    ) -> QueryContext:
         for name in sources:
             self.settings.source(name)
         if unknown := sorted(set(kinds) - KINDS.keys()):
@@ -314,20 +327,20 @@ class Archive:
         redacted = self._redacted(topic)
         meaning, why = self._meaning(redacted)
         frequencies = self._counted(connection)
-        return Context(
+        return QueryContext(
             question=question,
             search_text=topic if redacted == topic else f"{topic}\n{redacted}",
-            terms=terms(topic, frequencies, redacted, when.phrase if when and topic == question else ""),
+            terms=query_terms(topic, frequencies, redacted, when.phrase if when and topic == question else ""),
             intents=intents,
-            said_in=said_in(question, intents),
+            said_in=named_channel(question, intents),
             when=when,
-            where=vectors.Where(
+            where=vectors.ChunkFilter(
                 sources=tuple(sources),
                 kinds=tuple(kinds),
                 ts_from=ts_from,
                 ts_to=ts_to,
             ),
-            limit=max(limit, FEWEST),
+            limit=max(limit, MIN_CANDIDATES),
             settings=self.settings,
             connection=connection,
             vectors=self._vectors,
@@ -348,8 +361,8 @@ class Archive:
                 why = "not made yet, or nothing is in its language"
                 return None, f"the generation holds no vectors of {model.name}: {why}"
             model = embedders.model(asked_with) or model
-            text = to_type(redacted)
-            if not knows(model, text, None):
+            text = to_entity_type(redacted)
+            if not supports_language(model, text, None):
                 return None, f"{model.name} does not know the language of the question"
             with self._once:
                 embedder = self._embedder
@@ -360,7 +373,7 @@ class Archive:
     @functools.cached_property
     def _asked_with(self) -> Settings | None:
         """The settings by which questions are embedded for this generation."""
-        return embedders.asked_with(self.settings, str(self.generation.manifest.get("embedder", "")))
+        return embedders.query_settings(self.settings, str(self.generation.manifest.get("embedder", "")))
 
     @functools.cached_property
     def _embedder(self) -> Embedder:
@@ -369,17 +382,17 @@ class Archive:
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:
         """How many passages hold a word, read once."""
         with self._once:
-            self._frequencies = self._frequencies or passages.frequencies(connection)
+            self._frequencies = self._frequencies or catalog_reader.frequencies(connection)
             return self._frequencies
 
-    def _located(self, context: Context, listed: list[Source]) -> list[Source]:
-        records = {source.number: first_record(source) for source in listed}
-        known = passages.locations(context.connection, list(records.values())) if records else {}
+    def _located(self, context: QueryContext, listed: list[CitedSource]) -> list[CitedSource]:
+        records = {source.number: main_record(source) for source in listed}
+        known = catalog_reader.locations(context.connection, list(records.values())) if records else {}
         for source in listed:
             source.locations = known.get(records[source.number], [])
         return listed
 
-    def _missing(self, context: Context, hits: list[Hit]) -> list[str]:
+    def _missing(self, context: QueryContext, hits: list[Hit]) -> list[str]:
         """Words that no passage holds; of the time that is asked for only where nothing is of that time.
 
         A word that one passage alone holds is not counted, but then that passage is among the hits.
@@ -398,12 +411,14 @@ class Archive:
 
         return Workspace(self.settings).redactor.redact_query(question)
 
-    def _seconds(self, moment: Moment, end: bool) -> int | None:
+    def _seconds(self, moment: DateLike, end: bool) -> int | None:
         if moment is None:
             return None
         if isinstance(moment, datetime):
             return int(moment.timestamp())
         return seconds(day_range(str(moment))[end], self._zone)
 
-    def _searched(self, context: Context, *, listed: bool) -> str:
-        return told.searched(context, self.generation.manifest["counts"]["chunks"], self._zone, listed=listed)
+    def _searched(self, context: QueryContext, *, listed: bool) -> str:
+        return explanation.describe_scope(
+            context, self.generation.manifest["counts"]["chunks"], self._zone, listed=listed
+        )

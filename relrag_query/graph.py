@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from relrag_pipelines.links.graph import Direction, Member, Neighbor
-from relrag_pipelines.links.graph import attachments as get_attachments
-from relrag_pipelines.links.graph import neighbors as get_asset_neighbors
-from relrag_pipelines.links.graph import thread_members as get_thread_members
+from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
+from relrag_pipelines.links.neighbors import attachments as get_attachments
+from relrag_pipelines.links.neighbors import neighbors as get_asset_neighbors
+from relrag_pipelines.links.neighbors import thread_members as get_thread_members
 
 __all__ = ["Direction", "Member", "Neighbor", "get_asset_neighbors", "get_attachments", "get_thread_members"]

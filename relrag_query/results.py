@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from relrag_pipelines.settings import Settings
-from relrag_query.answer import Evidence, Sentence
-from relrag_query.display import shown
-from relrag_query.hits import Hit
-from relrag_query.intent import QueryIntent
-from relrag_query.when import When
-from relrag_query.written import Written
+from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
+from relrag_query.answering.generative import GeneratedAnswer
+from relrag_query.display.source_filter import apply_source_filter
+from relrag_query.retrieval.hit import Hit
+from relrag_query.understanding.intent import QueryIntent
+from relrag_query.understanding.time_expressions import TimeRange
 
 _CLOSEST = 3
 _UNCITED = 2
@@ -23,7 +23,7 @@ class Results:
 
     query: str
     hits: list[Hit]
-    when: When | None
+    when: TimeRange | None
     intents: list[QueryIntent]
     trace: list[str]
     head: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Results:
 
 
 @dataclass
-class Source:
+class CitedSource:
     """One record that is shown for an answer."""
 
     number: int
@@ -65,7 +65,7 @@ class Answer:
     question: str
     found: bool
     quotes: list[Quote]
-    sources: list[Source]
+    sources: list[CitedSource]
     closest: list[Hit]
     """where nothing answers: what comes nearest"""
     searched: str
@@ -73,9 +73,9 @@ class Answer:
     missing: list[str]
     """words of the question that no passage holds"""
     intents: list[QueryIntent]
-    when: When | None
+    when: TimeRange | None
     trace: list[str]
-    written: Written | None = None
+    written: GeneratedAnswer | None = None
     """what a language model wrote; None where the answer is quoted"""
     head: list[str] = field(default_factory=list)
     """how the question was understood: the time, the channel, what is listed"""
@@ -92,7 +92,7 @@ class Answer:
         return "\n".join(f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
 
 
-def first_record(source: Source) -> str:
+def main_record(source: CitedSource) -> str:
     """The record itself; of a chat window the first message that holds words of the question."""
     hit = source.hit
     if not hit.chunk.members:
@@ -100,26 +100,26 @@ def first_record(source: Source) -> str:
     return hit.messages[hit.matching[0]].asset_id if hit.matching else hit.chunk.members[0]
 
 
-def closest(hits: list[Hit]) -> list[Hit]:
+def nearest_hits(hits: list[Hit]) -> list[Hit]:
     """What comes nearest where nothing answers."""
     return [hit for hit in hits if hit.hit_of is None and not hit.role][:_CLOSEST]
 
 
-def quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:
+def make_quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:
     """A sentence with the numbers of the sources that say it."""
     unit = sentence.unit
     cited = (numbers.get(hit.chunk.chunk_group_id) for hit in sentence.hits)
     return Quote(unit.quote, unit.sender, unit.ts, list(dict.fromkeys(number for number in cited if number)))
 
 
-def sources_cited(written: Written) -> list[Source]:
+def cited_sources(written: GeneratedAnswer) -> list[CitedSource]:
     """One source for each record that a written answer cites, by its number."""
     for hit in written.cited:
         hit.promoted = True
-    return [Source(number, hit, [hit]) for number, hit in enumerate(written.cited, 1)]
+    return [CitedSource(number, hit, [hit]) for number, hit in enumerate(written.cited, 1)]
 
 
-def sources_shown(hits: list[Hit], evidence: Evidence, settings: Settings) -> list[Source]:
+def displayed_sources(hits: list[Hit], evidence: ExtractiveAnswer, settings: Settings) -> list[CitedSource]:
     """One source a record: those that the answer cites in its order, then the others that may be shown.
 
     Where not all have room, each sentence comes to its first source before any comes to a second. Of what no sentence
@@ -143,8 +143,8 @@ def sources_shown(hits: list[Hit], evidence: Evidence, settings: Settings) -> li
         # what falls far behind the best source does not matter, however well it fits by itself
         least = max(settings.source_display_min_score, min(evidence.least, 1.0))
         settings = settings.model_copy(update={"source_display_min_score": least})
-    chosen = shown(list(records.values()), said, settings)
+    chosen = apply_source_filter(list(records.values()), said, settings)
     if settings.source_display_filter_enabled:
         spare = iter(range(_UNCITED))
         chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]
-    return [Source(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]
+    return [CitedSource(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]

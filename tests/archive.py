@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from relrag_pipelines import plan as plans
-from relrag_pipelines import publish, stages
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.export import export
+from relrag_pipelines.files import sealed_json
+from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stores import lake, seal
+from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
 WORDS_ONLY = 'embedder = "none"\n'
@@ -96,22 +98,22 @@ def home(folder: Path) -> Path:
 def sync(config: Path) -> Workspace:
     """What `relrag sync` does, without Dagster, which most of its time goes into; returns the workspace."""
     made = workspace(config)
-    for one in plans.current(made).exports:
-        export(made, made.settings.source(one.source))
-    for first, last, run in plans.current(made).runs():
+    for one in plans.build_plan(made).exports:
+        ingest(made, made.settings.source(one.source))
+    for first, last, run in plans.build_plan(made).runs():
         for source, name in run:
-            (stage,) = [stage for stage in stages.STAGES if stage.name == name]
-            stages.run(made, made.settings.source(source), stage, plans.month_range(first, last))
-    if plans.current(made).outdated:
+            (stage,) = [stage for stage in monthly.STAGES if stage.name == name]
+            monthly.run(made, made.settings.source(source), stage, plans.month_range(first, last))
+    if plans.build_plan(made).outdated:
         publish.build(made)
         publish.publish(made)
-    assert plans.current(made).empty
+    assert plans.build_plan(made).empty
     return made
 
 
 def as_schema(manifest: Path, version: int) -> None:
     """Lets a sealed manifest say that another schema version wrote it."""
-    manifest.write_text(seal.sealed(seal.read(manifest) | {"schema_version": version}))
+    manifest.write_text(sealed_json.seal(sealed_json.read(manifest) | {"schema_version": version}))
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes]]:

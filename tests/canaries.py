@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relrag_pipelines.forgetting import traces
-from relrag_query.commands import forget as forgetting
-from relrag_query.commands import sync as commands
-from relrag_query.commands.forget import Wanted
+from relrag_pipelines.erasure import byte_search
+from relrag_query.cli.commands import forget as forgetting
+from relrag_query.cli.commands import sync as commands
+from relrag_query.cli.commands.forget import ForgetRequest
 from tests import archive
-from tests.sources.mail.outlook_files import compound, message
+from tests.sources.mail.outlook.outlook_files import compound, message
 
 CONFIG = """
 archive = "test"
@@ -152,33 +152,33 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
     config = folder / "relrag.toml"
     home = archive.workspace(config).home
     codes = [commands.sync(config)]
-    before = traces.search(home, sorted(planted.ways))
+    before = byte_search.search(home, sorted(planted.ways))
     assert before.holding, "nothing was planted"
     for edit in planted.edits:
         edit()
     configure(folder, [name for name in SOURCES if name != "gone_from_settings"])
     codes.append(commands.sync(config, accept_deletions=True))
     refs = planted.ids + sorted(_records_with(folder, {value for value, way in planted.ways.items() if way == BY_ID}))
-    codes.append(forgetting.forget(Wanted(refs=refs), config, yes=True))
-    codes += [forgetting.forget(Wanted(person=who), config, yes=True) for who in people]
-    codes.append(forgetting.forget(Wanted(before="2020"), config, yes=True))
-    codes.append(forgetting.forget(Wanted(source="forgotten_whole"), config, yes=True))
+    codes.append(forgetting.forget(ForgetRequest(refs=refs), config, yes=True))
+    codes += [forgetting.forget(ForgetRequest(person=who), config, yes=True) for who in people]
+    codes.append(forgetting.forget(ForgetRequest(before="2020"), config, yes=True))
+    codes.append(forgetting.forget(ForgetRequest(source="forgotten_whole"), config, yes=True))
     codes.append(commands.sync(config, full=True))
     going = [value for value, way in planted.ways.items() if way != KEPT]
-    searched = traces.search(home, going)
-    left = {value: list(traces.search(home, [value]).holding) for value in going} if searched.holding else {}
+    searched = byte_search.search(home, going)
+    left = {value: list(byte_search.search(home, [value]).holding) for value in going} if searched.holding else {}
     staying = {value for value, way in planted.ways.items() if way == KEPT}
-    lost = [value for value in sorted(staying) if not traces.search(home, [value]).holding]
+    lost = [value for value in sorted(staying) if not byte_search.search(home, [value]).holding]
     return Found(codes, {value: files for value, files in left.items() if files}, lost, searched.files)
 
 
 def _records_with(folder: Path, values: set[str]) -> Iterator[str]:
-    from relrag_pipelines.forgetting import purge, rules
+    from relrag_pipelines.erasure import purge, rules
 
     for _, _, table in purge.private(archive.workspace(folder / "relrag.toml")):
-        for name, texts, rows in rules.strings(table):
+        for name, texts, rows in rules.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
-                said = rules.texts_in(json.loads(text)) if name == "extra" else [text]
+                said = rules.json_texts(json.loads(text)) if name == "extra" else [text]
                 if any(value in one for one in said for value in values) and name != "locations":
                     yield table["asset_id"][row].as_py()
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
+from tests import ROOT
 
 # the same examples in every run; a busy machine is no fault of what is tested
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")

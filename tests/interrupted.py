@@ -27,9 +27,11 @@ from typing import Any, Literal
 
 from qdrant_edge import EdgeShard, ScrollRequest
 
-from relrag_pipelines import keys, plan
+from relrag_pipelines.files import failpoints, sparse_files
+from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import TABLES
-from relrag_pipelines.stores import catalog, failpoints, generations, holes, lock
+from relrag_pipelines.stages import plan
+from relrag_pipelines.stores import catalog, generations, lock
 from relrag_query import cli
 
 How = Literal["kill", "tear", "full", "fault"]
@@ -45,9 +47,9 @@ processes = multiprocessing.get_context("forkserver")
 """starts processes of their own, quickly"""
 processes.set_forkserver_preload(
     [
-        "relrag_pipelines.run",
-        "relrag_query.commands.sync",
-        "relrag_query.progress",
+        "relrag_pipelines.orchestration.runner",
+        "relrag_query.cli.commands.sync",
+        "relrag_query.cli.progress",
         # what a sync imports on its way
         "alembic.command",
         "dagster._core.executor.in_process",
@@ -189,7 +191,7 @@ def clone(folder: Path, to: Path) -> Path:
     """Copies an archive with its files' times, so that nothing in it counts as changed; returns the copy."""
 
     def copy(source: str, target: str) -> str:
-        holes.copy_file(Path(source), Path(target))
+        sparse_files.copy_file(Path(source), Path(target))
         shutil.copystat(source, target)
         return target
 

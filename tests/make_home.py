@@ -20,7 +20,7 @@ import duckdb
 
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.stores import generations
-from relrag_query.commands import sync as commands
+from relrag_query.cli.commands import sync as commands
 from tests import archive
 
 DATA = Path(__file__).resolve().parent / "data"

@@ -22,7 +22,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests import ROOT
+
 _NAMESPACE = ["unshare", "--net"] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
 _UP, _GET_FLAGS, _SET_FLAGS = 0x1, 0x8913, 0x8914
 _NEW_ROUTE, _ACKNOWLEDGED_NEW = 24, 0x405

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, Reading, Unit
+from relrag_pipelines.sources import KINDS, ReadContext, Unit
 
-READING = Reading("projects", "UTC", lambda text: "0123456789abcdef")
+READING = ReadContext("projects", "UTC", lambda text: "0123456789abcdef")
 _AUTHOR = ("Jan Novák", "jan.novak@firma.cz")
 
 

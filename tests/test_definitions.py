@@ -12,14 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from relrag_pipelines import plan as plans
-from relrag_pipelines import run, stages
 from relrag_pipelines.definitions import PUBLISHING, build_defs, follow_up
 from relrag_pipelines.embedders import EmbeddingError
-from relrag_pipelines.export import export
+from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.orchestration import runner
 from relrag_pipelines.records import Record, arrow_schema
+from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import generations, lake
-from relrag_query.commands import sync as commands
+from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.conftest import ROOT
 
@@ -82,7 +83,7 @@ def test_the_partitions_are_months_up_to_the_current_one(config: Path) -> None:
 def test_runs_are_seen_by_the_ui_and_hold_no_text(config: Path) -> None:
     assert commands.sync(config) == 0
     home = archive.workspace(config).home
-    with run.instance(home) as shared:
+    with runner.instance(home) as shared:
         assert {one.status for one in shared.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
         exported = shared.get_materialized_partitions(dg.AssetKey(["chat", "records"]))
         assert exported == {"2023-12", "2024-01", "2024-02"}
@@ -99,17 +100,17 @@ def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_mont
     source = workspace.settings.source("notes")
     rows = lake.read(workspace.home, "records", "notes", "2023-03")
     assert rows.num_rows == 85
-    assert stages.unredacted(workspace, source, 160) == {}
+    assert monthly.find_unredacted(workspace, source, 160) == {}
     empty = arrow_schema(Record).empty_table()  # all that it held had to be left out
-    lake.write(workspace.home, "records", "notes", ["2023-04"], [(empty, lake.Stamp("", 0, ""))])
-    assert stages.unredacted(workspace, source) == {}
+    lake.write(workspace.home, "records", "notes", ["2023-04"], [(empty, lake.InputFingerprint("", 0, ""))])
+    assert monthly.find_unredacted(workspace, source) == {}
     leaking = rows.to_pylist()
     for row in leaking[-40:]:
         row["text"] = "call 052-123-4567"
     pq.write_table(
         pa.Table.from_pylist(leaking, rows.schema), lake.month_path(workspace.home, "records", "notes", "2023-03")
     )
-    assert stages.unredacted(workspace, source, 160) == {"2023-03": 14}  # 0, 3, ... 84 are looked at
+    assert monthly.find_unredacted(workspace, source, 160) == {"2023-03": 14}  # 0, 3, ... 84 are looked at
 
 
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
@@ -182,7 +183,7 @@ def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
     config = archive.many_notes(tmp_path, 1)
     config.write_text(config.read_text().replace(archive.WORDS_ONLY, ""))
     workspace = archive.workspace(config)
-    export(workspace, workspace.settings.source("notes"))
+    ingest(workspace, workspace.settings.source("notes"))
     broken = Mock(side_effect=EmbeddingError("out of order"))
     with monkeypatch.context() as patch:
         patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", broken)
@@ -196,7 +197,7 @@ def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
     assert [tick(config), tick(config)] == [["sync"], ["publish"]]
     assert generations.published(workspace.home)["embedder"] == "all-MiniLM-L6-v2:8199be6f"
     assert tick(config) == []
-    assert plans.current(workspace).empty
+    assert plans.build_plan(workspace).empty
 
 
 def tick(config: Path) -> list[str]:
@@ -229,21 +230,21 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
 
 
 def test_no_dagster_instance_sends_telemetry() -> None:
-    for path in (ROOT / "dagster.yaml", ROOT / "relrag_pipelines" / "dagster.yaml"):
+    for path in (ROOT / "dagster.yaml", ROOT / "relrag_pipelines" / "orchestration" / "dagster.yaml"):
         assert "telemetry:\n  enabled: false" in path.read_text()
 
 
 def test_a_database_that_a_process_was_killed_over_while_it_made_it_is_made_anew(tmp_path: Path) -> None:
     """One table of many was there; what holds events stays."""
-    with run.instance(tmp_path):
+    with runner.instance(tmp_path):
         pass
-    path = tmp_path / "dagster" / run._EVENTS
+    path = tmp_path / "dagster" / runner._EVENTS
     for part in path.parent.glob(f"{path.name}*"):
         part.unlink()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE event_logs (id INTEGER)")
-    with run.instance(tmp_path) as shared:
+    with runner.instance(tmp_path) as shared:
         assert list(shared.all_asset_keys()) == []
         shared.report_runless_asset_event(dg.AssetMaterialization("a"))
-    with run.instance(tmp_path) as shared:
+    with runner.instance(tmp_path) as shared:
         assert list(shared.all_asset_keys()) == [dg.AssetKey("a")]

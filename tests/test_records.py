@@ -13,8 +13,8 @@ from relrag_pipelines.records import (
     Edge,
     Embedding,
     Failure,
+    NamedPerson,
     Page,
-    Pinned,
     PrivateRecord,
     Record,
     Table,
@@ -150,7 +150,7 @@ def test_a_record_keeps_all_it_holds() -> None:
         to=["a", "b"],
         ts=-1,
         pages=[Page(1, 0, 4), Page(2, 5, 10)],
-        people=[Pinned("sender", "Dana", 42), Pinned("mentioned", "Mia")],
+        people=[NamedPerson("sender", "Dana", 42), NamedPerson("mentioned", "Mia")],
         extra={"z": [1, None], "a": {"b": "ž"}},
         unit="chats/x.txt",
     )

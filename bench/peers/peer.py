@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from qdrant_client import QdrantClient
 
 from bench import corpus
-from relrag_pipelines.tokens import SparseEncoder
+from relrag_pipelines.text.sparse_encoder import SparseEncoder
 
 DIMENSIONS = 384
 """of the constant vector: those of a small sentence embedder"""

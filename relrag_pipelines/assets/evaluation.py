@@ -6,8 +6,8 @@ imports relrag_query.
 
 import dagster as dg
 
-from relrag_pipelines.assets.sealed import sealed
-from relrag_pipelines.stores import evaluations, generations
+from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.stores import evaluation_history, generations
 from relrag_pipelines.workspace import Workspace
 
 _ROUNDING = 1e-6
@@ -16,8 +16,8 @@ _ROUNDING = 1e-6
 
 def ask_golden_set(workspace: Workspace) -> dict[str, float]:
     """What the current generation answers of the golden set; empty where none is set, or it cannot be read."""
-    from relrag_query import evaluation
     from relrag_query.archive import Archive, ArchiveError
+    from relrag_query.evaluation import metrics
 
     path = workspace.settings.golden_set_path
     if path is None:
@@ -25,7 +25,7 @@ def ask_golden_set(workspace: Workspace) -> dict[str, float]:
     try:
         # the set measures what is found, and no passage leaves the machine for it
         with Archive.of(workspace.settings.model_copy(update={"answerer": "extractive"})) as archive:
-            kept = evaluation.keep(archive, path, evaluation.measure(archive, path))
+            kept = metrics.keep(archive, path, metrics.measure(archive, path))
     except (ArchiveError, OSError):  # what is published stays so; the check tells
         return {}
     return dict(kept.figures) if kept else {}
@@ -43,11 +43,11 @@ def golden_set(workspace: Workspace) -> dg.AssetChecksDefinition:
     def _check() -> dg.AssetCheckResult:
         home, margin = workspace.home, workspace.settings.golden_margin
         asked = (generations.current_number(home), _questions(workspace))
-        made = next((one for one in evaluations.load(home) if (one.generation, one.questions) == asked), None)
+        made = next((one for one in evaluation_history.load(home) if (one.generation, one.questions) == asked), None)
         if made is None:
             return _warned("the golden set could not be asked; `relrag eval` says why", {})
         name, share = made.headline
-        before = evaluations.before(home, made)
+        before = evaluation_history.before(home, made)
         metadata = {name: share} | ({f"{name} before": before.headline[1]} if before else {})
         fall = before.headline[1] - share if before else 0.0
         if before and fall > margin + _ROUNDING:

@@ -14,8 +14,8 @@ from uuid import UUID, uuid5
 import orjson
 import pyarrow as pa
 
-from relrag_pipelines.chunking.passages import Passage, passages, times_of
-from relrag_pipelines.chunking.windows import own_passages, windows
+from relrag_pipelines.chunking.chat_windows import own_passages, windows
+from relrag_pipelines.chunking.document_chunks import Passage, passages, times_of
 from relrag_pipelines.records import Chunk, arrow_schema
 
 CHATS = frozenset({"whatsapp"})

@@ -10,10 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relrag_pipelines.embedders import cohere, fastembed, minilm, openai
-from relrag_pipelines.embedders.model import Embedder, EmbeddingError, Model, Vectors
+from relrag_pipelines.embedders.protocol import Embedder, EmbeddingError, ModelInfo, Vectors
 from relrag_pipelines.settings import Settings
 
-__all__ = ["EMBEDDERS", "Embedder", "EmbeddingError", "Model", "Vectors", "asked_with", "describe", "load", "model"]
+__all__ = [
+    "EMBEDDERS",
+    "Embedder",
+    "EmbeddingError",
+    "ModelInfo",
+    "Vectors",
+    "describe",
+    "load",
+    "model",
+    "query_settings",
+]
 
 NONE = "none"
 """search by words only"""
@@ -23,7 +33,7 @@ NONE = "none"
 class Backend:
     """One way to embed."""
 
-    model: Callable[[Settings], Model]
+    model: Callable[[Settings], ModelInfo]
     load: Callable[[Settings], Embedder]
 
 
@@ -35,7 +45,7 @@ EMBEDDERS = {
 }
 
 
-def model(settings: Settings) -> Model | None:
+def model(settings: Settings) -> ModelInfo | None:
     """The configured embedder, not loaded; None where there is none."""
     return None if settings.embedder == NONE else EMBEDDERS[settings.embedder].model(settings)
 
@@ -51,7 +61,7 @@ def load(settings: Settings) -> Embedder:
     return EMBEDDERS[settings.embedder].load(settings)
 
 
-def asked_with(settings: Settings, name: str) -> Settings | None:
+def query_settings(settings: Settings, name: str) -> Settings | None:
     """The settings whose model embeds questions to vectors that are stored under that name; None where none does.
 
     Until the vectors of a newly configured model are there, those of the built-in one still serve; those of a service

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from relrag_pipelines.embedders import remote
-from relrag_pipelines.embedders.model import EmbeddingError, Model, Vectors, checked
+from relrag_pipelines.embedders import service
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, Vectors, checked
 from relrag_pipelines.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ _MOST_TEXTS = 96
 """that the service takes at once"""
 
 
-def model(settings: Settings) -> Model:
+def model(settings: Settings) -> ModelInfo:
     """embed-multilingual-v3.0 unless another is set; all languages."""
     name = settings.embedding_model or MODEL
     usual, most_tokens, price = _KNOWN.get(name, (None, 512, None))
-    dimension, host = remote.dimension(settings, usual), remote.host(settings, "api.cohere.com")
-    return Model(
+    dimension, host = service.dimension(settings, usual), service.host(settings, "api.cohere.com")
+    return ModelInfo(
         name=":".join([name, str(dimension), *([host] if settings.embedding_url else [])]),
         dimension=dimension,
         max_tokens=most_tokens,
@@ -48,11 +48,11 @@ def load(settings: Settings) -> Cohere:
     except ImportError:
         raise EmbeddingError('embedder "cohere" needs the package cohere; install relrag[cohere]') from None
     client = cohere.ClientV2(
-        api_key=remote.key("cohere", KEY, OTHER_KEY),
+        api_key=service.key("cohere", KEY, OTHER_KEY),
         # given always, so that no other variable of the environment sends texts elsewhere
         base_url=settings.embedding_url or _URL,
-        timeout=remote.TIMEOUT_SECONDS,
-        max_retries=remote.RETRIES,
+        timeout=service.TIMEOUT_SECONDS,
+        max_retries=service.RETRIES,
         log_warning_experimental_features=False,
     )
     return Cohere(client, settings)
@@ -83,12 +83,12 @@ class Cohere:
         unreadable = (httpx.RemoteProtocolError, httpx.ReadError, httpx.TimeoutException, ValueError, TypeError)
         status: int | None = None
         try:
-            return remote.patiently(lambda: self._ask(texts, kind), unreadable, self._model.host)
+            return service.with_retries(lambda: self._ask(texts, kind), unreadable, self._model.host)
         except ApiError as error:
             status = error.status_code
         except httpx.TransportError:
             status = None
-        raise remote.refused(self._model.host, status, KEY)
+        raise service.describe_refusal(self._model.host, status, KEY)
 
     def _ask(self, texts: list[str], kind: Literal["search_document", "search_query"]) -> tuple[Vectors, int]:
         from cohere.core.api_error import ApiError

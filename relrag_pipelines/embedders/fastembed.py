@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.embedders.model import EmbeddingError, Model, Vectors, checked
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, Vectors, checked
+from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores.seal import file_hash
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -26,7 +26,7 @@ _AT_ONCE = 1
 """texts in one run of the model: padding to the longest of more costs more than it saves"""
 
 
-def model(settings: Settings) -> Model:
+def model(settings: Settings) -> ModelInfo:
     """What the folder or fastembed's list says of the model; SettingsError where neither knows it."""
     folder = _folder(settings)
     if folder is None:
@@ -39,7 +39,7 @@ def model(settings: Settings) -> Model:
     state = weights.stat()
     name = f"{folder.name}:{_fingerprint(weights, state.st_size, state.st_mtime_ns)}"
     known = [limits[name] for name in ("model_max_length", "max_length") if isinstance(limits.get(name), int)]
-    return Model(name, dimension, min(known, default=_USUAL_TOKENS))
+    return ModelInfo(name, dimension, min(known, default=_USUAL_TOKENS))
 
 
 def load(settings: Settings) -> FastEmbed:
@@ -72,7 +72,7 @@ _CPU = ["CPUExecutionProvider"]
 class FastEmbed:
     """The model in memory."""
 
-    def __init__(self, loaded: TextEmbedding, described: Model) -> None:
+    def __init__(self, loaded: TextEmbedding, described: ModelInfo) -> None:
         self._loaded = loaded
         self._model = described
 
@@ -97,7 +97,7 @@ def _folder(settings: Settings) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _listed(name: str) -> Model:
+def _listed(name: str) -> ModelInfo:
     try:
         from fastembed import TextEmbedding
     except ImportError:
@@ -109,7 +109,7 @@ def _listed(name: str) -> Model:
             + ", ".join(sorted(known))
         )
     english = "english" in known[name]["description"].lower()
-    return Model(f"{name}:{known[name]['dim']}", known[name]["dim"], _USUAL_TOKENS, ("en",) if english else ())
+    return ModelInfo(f"{name}:{known[name]['dim']}", known[name]["dim"], _USUAL_TOKENS, ("en",) if english else ())
 
 
 def _weights(folder: Path) -> Path:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relrag_pipelines.embedders.model import EmbeddingError, Model, Vectors
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, Vectors
 from relrag_pipelines.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ _MOST_THREADS = 4
 """each takes up to 90 MB while it works"""
 
 
-def model(settings: Settings) -> Model:
+def model(settings: Settings) -> ModelInfo:
     """English only; the name holds the beginning of the model file's hash."""
     name = f"all-MiniLM-L6-v2:{_MODEL_SHA256[:8]}"
-    return Model(name, DIMENSION, MAX_TOKENS, ("en",), tokens_per_second=_TOKENS_PER_SECOND, batch_texts=256)
+    return ModelInfo(name, DIMENSION, MAX_TOKENS, ("en",), tokens_per_second=_TOKENS_PER_SECOND, batch_texts=256)
 
 
 def load(settings: Settings) -> MiniLM:

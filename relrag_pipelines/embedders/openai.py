@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relrag_pipelines.embedders import cl100k, remote
-from relrag_pipelines.embedders.model import EmbeddingError, Model, Vectors, checked
+from relrag_pipelines.embedders import openai_tokenizer, service
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, Vectors, checked
 from relrag_pipelines.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ _MOST_IN_A_REQUEST = 280_000
 """bytes, hence at most so many tokens; the service takes 300,000"""
 
 
-def model(settings: Settings) -> Model:
+def model(settings: Settings) -> ModelInfo:
     """text-embedding-3-small unless another is set; all languages."""
     name = settings.embedding_model or MODEL
     usual, price = _KNOWN.get(name, (None, None))
-    dimension, host = remote.dimension(settings, usual), remote.host(settings, "api.openai.com")
-    return Model(
+    dimension, host = service.dimension(settings, usual), service.host(settings, "api.openai.com")
+    return ModelInfo(
         name=":".join([name, str(dimension), *([host] if settings.embedding_url else [])]),
         dimension=dimension,
         max_tokens=_MAX_TOKENS,
@@ -50,14 +50,14 @@ def load(settings: Settings) -> OpenAI:
         import openai
     except ImportError:
         raise EmbeddingError('embedder "openai" needs the package openai; install relrag[openai]') from None
-    cl100k.require()
+    openai_tokenizer.require()
     # given always, so that no other variable of the environment sends texts elsewhere
-    secret = "none" if settings.embedding_url and not remote.has_key(KEY) else remote.key("openai", KEY)
+    secret = "none" if settings.embedding_url and not service.has_key(KEY) else service.key("openai", KEY)
     client = openai.OpenAI(
         api_key=secret,
         base_url=settings.embedding_url or _URL,
-        timeout=remote.TIMEOUT_SECONDS,
-        max_retries=remote.RETRIES,
+        timeout=service.TIMEOUT_SECONDS,
+        max_retries=service.RETRIES,
     )
     return OpenAI(client, settings)
 
@@ -69,7 +69,7 @@ class OpenAI:
         self._client = client
         self._model = model(settings)
         self._name = settings.embedding_model or MODEL
-        self._head = cl100k.head if self._name in _KNOWN else remote.head
+        self._head = openai_tokenizer.truncate_tokens if self._name in _KNOWN else service.truncate_utf8
         # servers that speak the protocol need not know base64 and shorter vectors
         self._plain = bool(settings.embedding_url)
 
@@ -80,12 +80,12 @@ class OpenAI:
         given = [self._head(text, self._model.max_tokens) for text in texts]
         unreadable = (openai.APIResponseValidationError, ValueError, TypeError)
         try:
-            return remote.patiently(lambda: self._ask(given), unreadable, self._model.host)
+            return service.with_retries(lambda: self._ask(given), unreadable, self._model.host)
         except openai.APIStatusError as error:
             status = error.status_code
         except openai.APIConnectionError:
             status = None
-        raise remote.refused(self._model.host, status, KEY)
+        raise service.describe_refusal(self._model.host, status, KEY)
 
     def query(self, text: str) -> Vectors:
         """The vector of a question; the model makes no difference between questions and texts."""

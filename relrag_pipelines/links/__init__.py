@@ -5,8 +5,7 @@ of all sources share. The functions below are the door for the owner and for oth
 private/links.jsonl and holds from the next sync on, what they read is the published generation.
 """
 
-from relrag_pipelines.links.claims import edges
-from relrag_pipelines.links.owner import (
+from relrag_pipelines.links.manual import (
     LinkError,
     delete_asset_edge,
     generate_asset_id,
@@ -17,11 +16,12 @@ from relrag_pipelines.links.owner import (
     link_chunk,
     link_thread_member,
 )
+from relrag_pipelines.links.record_edges import build_edges
 
 __all__ = [
     "LinkError",
+    "build_edges",
     "delete_asset_edge",
-    "edges",
     "generate_asset_id",
     "get_asset_neighbors",
     "get_thread_members",

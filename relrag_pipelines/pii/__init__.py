@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relrag_pipelines.pii.redactor import (
-        Change,
         PIIEntity,
         PIIRedactor,
         PolicyError,
         RedactionError,
+        Replacement,
         apply,
-        perhaps_in,
-        written,
+        flexible_pattern,
+        present_candidates,
     )
 
 __all__ = [
     "VERSION",
-    "Change",
     "PIIEntity",
     "PIIRedactor",
     "PolicyError",
     "RedactionError",
+    "Replacement",
     "apply",
-    "perhaps_in",
-    "written",
+    "flexible_pattern",
+    "present_candidates",
 ]
 
 VERSION = 4

@@ -6,10 +6,10 @@ import functools
 import re
 from collections.abc import Iterator
 
-from relrag_pipelines.pii import around
+from relrag_pipelines.pii import context_words
 from relrag_pipelines.pii.checksums import SEPARATOR, digits_of, luhn, unreferenced
-from relrag_pipelines.pii.seen import WRAP, as_seen
-from relrag_pipelines.pii.spans import Span, disjoint
+from relrag_pipelines.pii.normalized_text import WRAP, normalize
+from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 _GROUPS = re.compile(rf"\d+(?:(?:{SEPARATOR}|[ \u00a0][-\u2010-\u2015][ \u00a0]|\u00a0 | \u00a0|[-.]{WRAP})\d+)*")
 _GROUP = re.compile(r"\d+")
@@ -25,7 +25,7 @@ _MOST_GROUPS = 7
 """groups of three digits or more in nineteen, and one behind them"""
 _SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
 _CARD_WORDS = r"\b(?:(?:credit|debit)?cards?|cc|maestro|visa|master ?card|amex|kart\w{1,3}|karet)\b|כרטיס|אשראי|ויזה"
-_says_card = around.before(_CARD_WORDS, 25)
+_says_card = context_words.before(_CARD_WORDS, 25)
 _CELL = r" ?[,;|] ?|\t|[ \u00a0]{2}|[ \t]*\r?\n[> \t]*"
 _IN_CELLS = re.compile(
     rf"\d{{4}}(?<!\d{{5}})(?:(?P<gap>{_CELL})(?:\d{{4}}(?P=gap)){{2}}\d{{4}}"
@@ -37,7 +37,7 @@ _TABLE = re.compile(r"\d(?: ?[,;|] ?|\t|[ \u00a0]{2,})-?[\d$€£₪]|\||\t")
 """what tells a line of a table"""
 
 
-@as_seen
+@normalize
 def find(text: str) -> list[Span]:
     """Card numbers: 13 to 19 digits in groups of three or more that pass the Luhn checksum.
 
@@ -54,7 +54,7 @@ def find(text: str) -> list[Span]:
     for match in _IN_CELLS.finditer(lines):
         if _is_card_in_cells(lines, match):
             spans.append(Span(*match.span(), 0.9))
-    return disjoint(spans, text)
+    return resolve_overlaps(spans, text)
 
 
 def _is_card_in_cells(text: str, match: re.Match[str]) -> bool:
@@ -65,18 +65,22 @@ def _is_card_in_cells(text: str, match: re.Match[str]) -> bool:
     """
     start, end = match.span()
     gap = match["gap"] or match["amex"]
-    if not _CELLS_START.match(match[0]) or luhn(digits_of(match[0])) % 10 != 0 or _goes_on(text, start, end, gap):
+    if not _CELLS_START.match(match[0]) or luhn(digits_of(match[0])) % 10 != 0 or _continues(text, start, end, gap):
         return False
     if _says_card(text, start):
         return True
-    if _BESIDE_CELL.match(text, end) or _is_cell(text[max(0, start - 2) : start], gap) or around.is_amount(text, end):
+    if (
+        _BESIDE_CELL.match(text, end)
+        or _is_cell(text[max(0, start - 2) : start], gap)
+        or context_words.is_amount(text, end)
+    ):
         return False
     if "\n" not in gap and text.startswith(gap, end):
         return False
     line, close = text.rfind("\n", 0, start), text.find("\n", end)
     above = text[max(0, text.rfind("\n", 0, max(0, line)) + 1, line - _LINE) : max(0, line)]
     below = text[close + 1 : close + _LINE].partition("\n")[0] if close >= 0 else ""
-    return not (around.says_other(text, start) or _TABLE.search(above) or _TABLE.search(below))
+    return not (context_words.has_other_context(text, start) or _TABLE.search(above) or _TABLE.search(below))
 
 
 def _is_cell(before: str, gap: str) -> bool:
@@ -84,7 +88,7 @@ def _is_cell(before: str, gap: str) -> bool:
     return before.rstrip(" ").endswith(("|", "\t")) or ("\n" not in gap and before.endswith(gap))
 
 
-def _goes_on(text: str, start: int, end: int, gap: str) -> bool:
+def _continues(text: str, start: int, end: int, gap: str) -> bool:
     before, behind = start - len(gap), end + len(gap)
     return (text.endswith(gap, 0, start) and text[max(0, before - 1) : before].isdigit()) or (
         text.startswith(gap, end) and text[behind : behind + 1].isdigit()

@@ -8,9 +8,9 @@ import unicodedata
 
 from stdnum.cz import rc
 
-from relrag_pipelines.pii import around
-from relrag_pipelines.pii.seen import WRAP, as_seen, plain
-from relrag_pipelines.pii.spans import Span, disjoint
+from relrag_pipelines.pii import context_words
+from relrag_pipelines.pii.normalized_text import WRAP, normalize, plain_digits
+from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 SEPARATOR = f"[- ./_\u00a0\u2002-\u200a\u202f{WRAP}\u3000\u2010-\u2015\u2212\u00b7]"
 
@@ -26,8 +26,8 @@ _BIRTH = re.compile(rf"\d{{6}}(?<![\d/.,\-]\d{{6}}){_BLANK}?[/\-\u2013]?{_BLANK}
 _BIRTH_WORDS = (
     r"(?<![^\W_])(?:rodn\w+ (?:[čc][ií]s\w+|č)|rod\. ?[čc]|r\. ?č|rč|r\.?c|birth (?:number|no))(?![^\W\d_])\.?"
 )
-_announces_birth = around.before(rf"{_BIRTH_WORDS}(?:{_BLANK}?(?:č(?:íslo)?|no|je|is)(?!\w)\.?)?\W{{0,4}}$", 32)
-_mentions_birth = around.before(rf"{_BIRTH_WORDS}[^\n\d]*$", 40)
+_announces_birth = context_words.before(rf"{_BIRTH_WORDS}(?:{_BLANK}?(?:č(?:íslo)?|no|je|is)(?!\w)\.?)?\W{{0,4}}$", 32)
+_mentions_birth = context_words.before(rf"{_BIRTH_WORDS}[^\n\d]*$", 40)
 _OTHER_NUMBER = re.compile(r"\d{5}")
 _SAYS_ID = re.compile(
     r"ת[\"'״׳.]{0,2} ?ז\b|תעודת[ -]זהות|מספר[ -]זהות|מס[.'׳]? ?זהות|(?i:teudat[ -]?zehut|\bidentity\b"
@@ -40,7 +40,7 @@ _OTHER_WORDS = (
     r"|item|booking|parcel|model|version|build|objedn\w*|faktur\w*|zak\w{0,5}|zakáz\w*|účet\w*|účtu|inv"
     r"|(?:customer|client) (?:no|nr|num|number|id|code)|zák\w* č(?:ís\w+)?|číslo zák\w*)(?!\w)|customer ?(?=[#№])"
 )
-_announces_other = around.before(
+_announces_other = context_words.before(
     rf"(?:(?:{_OTHER_WORDS})[.'׳]?"
     r"(?:[ \u00a0-]{1,2}(?!(?:for|of|by|from|to|and|pro|od|na|se|s|a)(?!\w))"
     r"(?:(?-i:[a-zà-ž]+)|מספר|מס|הוא|היא|שלי|שלך)[.'׳]?){0,2}"
@@ -56,7 +56,7 @@ _OTHER_FOLLOWS = re.compile(
 _SAYS_SOME_ID = re.compile(r"(?i:\bid\b)|זהות")
 
 
-@as_seen
+@normalize
 def find_israeli_ids(text: str) -> list[Span]:
     """Israeli identity numbers: nine digits (seven or eight where the words before say so) that pass the checksum.
 
@@ -73,10 +73,10 @@ def find_israeli_ids(text: str) -> list[Span]:
     for match in _SPACED_ID.finditer(text):  # only what is announced may be written in any groups
         if not match[0].isdigit() and _is_id(match[0]) and _id_score(text, *match.span()) >= 0.95:
             spans.append(Span(*match.span(), 0.95))
-    return disjoint(spans, text)
+    return resolve_overlaps(spans, text)
 
 
-@as_seen
+@normalize
 def find_birth_numbers(text: str) -> list[Span]:
     """Czech and Slovak birth numbers: with a slash and a right checksum, or any where words announce one."""
     spans = []
@@ -104,7 +104,7 @@ def _birth_score(text: str, match: re.Match[str]) -> float:
 
 def _bank(text: str, match: re.Match[str]) -> bool:
     """Whether the words in front make it an account, which has the code of its bank behind a slash."""
-    return around.says_other(text, match.start())
+    return context_words.has_other_context(text, match.start())
 
 
 def _is_id(number: str) -> bool:
@@ -161,4 +161,4 @@ def digits_of(number: str) -> str:
 
 def unreferenced(number: str) -> str:
     """The number without the digits of HTML's references, such as `&#160;`."""
-    return plain(number) if "&" in number else number
+    return plain_digits(number) if "&" in number else number

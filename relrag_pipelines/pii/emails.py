@@ -11,7 +11,7 @@ import unicodedata
 
 import regex
 
-from relrag_pipelines.pii.seen import as_seen, plain
+from relrag_pipelines.pii.normalized_text import normalize, plain_digits
 from relrag_pipelines.pii.spans import Span
 
 SCORE = 0.95
@@ -25,7 +25,7 @@ _DOMAIN = regex.compile(r"(?:\w+(?:-+\w+)*\.)+[^\W\d_]\w*(?:-+\w+)*")
 _HEBREW_PREFIX = regex.compile(r"[\u05d0-\u05ea]+[-\u05be]?(?=[A-Za-z0-9])")
 
 
-@as_seen
+@normalize
 def find(text: str) -> list[Span]:
     """Addresses in the text. Hebrew letters glued to the front (a preposition) do not belong to an address."""
     spans: list[Span] = []
@@ -43,4 +43,4 @@ def find(text: str) -> list[Span]:
 
 def normalise(address: str) -> str:
     """The address in lower case."""
-    return unicodedata.normalize("NFKC", plain(address)).lower()
+    return unicodedata.normalize("NFKC", plain_digits(address)).lower()

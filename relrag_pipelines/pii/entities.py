@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relrag_pipelines.pii import accounts, cards, checksums, emails, ibans, phones, spelling
+from relrag_pipelines.pii import bank_accounts, cards, checksums, emails, ibans, phones, spelled_addresses
 from relrag_pipelines.pii.spans import Span
 
 
 @dataclass(frozen=True)
-class Entity:
+class EntityType:
     """One kind of personal data."""
 
     name: str
@@ -34,15 +34,17 @@ _AT = "@＠﹫(\\[{%&"
 ENTITIES = {
     entity.name: entity
     for entity in (
-        Entity("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelling.WORDS),
-        Entity("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
-        Entity("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT),
-        Entity("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
-        Entity("CZ_BIRTH_NUMBER", checksums.find_birth_numbers, checksums.normalise_birth_number, "cz_birth", _DIGIT),
-        Entity("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
+        EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelled_addresses.WORDS),
+        EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
+        EntityType("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT),
+        EntityType("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
+        EntityType(
+            "CZ_BIRTH_NUMBER", checksums.find_birth_numbers, checksums.normalise_birth_number, "cz_birth", _DIGIT
+        ),
+        EntityType("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
     )
 }
 """looked for in questions and ids too, whatever the policies"""
 
-FURTHER = {"BANK_ACCOUNT": Entity("BANK_ACCOUNT", accounts.find, accounts.normalise, "account", _DIGIT)}
+FURTHER = {"BANK_ACCOUNT": EntityType("BANK_ACCOUNT", bank_accounts.find, bank_accounts.normalise, "account", _DIGIT)}
 """looked for only where a policy names them"""

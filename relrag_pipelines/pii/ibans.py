@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from stdnum import numdb
 
 from relrag_pipelines.pii.checksums import SEPARATOR
-from relrag_pipelines.pii.seen import as_seen, plain
-from relrag_pipelines.pii.spans import Span, disjoint
+from relrag_pipelines.pii.normalized_text import normalize, plain_digits
+from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 _IBAN_START = re.compile(rf"[0-9][0-9](?:(?<=[A-Za-z]{{2}}[0-9]{{2}})|(?<=[A-Za-z]{{2}}{SEPARATOR}[0-9]{{2}}))")
 _CELL_END = r"[ \t]{0,4}\r?\n[> \t]{0,8}|\t| ?[,;|] ?"
@@ -31,7 +31,7 @@ _NOT_DIGIT = re.compile(r"[^0-9]+")
 _IBANS = numdb.get("iban")
 
 
-@as_seen
+@normalize
 def find(text: str) -> list[Span]:
     """IBANs of any country in the register, with or without separators, that pass the ISO 7064 checksum."""
     spans: list[Span] = []
@@ -41,7 +41,7 @@ def find(text: str) -> list[Span]:
             continue
         spans += (Span(start, start + end, score) for end, score in _ibans_at(text[start : start + _LONGEST_IBAN]))
     spans += [Span(*match.span(), 1.0) for match in _spelt_ibans(text)]
-    return disjoint(spans, text)
+    return resolve_overlaps(spans, text)
 
 
 def _spelt_ibans(text: str) -> Iterator[re.Match[str]]:
@@ -111,4 +111,4 @@ def _passes_mod_97(iban: str) -> bool:
 
 
 def _compact(number: str) -> str:
-    return _NOT_ALNUM.sub("", number if number.isascii() and "&" not in number else plain(number)).upper()
+    return _NOT_ALNUM.sub("", number if number.isascii() and "&" not in number else plain_digits(number)).upper()

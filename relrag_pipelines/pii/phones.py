@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 import phonenumbers
 
-from relrag_pipelines.pii import around, library, lookalikes, national, seen
-from relrag_pipelines.pii.spans import Span, disjoint
+from relrag_pipelines.pii import context_words, false_positives, national_phones, normalized_text, phone_library
+from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
 """scores, by how a number was recognised"""
@@ -57,20 +57,20 @@ _INTERNATIONAL = re.compile(rf"(?<![\d+])[+＋]{_S}[1-9](?:{_S}\d){{6,14}}(?!\d)
 _SHORT = re.compile(r"(?<![\w*])\*\d{4}(?![\d*])(?![^*\n]*[^\s*]\*(?!\w))")
 
 
-@seen.as_seen
+@normalized_text.normalize
 def find(text: str) -> list[Span]:
     """Phone numbers in the text."""
-    text = lookalikes.covered(text)
+    text = false_positives.mask_false_positives(text)
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
     for start, end in _chains(text):
         spans += _in_chain(text, start, end)[0]
-    spans += national.with_odd_separators(text)
-    return disjoint(spans, text)
+    spans += national_phones.with_odd_separators(text)
+    return resolve_overlaps(spans, text)
 
 
-def without_others(text: str) -> str:
+def drop_non_phones(text: str) -> str:
     """The text with what only looks like a phone covered, every offset unchanged: dates, and what words announce."""
-    text = lookalikes.covered(text)
+    text = false_positives.mask_false_positives(text)
     for start, end in _chains(text):
         for other in _in_chain(text, start, end)[1]:
             text = text[: other.start] + "\ufffc" * (other.end - other.start) + text[other.end :]
@@ -87,7 +87,7 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
         seen.add(chain.start())
         extension = _EXTENSION.match(text, chain.end())
         end = extension.end() if extension else chain.end()
-        if end - chain.start() >= library.FEWEST:
+        if end - chain.start() >= phone_library.FEWEST:
             yield chain.start(), end
         places += {chain.end(), end}
 
@@ -98,10 +98,10 @@ def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, []
-    spans += [one for one in national.forms(text, start, end) if not _holds(spans, one)]
+    spans += [one for one in national_phones.number_patterns(text, start, end) if not _holds(spans, one)]
     begun = [one for one in spans if one.start <= first.start()]
     if not begun:
-        return [*spans, *national.announced(text, start, end)], []
+        return [*spans, *national_phones.announced_numbers(text, start, end)], []
     if all(one.score == LIBRARY for one in begun) and _is_other(text, start, begun[-1].end):
         return [one for one in spans if one not in begun], begun
     return spans, []
@@ -117,7 +117,9 @@ def _anywhere(text: str, start: int, end: int) -> Iterator[Span]:
         close = _group_end(text, cut + LONGEST, end) if cut + LONGEST < end else end
         before = _neighbour(text[start - 1]) if start else ""
         after = text[close : close + 3] if text.startswith(":", close) else _neighbour(text[close : close + 1])
-        window = (before + text[start:close] + after).replace(seen.WRAP, " ")  # the library knows no such space
+        window = (before + text[start:close] + after).replace(
+            normalized_text.WRAP, " "
+        )  # the library knows no such space
         moved = start - len(before)
         spans = (Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after)))
         yield from (one for one in spans if one.start < cut)
@@ -137,9 +139,9 @@ def _holds(spans: list[Span], one: Span) -> bool:
 
 def _is_other(text: str, start: int, end: int) -> bool:
     """Whether the words around say that it is no phone."""
-    if around.says_phone(text, start):
+    if context_words.has_phone_context(text, start):
         return False
-    return around.says_other(text, start) or around.is_amount(text, end)
+    return context_words.has_other_context(text, start) or context_words.is_amount(text, end)
 
 
 def _neighbour(char: str) -> str:
@@ -153,16 +155,16 @@ def _neighbour(char: str) -> str:
 def _in_window(window: str, end: int) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
     spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
-    digits = library.count(window[:end])
-    if not any(library.count(window[one.start : one.end]) == digits for one in spans):
-        spans += (Span(*place, LIBRARY) for place in library.find(window, end))
+    digits = phone_library.count(window[:end])
+    if not any(phone_library.count(window[one.start : one.end]) == digits for one in spans):
+        spans += (Span(*place, LIBRARY) for place in phone_library.find(window, end))
     if _PLUS.search(window):
         spans += (
             Span(*match.span(), INTERNATIONAL)
             for match in _INTERNATIONAL.finditer(window)
             if not any(one.start < match.end() and match.start() < one.end for one in spans)
         )
-    return tuple(disjoint(spans, window))
+    return tuple(resolve_overlaps(spans, window))
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -171,15 +173,15 @@ def normalise(number: str) -> str:
 
     A short number keeps its star; what is no whole number is its digits.
     """
-    plain = national.ODD.sub("-", unicodedata.normalize("NFKC", seen.plain(number)).strip())
+    plain = national_phones.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(number)).strip())
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
         return f"*{digits}"
     if _ISRAELI.fullmatch(plain):
         return "+972" + digits.removeprefix("00").removeprefix("972").removeprefix("0")
-    if known := national.normalise(plain, digits):
+    if known := national_phones.normalise(plain, digits):
         return known
-    for region in library.REGIONS:
+    for region in phone_library.REGIONS:
         try:
             parsed = phonenumbers.parse(plain, region)
         except phonenumbers.NumberParseException:
@@ -189,9 +191,9 @@ def normalise(number: str) -> str:
     return f"+{digits}" if plain.startswith("+") else digits
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Forgets every number seen so far."""
     _in_window.cache_clear()
     normalise.cache_clear()
-    library.regions_of.cache_clear()
-    around.forget()
+    phone_library.regions_of.cache_clear()
+    context_words.forget()

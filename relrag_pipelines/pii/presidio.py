@@ -16,8 +16,8 @@ import tldextract.tldextract
 from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerRegistry, RecognizerResult
 from presidio_analyzer.nlp_engine import NlpArtifacts, NoOpNlpEngine
 
-from relrag_pipelines.pii.entities import ENTITIES, FURTHER, Entity
-from relrag_pipelines.pii.spans import Span, disjoint
+from relrag_pipelines.pii.entities import ENTITIES, FURTHER, EntityType
+from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 LANGUAGE = "en"
 """what Presidio calls the language of every pattern here; none of ours depends on one"""
@@ -36,10 +36,10 @@ def _strict(record: logging.LogRecord) -> bool:
 logging.getLogger("presidio-analyzer").addFilter(_strict)
 
 
-class Recogniser(EntityRecognizer):
+class Recognizer(EntityRecognizer):
     """One of our entities as Presidio sees it."""
 
-    def __init__(self, entity: Entity) -> None:
+    def __init__(self, entity: EntityType) -> None:
         self._find = entity.find
         super().__init__([entity.name], name=f"relrag {entity.name}", supported_language=LANGUAGE)
 
@@ -58,24 +58,24 @@ def engine() -> AnalyzerEngine:
     """The engine with our recognisers, and with Presidio's for what we have none for."""
     ours = ENTITIES | FURTHER
     presidios = [one for one in _predefined() if not ours.keys() & set(one.supported_entities)]
-    return _engine([*map(Recogniser, ours.values()), *presidios])
+    return _engine([*map(Recognizer, ours.values()), *presidios])
 
 
-def stock(entities: Sequence[str]) -> AnalyzerEngine:
+def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:
     """Presidio as it comes, with its own recognisers of these entities: what ours are held against."""
     return _engine([one for one in _predefined() if set(entities) & set(one.supported_entities)])
 
 
 @functools.cache
-def known() -> frozenset[str]:
+def known_entities() -> frozenset[str]:
     """Names of all entities that the engine finds."""
     return frozenset(engine().get_supported_entities(LANGUAGE))
 
 
 @functools.cache
-def entity(name: str) -> Entity:
+def entity(name: str) -> EntityType:
     """An entity of Presidio's own; its values are equal when they are but for case and white space."""
-    return Entity(name, functools.partial(_find, name), lambda value: "".join(value.split()).casefold(), name, "")
+    return EntityType(name, functools.partial(_find, name), lambda value: "".join(value.split()).casefold(), name, "")
 
 
 def _predefined() -> list[EntityRecognizer]:
@@ -98,4 +98,4 @@ def _language() -> NoOpNlpEngine:
 
 def _find(name: str, text: str) -> list[Span]:
     results = engine().analyze(text, LANGUAGE, entities=[name])
-    return disjoint((Span(result.start, result.end, result.score) for result in results), text)
+    return resolve_overlaps((Span(result.start, result.end, result.score) for result in results), text)

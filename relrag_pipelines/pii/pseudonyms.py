@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 
 PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:[0-9a-f]{12}>"
 """what a pseudonym looks like, for both Python and RE2"""
@@ -23,16 +23,16 @@ def pseudonym(entity: str, keyed_as: str, normalised: str, keys: Keys) -> str:
     return f"<{entity}:{keys.version}:{keys.pseudonym(keyed_as, normalised)}>"
 
 
-def to_type(text: str) -> str:
+def to_entity_type(text: str) -> str:
     """The text with each pseudonym reduced to its type, `<PHONE_NUMBER>`."""
     return _PSEUDONYM.sub(r"<\1>", text) if ":k" in text else text
 
 
-def mask(text: str) -> str:
+def mask_pseudonyms(text: str) -> str:
     """The text with each pseudonym covered, every offset unchanged."""
     return _PSEUDONYM.sub(lambda match: "\ufffc" * len(match[0]), text) if ":k" in text else text
 
 
-def disarm(text: str) -> str:
+def escape_lookalikes(text: str) -> str:
     """The text with what only looks like a pseudonym made to look like none; its length does not change."""
     return _ARMED.sub("‹", text) if ":k" in text else text

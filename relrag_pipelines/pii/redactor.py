@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import regex
 
-from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import pseudonyms, spelling
-from relrag_pipelines.pii.entities import ENTITIES, FURTHER, Entity
+from relrag_pipelines.pii import pseudonyms, spelled_addresses
+from relrag_pipelines.pii.entities import ENTITIES, FURTHER, EntityType
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, SettingsError
 
 _WORD = regex.compile("[0-9A-Za-z]")
@@ -46,7 +46,7 @@ class PIIEntity:
 
 
 @dataclass(frozen=True)
-class Change:
+class Replacement:
     """One replacement: what stands from `start` to `end` becomes `new`."""
 
     start: int
@@ -54,20 +54,20 @@ class Change:
     new: str
 
 
-Action = Callable[[Entity, str], str]
+Action = Callable[[EntityType, str], str]
 """what stands for a value of an entity"""
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _CompiledPolicy:
     """A policy, ready to be carried out."""
 
-    entities: tuple[Entity, ...]
+    entities: tuple[EntityType, ...]
     action: Action
     hint: regex.Pattern[str]
     """matches every text in which any of the entities can be, but for those with one of the words"""
     words: tuple[str, ...]
-    by_hint: tuple[tuple[regex.Pattern[str], tuple[Entity, ...]], ...]
+    by_hint: tuple[tuple[regex.Pattern[str], tuple[EntityType, ...]], ...]
     """the entities with one hint, and what matches the texts in which they can be"""
 
 
@@ -113,7 +113,7 @@ class PIIRedactor:
 
     def to_embedding(self, text: str) -> str:
         """Redacted text with each pseudonym reduced to its `<TYPE>`."""
-        return pseudonyms.to_type(text)
+        return pseudonyms.to_entity_type(text)
 
     def redact_query(self, text: str) -> str:
         """A question with all personal data of any kind as pseudonyms, as they stand in the index."""
@@ -141,7 +141,7 @@ class PIIRedactor:
         """Whether phone numbers are replaced in the channel."""
         return self.enabled and PHONE in [entity.name for entity in self._rule_of(channel).entities]
 
-    def passes(self, text: str, channel: str, phones: Collection[str] = ()) -> Iterator[list[Change]]:
+    def passes(self, text: str, channel: str, phones: Collection[str] = ()) -> Iterator[list[Replacement]]:
         """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
 
         Replacing one finding can bare another that it hid, so passes go on until nothing is found.
@@ -149,7 +149,7 @@ class PIIRedactor:
         rule = self._rule_of(channel)
         yield from self._passes(text, rule, tuple(phones) if self.looks_for_phones(channel) else ())
 
-    def _passes(self, text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> Iterator[list[Change]]:
+    def _passes(self, text: str, rule: _CompiledPolicy, phones: tuple[str, ...] = ()) -> Iterator[list[Replacement]]:
         if not self.enabled:
             return
         for _ in range(MAX_PASSES):
@@ -161,13 +161,13 @@ class PIIRedactor:
             text = apply(text, changes)
         raise RedactionError(f"what stands in for personal data is found again ({found[0].type})")
 
-    def _rule_of(self, channel: str) -> _Rule:
+    def _rule_of(self, channel: str) -> _CompiledPolicy:
         rule = self._rules.get(channel) or self._rules.get(DEFAULT_CHANNEL)
         if rule is None:
             raise RedactionError(f'channel "{channel}" has no policy, and there is no policy "{DEFAULT_CHANNEL}"')
         return rule
 
-    def _rule(self, channel: str, policy: Policy) -> _Rule:
+    def _rule(self, channel: str, policy: Policy) -> _CompiledPolicy:
         actions: dict[str, Action] = {
             "pseudonymize": self._pseudonym,
             "hash": self._pseudonym,
@@ -179,11 +179,11 @@ class PIIRedactor:
         entities = tuple(_entity(channel, name) for name in dict.fromkeys(policy.entities))
         return _rule_for(entities, actions[policy.action])
 
-    def _pseudonym(self, entity: Entity, value: str) -> str:
+    def _pseudonym(self, entity: EntityType, value: str) -> str:
         return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(value), self._keys)
 
 
-def apply(text: str, changes: Iterable[Change]) -> str:
+def apply(text: str, changes: Iterable[Replacement]) -> str:
     """The text with the changes made; they are in order and do not overlap."""
     parts, done = [], 0
     for change in changes:
@@ -192,25 +192,25 @@ def apply(text: str, changes: Iterable[Change]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _entity(channel: str, name: str) -> Entity:
+def _entity(channel: str, name: str) -> EntityType:
     if own := ENTITIES.get(name) or FURTHER.get(name):
         return own
     from relrag_pipelines.pii import presidio  # takes seconds, so only for what we do not find ourselves
 
-    if name not in presidio.known():
-        known = ", ".join(sorted({*ENTITIES, *FURTHER, *presidio.known()}))
+    if name not in presidio.known_entities():
+        known = ", ".join(sorted({*ENTITIES, *FURTHER, *presidio.known_entities()}))
         raise PolicyError(f'pii_policies.{channel}.entities names "{name}", which is not known; known: {known}')
     return presidio.entity(name)
 
 
-def _rule_for(entities: tuple[Entity, ...], action: Action) -> _Rule:
+def _rule_for(entities: tuple[EntityType, ...], action: Action) -> _CompiledPolicy:
     words = dict.fromkeys(word for entity in entities for word in entity.words)
     hints = dict.fromkeys(entity.hint for entity in entities)
     by_hint = ((_class(hint), tuple(one for one in entities if one.hint == hint)) for hint in hints)
-    return _Rule(entities, action, _hint(entities), tuple(words), tuple(by_hint))
+    return _CompiledPolicy(entities, action, _prefilter_pattern(entities), tuple(words), tuple(by_hint))
 
 
-def _hint(entities: Iterable[Entity]) -> regex.Pattern[str]:
+def _prefilter_pattern(entities: Iterable[EntityType]) -> regex.Pattern[str]:
     hints = {entity.hint for entity in entities}
     return _class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
 
@@ -220,13 +220,15 @@ def _class(characters: str) -> regex.Pattern[str]:
     return regex.compile(f"[{characters}]" if characters else "")
 
 
-def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEntity]:
-    if not phones and not rule.hint.search(text) and not spelling.has_one(text, rule.words):
+def _detect(text: str, rule: _CompiledPolicy, phones: tuple[str, ...] = ()) -> list[PIIEntity]:
+    if not phones and not rule.hint.search(text) and not spelled_addresses.has_spelled_address(text, rule.words):
         return []
-    masked = pseudonyms.mask(text)
+    masked = pseudonyms.mask_pseudonyms(text)
     found = [PIIEntity(entity.name, *span) for entity in _perhaps(rule, masked) for span in _found(entity, masked)]
     found += [
-        PIIEntity(PHONE, *m.span(), 1.0) for one in perhaps_in(masked, phones) for m in written(one).finditer(masked)
+        PIIEntity(PHONE, *m.span(), 1.0)
+        for one in present_candidates(masked, phones)
+        for m in flexible_pattern(one).finditer(masked)
     ]
     outermost: list[PIIEntity] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score)):
@@ -235,16 +237,20 @@ def _detect(text: str, rule: _Rule, phones: tuple[str, ...] = ()) -> list[PIIEnt
     return outermost
 
 
-def _perhaps(rule: _Rule, text: str) -> Iterator[Entity]:
+def _perhaps(rule: _CompiledPolicy, text: str) -> Iterator[EntityType]:
     """Those entities of the rule that can be in the text."""
     for hint, entities in rule.by_hint:
         if hint.search(text):
             yield from entities
         else:
-            yield from (entity for entity in entities if entity.words and spelling.has_one(text, entity.words))
+            yield from (
+                entity
+                for entity in entities
+                if entity.words and spelled_addresses.has_spelled_address(text, entity.words)
+            )
 
 
-def perhaps_in(text: str, phones: Collection[str]) -> list[str]:
+def present_candidates(text: str, phones: Collection[str]) -> list[str]:
     """Those of the phones whose digits stand one after another in the text: far quicker than to look for each."""
     if not phones:
         return []
@@ -258,7 +264,7 @@ def _digits(number: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def written(number: str) -> re.Pattern[str]:
+def flexible_pattern(number: str) -> re.Pattern[str]:
     """A number known by its letters and digits, in whatever groups they stand; never within another number or word."""
     said = [re.escape(char) for char in number if char.isalnum()]
     if len(said) < FEWEST_KNOWN:
@@ -268,7 +274,7 @@ def written(number: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!{before})[+(]{{0,2}}{gap.join(said)}(?!{behind})", re.IGNORECASE)
 
 
-def _found(entity: Entity, text: str) -> Sequence[tuple[int, int, float]]:
+def _found(entity: EntityType, text: str) -> Sequence[tuple[int, int, float]]:
     try:
         return entity.find(text)
     except Exception as error:  # noqa: BLE001  whatever went wrong, its message may quote the text
@@ -277,17 +283,19 @@ def _found(entity: Entity, text: str) -> Sequence[tuple[int, int, float]]:
     raise RedactionError(f"{entity.name} could not be looked for ({fault})")
 
 
-def _changes(text: str, found: list[PIIEntity], rule: _Rule) -> list[Change]:
+def _changes(text: str, found: list[PIIEntity], rule: _CompiledPolicy) -> list[Replacement]:
     """One change a finding; where two overlap the first ends where the second begins, but stands for all of itself."""
     entities = {entity.name: entity for entity in rule.entities}
     ends = [*(one.start for one in found[1:]), len(text)]
     return [
-        Change(one.start, min(one.end, end), _replacement(entities[one.type], text[one.start : one.end], rule.action))
+        Replacement(
+            one.start, min(one.end, end), _replacement(entities[one.type], text[one.start : one.end], rule.action)
+        )
         for one, end in zip(found, ends, strict=True)
     ]
 
 
-def _replacement(entity: Entity, value: str, action: Action) -> str:
+def _replacement(entity: EntityType, value: str, action: Action) -> str:
     try:
         return action(entity, value)
     except Exception as error:  # noqa: BLE001  as above

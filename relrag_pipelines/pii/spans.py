@@ -18,7 +18,7 @@ class Span(NamedTuple):
     """how sure the finding is, 0 to 1"""
 
 
-def disjoint(spans: Iterable[Span], text: str) -> list[Span]:
+def resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
     """Findings of one kind without overlap, in order: the surest stays whole, of the others what it leaves over.
 
     A leftover stays when it holds a letter or a digit, so every such character that was found stays found.

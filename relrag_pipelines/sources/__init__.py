@@ -19,9 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import cast
 
-from relrag_pipelines import files
+from relrag_pipelines.files import regular_files
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sandbox import Limits
+from relrag_pipelines.workers.sandbox import Limits
 
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 """fault words of what is left out on purpose: counted, but no reason to say that something went wrong"""
@@ -59,7 +59,7 @@ class Unit:
         return self.file.parents[self.path.count("/")]
 
 
-class CannotList(Exception):
+class ListingError(Exception):
     """Part of a source cannot be listed, so what is gone from it cannot be told; the message says what to do."""
 
 
@@ -92,9 +92,9 @@ def unit_of(
     refused: list[Failure] = []
     for one in (file, *beside):
         try:
-            found.append(files.look(one, root, follow_links=follow_links))
+            found.append(regular_files.check_file(one, root, follow_links=follow_links))
             plain.append(one)
-        except files.Refused as why:
+        except regular_files.RefusedFile as why:
             if one is file:  # a fingerprint, so that it is read again when something else lies there
                 return Unit(path, file, 0, 0, fingerprint=f"{why.fault} {path}", refused=(why.failure(),))
             refused.append(why.failure(one.name))
@@ -110,7 +110,7 @@ def unit_of(
 
 
 @dataclass(frozen=True)
-class Approval:
+class CallApproval:
     """What the owner has said of one call."""
 
     approved: bool = False
@@ -119,7 +119,7 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadContext:
     """What a connector may know beside the unit: its source's options, limits, and the keyed hash for ids."""
 
     source: str
@@ -133,7 +133,7 @@ class Reading:
     file_names: tuple[str, ...] = ()
     """patterns of the source's file names"""
     approval_required: bool = False
-    approvals: Callable[[], Mapping[str, Approval]] = dict
+    approvals: Callable[[], Mapping[str, CallApproval]] = dict
     """what the owner has said of each call, by asset_id"""
     transcription_model: str = ""
     """folder of a model that makes transcripts; empty for none"""
@@ -158,7 +158,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class CoveredInterval:
     """What a unit speaks of, where that is less than all: what it held before of another time is not deleted.
 
     A connector yields one for a thread of which the unit may hold only a part, or one without a thread for the unit
@@ -172,7 +172,7 @@ class Coverage:
     """second behind the last one, UTC; None: to the end"""
 
 
-Reader = Callable[[Unit, Reading], Iterator[Record | Failure | Coverage]]
+Reader = Callable[[Unit, ReadContext], Iterator[Record | Failure | CoveredInterval]]
 Excluded = Callable[[str], bool]
 """whether the source's settings leave out what lies at this path, relative to the source's"""
 

@@ -41,11 +41,11 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from relrag_pipelines import numbers
-from relrag_pipelines.files import open_plain
+from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Json, Record
-from relrag_pipelines.sources import KINDS, Coverage, Reading, Unit
-from relrag_pipelines.sources.json_fields import READERS, WrongValueError, native_id, type_of
+from relrag_pipelines.sources import KINDS, CoveredInterval, ReadContext, Unit
+from relrag_pipelines.sources.formats.json_fields import READERS, WrongValueError, native_id, type_of
+from relrag_pipelines.text import reference_numbers
 
 MAX_LINE = 32 * 2**20
 """Longest line that is read, bytes."""
@@ -67,7 +67,7 @@ _CUT_OFF = ("not_json", "charset")
 """faults of a last line that may be the first half of one"""
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """The records of a file in the order of its lines, each behind the failures of its fields."""
     seen: set[str] = set()
     with open_plain(unit.file) as file:
@@ -152,7 +152,7 @@ def _parse_with_halves(line: bytes) -> Any:
     raise _BadLineError("not_json", "the line is no JSON; write one whole object a line, without line breaks in it")
 
 
-def _record(item: Json, unit: Unit, reading: Reading, faults: list[tuple[str, str]]) -> Record:
+def _record(item: Json, unit: Unit, reading: ReadContext, faults: list[tuple[str, str]]) -> Record:
     """The record of an object; what costs a field only goes to `faults`. Raises _BadLineError."""
     try:
         name = native_id(item.pop("id", None))
@@ -178,12 +178,12 @@ def _record(item: Json, unit: Unit, reading: Reading, faults: list[tuple[str, st
     if "parent_asset_id" in fields:
         fields["parent_asset_id"] = _parent(fields["parent_asset_id"], reading)
     if "numbers" not in fields:
-        fields["numbers"] = numbers.find(fields.get("text", ""))
+        fields["numbers"] = reference_numbers.find_reference_numbers(fields.get("text", ""))
     fields["extra"] = _bounded(extra | fields["extra"] if "extra" in fields else extra)
     return Record(name, asset_id=f"jsonl:{reading.source}:{name}", locations=[f"{unit.path}#{name}"], **fields)
 
 
-def _coverage(covers: Any, number: int, reading: Reading) -> Coverage | Failure:
+def _coverage(covers: Any, number: int, reading: ReadContext) -> CoveredInterval | Failure:
     """What the file says that it speaks of. Where that cannot be read, nothing that is gone from it is deleted."""
     faults: list[tuple[str, str]] = []
     if type(covers) is dict and covers and covers.keys() <= {"from", "to"}:
@@ -192,13 +192,13 @@ def _coverage(covers: Any, number: int, reading: Reading) -> Coverage | Failure:
         except WrongValueError as wrong:
             faults.append((wrong.fault, str(wrong)))
         else:
-            return Coverage(None, since and since[0], until and until[0] + (1 if until[1] == "exact" else _DAY))
+            return CoveredInterval(None, since and since[0], until and until[0] + (1 if until[1] == "exact" else _DAY))
     found = faults[0][1] if faults else "wanted an object with from, to or both"
     why = f"covers: {found}; until that is mended nothing that is gone from the file is deleted"
     return Failure(f"line {number}", "covers", why, whole_unit=True)
 
 
-def _end(value: Any, reading: Reading) -> tuple[int, str] | None:
+def _end(value: Any, reading: ReadContext) -> tuple[int, str] | None:
     if value is None:
         return None
     seconds, quality = _when(READERS["timestamp"](value), None, reading.timezone)
@@ -232,7 +232,7 @@ def _when(timestamp: tuple[datetime, bool] | None, ts: int | None, timezone: str
     return math.floor(moment.timestamp()), "exact" if has_time else "day"
 
 
-def _parent(given: str, reading: Reading) -> str:
+def _parent(given: str, reading: ReadContext) -> str:
     kind, colon, _ = given.partition(":")
     return given if colon and kind in KINDS else f"jsonl:{reading.source}:{given}"
 

@@ -25,15 +25,15 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from relrag_pipelines.records import TABLES, OwnerLink, Replaced, Term, arrow_schema, ddl, to_table
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
 from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
-from relrag_pipelines.stores.failpoints import failpoint
-from relrag_pipelines.tokens import document_tokens
+from relrag_pipelines.text.sparse_encoder import document_tokens
 
 Files = Sequence[tuple[str, Sequence[Path]]]
 """(source name, its monthly parquet files), sources in the order of relrag.toml"""
-Parts = Mapping[str, Files]
+MonthFiles = Mapping[str, Files]
 """by name of the table"""
 
 NAME, BASE = "catalog.duckdb", "base.duckdb"
@@ -83,23 +83,23 @@ LAKE = (*_LAYERED, "failures")
 _HANDLES = "shared_handles"
 """read only where a catalog is built on top of the one that holds it"""
 
-Index = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
+IndexCallback = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
 """told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
 
 
-class TangledError(Exception):
+class SharedRecordsError(Exception):
     """What is to be replaced shares records with what is kept, so the catalog cannot lie on top of its base."""
 
 
 def build(
     path: Path,
-    parts: Parts,
+    parts: MonthFiles,
     *,
     at: datetime,
     previous: Path | None = None,
     replaced: Sequence[str] | None = None,
-    index: Index | None = None,
-    said: Sequence[OwnerLink] = (),
+    index: IndexCallback | None = None,
+    said: Sequence[ManualLink] = (),
     link_max_records: int = links.MAX_RECORDS,
 ) -> dict[str, int]:
     """Writes a new catalog to `path` and returns the number of rows by table.
@@ -195,7 +195,7 @@ def dangling(path: Path) -> dict[str, int]:
 def _prepare(
     connection: duckdb.DuckDBPyConnection,
     path: Path,
-    parts: Parts,
+    parts: MonthFiles,
     at: datetime,
     previous: Path | None,
     replaced: Sequence[str] | None,
@@ -204,8 +204,8 @@ def _prepare(
     _attach_lake(connection, parts)
     for name in (*_STORED, _HANDLES):
         connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
-    rows = [Replaced(month) for month in sorted([*replaced, links.ACROSS] if replaced is not None else ())]
-    connection.from_arrow(to_table(rows, Replaced)).insert_into("replaced")
+    rows = [ReplacedMonth(month) for month in sorted([*replaced, links.CROSS_SOURCE] if replaced is not None else ())]
+    connection.from_arrow(to_table(rows, ReplacedMonth)).insert_into("replaced")
     _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
     held = _count(connection, "SELECT (SELECT count(*) FROM lake_records) + (SELECT count(*) FROM kept_records)")
     connection.execute(f"SET memory_limit = '{max(_MEMORY, _MEMORY_A_RECORD * held)}B'")
@@ -218,14 +218,14 @@ def _prepare(
         connection.execute(sql.SHARED)
     connection.execute(sql.LOST_APART)
     if replaced is not None and _count(connection, sql.TANGLED):
-        raise TangledError
+        raise SharedRecordsError
     for statement in (sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS):
         connection.execute(statement)
 
 
-def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[OwnerLink], link_max_records: int) -> None:
+def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualLink], link_max_records: int) -> None:
     """What the edges take beside the lake."""
-    connection.register("owner_links", to_table(list(said), OwnerLink))
+    connection.register("owner_links", to_table(list(said), ManualLink))
     reasons = [{"kind": kind, "confidence": sure, "provenance": why} for kind, (sure, why) in links.REASONS.items()]
     connection.register("reasons", pa.Table.from_pylist(reasons))
     connection.execute("SET VARIABLE link_max_records = $most", {"most": link_max_records})
@@ -235,9 +235,9 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
     """All the other tables, the indexes, and the file as it stays."""
     # the vectors are made meanwhile, which takes longer, and by one processor at a time
     connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
-    _give_way()
+    _lower_priority()
     # without Python's lock, and in one go, so that it need not wait for it in between
-    connection.execute(";".join(_rest(on_top)))
+    connection.execute(";".join(_remaining_statements(on_top)))
     if not on_top:
         _count_terms(connection)
     for other in ("base", "previous", "previous_base"):
@@ -246,7 +246,7 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
     connection.execute("CHECKPOINT")
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     """Lets others go before this thread, where a thread has a priority of its own."""
     if sys.platform == "linux":
         thread = threading.get_native_id()
@@ -254,11 +254,11 @@ def _give_way() -> None:
             os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + _LESS, _LEAST))
 
 
-def _rest(on_top: bool) -> list[str]:
+def _remaining_statements(on_top: bool) -> list[str]:
     """The statements that make all the other tables."""
     indexes = [statement for name in _STORED if name != _HANDLES for statement in _indexes(name)]
     kept = [sql.KEPT_REFS] if on_top else []
-    related = [links.HANDLES, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
+    related = [links.SHARED_KEYS, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
     return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
 
 
@@ -301,11 +301,14 @@ def _attach_vectors(connection: duckdb.DuckDBPyConnection, embedded: Files, only
 def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
     texts = connection.execute("SELECT text FROM chunks ORDER BY chunk_id LIMIT $limit", {"limit": _COUNTED}).fetchall()
     counted = Counter(term for (text,) in texts for term in set(document_tokens(text).split()))
-    rows = [Term("", len(texts)), *(Term(term, counted[term]) for term in sorted(counted) if counted[term] > 1)]
-    connection.from_arrow(to_table(rows, Term)).insert_into("terms")
+    rows = [
+        TermFrequency("", len(texts)),
+        *(TermFrequency(term, counted[term]) for term in sorted(counted) if counted[term] > 1),
+    ]
+    connection.from_arrow(to_table(rows, TermFrequency)).insert_into("terms")
 
 
-def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: Parts) -> None:
+def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: MonthFiles) -> None:
     """A view `lake_<table>` of each table's parquet files; `part` numbers them by source, then month."""
     order = list(dict.fromkeys(name for table in LAKE for name, _ in parts.get(table, ())))
     files = [

@@ -12,7 +12,7 @@ again and replaces the parts in which one differs.
 
 from __future__ import annotations
 
-ACROSS = "*"
+CROSS_SOURCE = "*"
 """what their `lake_month` begins with; with nothing behind it, that of what the owner said"""
 
 LONG_TEXT = 400
@@ -22,7 +22,7 @@ LEAST_NUMBER, LONG_NUMBER = 4, 6
 
 MAX_RECORDS = 20
 """the setting `link_max_records`, where it is not given"""
-EACH_WITH_EACH = 10
+FULLY_CONNECT_UP_TO = 10
 """so many that share something are related each with each; of more each to the first and to the one before"""
 
 REASONS = {
@@ -49,7 +49,7 @@ _SIZE = "len(regexp_replace(one, '[^\\pL\\pN]', '', 'g'))"
 _OWN = "(kind <> 'gmail' OR contains(text, one) OR (parent_asset_id IS NULL AND contains(subject, one)))"
 """not a number that stands only in the history below an answer, or in the subject that every answer repeats"""
 
-HANDLES = f"""
+SHARED_KEYS = f"""
 INSERT INTO shared_handles BY NAME
     WITH told AS (
         SELECT asset_id, coalesce(thread_id, parent_asset_id, asset_id) AS whole, ts, lake_month,
@@ -93,15 +93,15 @@ CREATE TEMP TABLE related AS
             arg_max(later.provenance, (later.confidence, later.provenance)) AS provenance
         FROM telling AS later JOIN telling AS earlier
             ON later.handle = earlier.handle AND later.whole <> earlier.whole AND earlier.place < later.place
-                AND (later.holders <= {EACH_WITH_EACH} OR earlier.place = 1 OR earlier.place = later.place - 1)
+                AND (later.holders <= {FULLY_CONNECT_UP_TO} OR earlier.place = 1 OR earlier.place = later.place - 1)
         GROUP BY ALL),
     told AS (
         SELECT src_asset_ref, dst_asset_ref FROM claims WHERE holds AND relation_type = 'references'
         UNION ALL SELECT src_asset_ref, dst_asset_ref FROM kept_asset_asset_edges
-            WHERE relation_type = 'references' AND NOT starts_with(lake_month, '{ACROSS}')
+            WHERE relation_type = 'references' AND NOT starts_with(lake_month, '{CROSS_SOURCE}')
         UNION ALL SELECT src_asset_ref, dst_asset_ref FROM owner_links WHERE deleted AND relation_type = 'references')
     SELECT pairs.*, 'references' AS relation_type,
-        '{ACROSS}' || left(md5(src_asset_ref || ' ' || dst_asset_ref), 2) AS lake_month
+        '{CROSS_SOURCE}' || left(md5(src_asset_ref || ' ' || dst_asset_ref), 2) AS lake_month
     FROM pairs ANTI JOIN told USING (src_asset_ref, dst_asset_ref)
         ANTI JOIN (SELECT dst_asset_ref AS src_asset_ref, src_asset_ref AS dst_asset_ref FROM told)
             USING (src_asset_ref, dst_asset_ref)
@@ -112,7 +112,7 @@ ONLY_DIFFERENT = f"""
 INSERT INTO replaced
     WITH earlier AS (
         SELECT src_asset_ref, dst_asset_ref, confidence, provenance, relation_type, lake_month
-        FROM kept_asset_asset_edges WHERE lake_month LIKE '{ACROSS}__'),
+        FROM kept_asset_asset_edges WHERE lake_month LIKE '{CROSS_SOURCE}__'),
     differing AS ((FROM related EXCEPT FROM earlier) UNION ALL (FROM earlier EXCEPT FROM related))
     SELECT DISTINCT lake_month FROM differing;
 DELETE FROM related WHERE lake_month NOT IN (FROM replaced)

@@ -19,13 +19,14 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from relrag_pipelines.files import atomic, sealed_json
+from relrag_pipelines.files.atomic import make_private, sync_file, sync_folder, write_text
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.files.sealed_json import file_hash
+from relrag_pipelines.files.sparse_files import PART, hash_blocks
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
-from relrag_pipelines.stores import atomic, retired, seal, vectors
-from relrag_pipelines.stores.atomic import make_private, sync_file, sync_folder, write_text
-from relrag_pipelines.stores.failpoints import failpoint
-from relrag_pipelines.stores.holes import PART, hash_of_parts
-from relrag_pipelines.stores.retired import VECTORS
-from relrag_pipelines.stores.seal import file_hash
+from relrag_pipelines.stores import retired_generations, vectors
+from relrag_pipelines.stores.retired_generations import VECTORS
 
 _LOCK = "lock"
 _REWRITTEN = "edge_config.json"
@@ -51,14 +52,14 @@ class Generation:
     manifest: dict[str, Any]
 
 
-def building(home: Path) -> Path:
+def build_folder(home: Path) -> Path:
     """The folder in which the next generation is built."""
     return home / "published" / "next"
 
 
 def begin(home: Path) -> Path:
     """An empty folder for the next generation; an unfinished one is removed."""
-    path = building(home)
+    path = build_folder(home)
     failpoint("generation.begin", path)
     discard(home)
     make_private(path)
@@ -67,10 +68,10 @@ def begin(home: Path) -> Path:
 
 def discard(home: Path) -> None:
     """Removes the generation that is being built, if there is one."""
-    path = building(home)
-    if retired.on_server(path):
-        retired.put_away(path)
-        retired.remove(home, numbers(home))
+    path = build_folder(home)
+    if retired_generations.on_server(path):
+        retired_generations.hide(path)
+        retired_generations.remove(home, numbers(home))
     shutil.rmtree(path, ignore_errors=True)
 
 
@@ -87,7 +88,7 @@ def finish(
     forget says that older generations hold what must not stay readable. `carried` are entries of files that another
     generation has as well, which are not read again.
     """
-    path = building(home)
+    path = build_folder(home)
     known = carried or {}
     new = [name for name in _files(path) if name not in known]
     for name in new:
@@ -104,7 +105,7 @@ def finish(
         "carried": sorted(known),
         "files": dict(sorted({**known, **entries}.items())),
     }
-    write_text(path / "MANIFEST.json", seal.sealed(manifest))
+    write_text(path / "MANIFEST.json", sealed_json.seal(manifest))
     failpoint("generation.lock", path / _LOCK)
     (path / _LOCK).touch(mode=0o600)
     sync_folder(path)
@@ -112,7 +113,7 @@ def finish(
     failpoint("generation.rename", place)
     path.replace(place)
     sync_folder(place.parent)
-    name_current(home, number)
+    set_current(home, number)
     return Generation(number, place, manifest)
 
 
@@ -177,31 +178,31 @@ def sweep(home: Path, keep: int) -> list[int]:
     current = current_number(home) or 0
     oldest = int(published(home).get("oldest_kept", 0))
     kept = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
-    tidy(home)
+    clean_up(home)
     removed = []
     for number in sorted(set(numbers(home)) - {current, *kept}):
         if _retire(home / "published" / str(number)):
             removed.append(number)
-    retired.remove(home, numbers(home))
+    retired_generations.remove(home, numbers(home))
     return removed
 
 
-def tidy(home: Path) -> None:
+def clean_up(home: Path) -> None:
     """Removes what killed processes left, and goes on with what could not be removed from a server."""
     discard(home)
     for left in (home / "published").glob(".*.tmp"):
         left.unlink()
-    retired.remove(home, numbers(home))
+    retired_generations.remove(home, numbers(home))
 
 
 def remove(home: Path, number: int) -> bool:
     """Removes one generation, the current one too; False where it is being read and therefore left."""
     removed = _retire(home / "published" / str(number))
-    retired.remove(home, numbers(home))
+    retired_generations.remove(home, numbers(home))
     return removed
 
 
-def name_current(home: Path, number: int | None) -> None:
+def set_current(home: Path, number: int | None) -> None:
     """Makes a finished generation the current one, or none."""
     path = home / "published" / "current"
     if number is None:
@@ -217,18 +218,18 @@ def _retire(path: Path) -> bool:
         except BlockingIOError:
             return False
         failpoint("generation.retire", path)
-        retired.put_away(path)
+        retired_generations.hide(path)
     return True
 
 
-def on_server(home: Path, number: int) -> vectors.Collection | None:
+def on_server(home: Path, number: int) -> vectors.CollectionRef | None:
     """Where a generation has its vectors, if on a server and if that can be told."""
-    return retired.on_server(home / "published" / str(number))
+    return retired_generations.on_server(home / "published" / str(number))
 
 
 def missing_on_servers(home: Path, number: int) -> str:
     """What a generation lacks on a server; empty where it has all. Raises StoreError where that cannot be asked."""
-    return vectors.missing(home / "published" / str(number) / VECTORS)
+    return vectors.missing_parts(home / "published" / str(number) / VECTORS)
 
 
 def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
@@ -242,12 +243,12 @@ def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
 def damage(home: Path, number: int, *, carried: bool = True) -> list[tuple[str, str]]:
     """(path within the home, what is wrong with it) of every file of a generation that is not as it was published."""
     path, within = home / "published" / str(number), f"published/{number}"
-    unchecked = [(f"{within}/{name}", seal.UNCHECKED) for name in (*_files(path), *_values(path))]
+    unchecked = [(f"{within}/{name}", sealed_json.UNCHECKED) for name in (*_files(path), *_values(path))]
     try:
-        manifest = seal.read(path / "MANIFEST.json")
+        manifest = sealed_json.read(path / "MANIFEST.json")
     except FileNotFoundError:
         return [(f"{within}/MANIFEST.json", "is missing"), *unchecked]
-    except seal.Unusable as unusable:
+    except sealed_json.UnusableFile as unusable:
         return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
     expected, found, values = manifest["files"], set(_files(path)), _values(path)
     rewritten = manifest.get("rewritten", dict(values))  # the first manifests did not list them
@@ -278,7 +279,7 @@ def _entry(file: Path, like: Mapping[str, Any]) -> dict[str, Any]:
     size = file.stat().st_size
     # most bytes of a store of few points were never written
     if size > PART and "sha256" not in like:  # which older manifests have of every file
-        return {"sha256_of_parts": hash_of_parts(file), "bytes": size}
+        return {"sha256_of_parts": hash_blocks(file), "bytes": size}
     return {"sha256": file_hash(file), "bytes": size}
 
 
@@ -305,8 +306,8 @@ def _is_rewritten(name: str) -> bool:
 def _manifest(path: Path) -> dict[str, Any]:
     """The MANIFEST of the generation in that folder; GenerationError where it cannot be used."""
     try:
-        return seal.read(path / "MANIFEST.json")
-    except seal.Unusable as unusable:
+        return sealed_json.read(path / "MANIFEST.json")
+    except sealed_json.UnusableFile as unusable:
         raise GenerationError(f"generation {path.name}: its MANIFEST.json {unusable}") from None
 
 

@@ -66,7 +66,7 @@ def part(name: str) -> Part | None:
     return next((one for one in PARTS if re.fullmatch(one.pattern, name)), None)
 
 
-def is_of(name: str, source: str) -> bool:
+def belongs_to_source(name: str, source: str) -> bool:
     """Whether a private file holds what is known of that source."""
     return bool(
         re.fullmatch(rf"private/(records/{source}/.+|(units|failures|threads)/{source}\.parquet|raw/{source}/.+)", name)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.files import sealed_json
+from relrag_pipelines.files.atomic import write_text
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import SCHEMA_VERSION, Failure
-from relrag_pipelines.stores import seal
-from relrag_pipelines.stores.atomic import write_text
 
 NAME = "private/known_failures.json"
 
@@ -26,8 +26,8 @@ def hash_of(failure: Failure, keys: Keys) -> str:
 def load(home: Path) -> set[str]:
     """Hashes of the failures that were told; none where nothing was, or the file is damaged."""
     try:
-        return set(seal.read(home / NAME)["failures"])
-    except (FileNotFoundError, seal.Unusable):
+        return set(sealed_json.read(home / NAME)["failures"])
+    except (FileNotFoundError, sealed_json.UnusableFile):
         return set()
 
 
@@ -35,4 +35,4 @@ def save(home: Path, hashes: Iterable[str]) -> None:
     """Stores the failures that are known now, if they are others than before."""
     known = set(hashes)
     if known != load(home):
-        write_text(home / NAME, seal.sealed({"schema_version": SCHEMA_VERSION, "failures": sorted(known)}))
+        write_text(home / NAME, sealed_json.seal({"schema_version": SCHEMA_VERSION, "failures": sorted(known)}))

@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from relrag_pipelines.files import sealed_json
+from relrag_pipelines.files.atomic import replacing, write_text
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema, conform
-from relrag_pipelines.stores import expected, seal
-from relrag_pipelines.stores.atomic import replacing, write_text
-from relrag_pipelines.stores.failpoints import failpoint
-from relrag_pipelines.stores.seal import file_hash
+from relrag_pipelines.stores import private_manifest
 
 _ROW_GROUP = 50_000
 _DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
@@ -38,7 +39,7 @@ class LakeError(Exception):
 
 
 @dataclass(frozen=True)
-class Stamp:
+class InputFingerprint:
     """What a month of a table was made from."""
 
     input: str
@@ -50,7 +51,7 @@ class Stamp:
 
 
 @dataclass(frozen=True)
-class Entry:
+class MonthEntry:
     """One month of one table of one source, as the manifest knows it."""
 
     input: str
@@ -62,12 +63,12 @@ class Entry:
     bytes: int
 
     @property
-    def stamp(self) -> Stamp:
+    def stamp(self) -> InputFingerprint:
         """What it was made from."""
-        return Stamp(self.input, self.version, self.settings)
+        return InputFingerprint(self.input, self.version, self.settings)
 
 
-Manifest = dict[str, Entry]
+Manifest = dict[str, MonthEntry]
 """month (YYYY-MM) -> entry"""
 
 
@@ -83,21 +84,21 @@ def manifest(home: Path, table: str, source: str) -> Manifest:
     """
     path = folder(home, table, source) / "MANIFEST.json"
     try:
-        stored = seal.read(path)
+        stored = sealed_json.read(path)
     except FileNotFoundError:
         return {}
-    except seal.Unusable as unusable:
+    except sealed_json.UnusableFile as unusable:
         raise LakeError(f"{path} {unusable}") from None
     if stored["schema_version"] < TABLES[table].since and table != "private_records":
         return {}
-    return {month: Entry(**entry) for month, entry in stored["months"].items()}
+    return {month: MonthEntry(**entry) for month, entry in stored["months"].items()}
 
 
-def private_outdated(home: Path, source: str) -> bool:
+def has_old_schema(home: Path, source: str) -> bool:
     """Whether private records of that source were written in an older shape; those that can be are read again."""
     try:
-        version = seal.read(folder(home, "private_records", source) / "MANIFEST.json")["schema_version"]
-    except (FileNotFoundError, seal.Unusable):
+        version = sealed_json.read(folder(home, "private_records", source) / "MANIFEST.json")["schema_version"]
+    except (FileNotFoundError, sealed_json.UnusableFile):
         return False
     return bool(version < TABLES["private_records"].since)
 
@@ -130,7 +131,7 @@ def read(home: Path, table: str, source: str, month: str, *, damaged: bool = Fal
 
 
 def write(
-    home: Path, table: str, source: str, months: Sequence[str], made: Iterable[tuple[pa.Table, Stamp | None]]
+    home: Path, table: str, source: str, months: Sequence[str], made: Iterable[tuple[pa.Table, InputFingerprint | None]]
 ) -> Manifest:
     """Puts what is made of the given months in place, then their entries into the manifest; returns these.
 
@@ -183,7 +184,7 @@ def sweep(home: Path) -> None:
                     path.unlink()
 
 
-def adopt(home: Path, source: str, months: Sequence[str]) -> list[str]:
+def recover_unlisted(home: Path, source: str, months: Sequence[str]) -> list[str]:
     """Lists private months as they are, if they can be read and no manifest lists them; returns those.
 
     A manifest that is damaged is replaced by one of these months alone.
@@ -199,7 +200,7 @@ def adopt(home: Path, source: str, months: Sequence[str]) -> list[str]:
         except LakeError:
             continue
         path = month_path(home, "private_records", source, month)
-        found[month] = Entry("", 0, "", file_hash(path), rows, path.stat().st_size)
+        found[month] = MonthEntry("", 0, "", file_hash(path), rows, path.stat().st_size)
     _write_manifest(home, "private_records", source, {**entries, **found})
     return sorted(found)
 
@@ -216,23 +217,23 @@ def private_ids(home: Path, source: str, month: str, unit: str) -> pa.ChunkedArr
     return held["asset_id"].filter(pc.equal(held["unit"], unit))
 
 
-def unlisted(home: Path, source: str) -> set[str]:
+def unlisted_months(home: Path, source: str) -> set[str]:
     """Private months that are there and in no manifest: a kill left them so."""
     there = {path.stem for path in folder(home, "private_records", source).glob("*.parquet")}
     return there - manifest(home, "private_records", source).keys()
 
 
-def note_unchecked(home: Path, source: str) -> None:
+def mark_unaudited(home: Path, source: str) -> None:
     """Notes, before anything of a source is redacted, that it is to be checked before it is published."""
     write_text(folder(home, "records", source) / UNCHECKED, "")
 
 
-def unchecked(home: Path, source: str) -> bool:
+def is_unaudited(home: Path, source: str) -> bool:
     """Whether something of a source was redacted and not checked since, as after a kill between the two."""
     return (folder(home, "records", source) / UNCHECKED).exists()
 
 
-def note_checked(home: Path, source: str) -> None:
+def mark_audited(home: Path, source: str) -> None:
     """Notes that what is left of a source has passed the check."""
     path = folder(home, "records", source) / UNCHECKED
     failpoint("lake.unlink", path)
@@ -275,14 +276,14 @@ def damage(home: Path, table: str, source: str) -> list[tuple[str, str]]:
     place = folder(home, table, source)
     within = place.relative_to(home).as_posix()
     there = {path.stem for path in place.glob("*.parquet")}
-    unchecked = [(f"{within}/{month}.parquet", seal.UNCHECKED) for month in sorted(there)]
+    unchecked = [(f"{within}/{month}.parquet", sealed_json.UNCHECKED) for month in sorted(there)]
     try:
-        stored = seal.read(place / "MANIFEST.json")
+        stored = sealed_json.read(place / "MANIFEST.json")
     except FileNotFoundError:
         return [(f"{within}/MANIFEST.json", "is missing"), *unchecked] if there else []
-    except seal.Unusable as unusable:
+    except sealed_json.UnusableFile as unusable:
         return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
-    entries = {month: Entry(**entry) for month, entry in stored["months"].items()}
+    entries = {month: MonthEntry(**entry) for month, entry in stored["months"].items()}
     found = [
         (month, _damage(home, table, source, month, entries.get(month))) for month in sorted(there | entries.keys())
     ]
@@ -299,13 +300,13 @@ def remove(home: Path, source: str) -> None:
         shutil.rmtree(home / "private" / folder_of / source, ignore_errors=True)
     # by its units it is known, so they go last
     kept = [f"private/{name}/{source}.parquet" for name in ("failures", "threads", "units")]
-    expected.drop(home, kept)
+    private_manifest.unexpect(home, kept)
     for name in kept:
         failpoint("lake.remove", home / name)
         (home / name).unlink(missing_ok=True)
 
 
-def _damage(home: Path, table: str, source: str, month: str, entry: Entry | None) -> str:
+def _damage(home: Path, table: str, source: str, month: str, entry: MonthEntry | None) -> str:
     path = month_path(home, table, source, month)
     if entry is None or not entry.rows:
         return "is not in its manifest" if path.exists() else ""
@@ -319,19 +320,21 @@ def _write_manifest(home: Path, table: str, source: str, entries: Manifest) -> N
         "schema_version": SCHEMA_VERSION,
         "months": {month: asdict(entry) for month, entry in sorted(entries.items())},
     }
-    write_text(folder(home, table, source) / "MANIFEST.json", seal.sealed(body))
+    write_text(folder(home, table, source) / "MANIFEST.json", sealed_json.seal(body))
 
 
-def _write_month(home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: Stamp) -> Entry:
+def _write_month(
+    home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: InputFingerprint
+) -> MonthEntry:
     declared = TABLES[table]
     path = month_path(home, table, source, month)
     if rows.num_rows == 0:
         failpoint("lake.unlink", path)
         path.unlink(missing_ok=True)
-        return Entry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
+        return MonthEntry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
     # cast, not validate: only a cast refuses a null in a column that must not be empty
     ordered = rows.sort_by([(name, "ascending") for name in declared.key]).cast(arrow_schema(declared.row))
     with replacing(path) as beside:
         pq.write_table(ordered, beside, compression="zstd", row_group_size=_ROW_GROUP, store_schema=False)
         output, size = file_hash(beside), beside.stat().st_size
-    return Entry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)
+    return MonthEntry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)

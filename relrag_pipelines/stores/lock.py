@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from relrag_pipelines.stores import access
-from relrag_pipelines.stores.failpoints import failpoint
+from relrag_pipelines.files import access
+from relrag_pipelines.files.failpoints import failpoint
 
 _MOMENT_SECONDS = 0.2
 _held: dict[Path, int] = {}
@@ -39,7 +39,7 @@ def _let_go() -> None:
 os.register_at_fork(after_in_child=_let_go)
 
 
-class Busy(Exception):
+class LockedByOther(Exception):
     """Another process is writing; the message says which, since when, and what it does."""
 
 
@@ -60,7 +60,7 @@ def writing(home: Path, purpose: str, wait_seconds: float | None = None) -> Iter
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     failpoint("lock.open", path)
     with path.open("a+") as file:
-        access.close_one(path)
+        access.restrict(path)
         _acquire(file.fileno(), path, wait_seconds)
         failpoint("lock.sign", path)
         file.truncate(0)
@@ -102,7 +102,7 @@ def _acquire(handle: int, path: Path, wait_seconds: float | None) -> None:
             if time.monotonic() >= until:
                 waiting = "" if wait_seconds is None else ", or add `--wait SECONDS` to wait for it"
                 said = f"{_describe(path)} is writing to this archive; try again when it is done{waiting}"
-                raise Busy(said) from None
+                raise LockedByOther(said) from None
             time.sleep(0.05)
 
 

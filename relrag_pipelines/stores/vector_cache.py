@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from relrag_pipelines.embedders.model import Vectors
-from relrag_pipelines.stores.atomic import make_private
+from relrag_pipelines.embedders.protocol import Vectors
+from relrag_pipelines.files.atomic import make_private
 
 _NAME = "vectors.db"
 _AT_ONCE = 500

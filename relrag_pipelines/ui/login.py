@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from relrag_pipelines.stores.atomic import replacing
+from relrag_pipelines.files.atomic import replacing
 
 LINK_SECONDS = 3600
 SESSION_SECONDS = 7 * 24 * 3600
@@ -29,7 +29,7 @@ def ticket(key: bytes, purpose: Purpose, seconds: float) -> str:
     return f"{content}.{_signature(key, purpose, content)}"
 
 
-def holds(key: bytes, purpose: Purpose, given: str) -> bool:
+def is_valid(key: bytes, purpose: Purpose, given: str) -> bool:
     """Whether that ticket was signed for this purpose and has not run out."""
     content, _, signature = given.rpartition(".")
     if not hmac.compare_digest(_signature(key, purpose, content).encode(), signature.encode()):
@@ -50,14 +50,14 @@ class Login:
 
     def enter(self, token: str) -> str | None:
         """Takes the token of a link, which is void from then on, and gives a session; None where it does not hold."""
-        if token in self._used or not holds(self._key, "link", token):
+        if token in self._used or not is_valid(self._key, "link", token):
             return None
         self._used.add(token)
         return ticket(self._key, "session", SESSION_SECONDS)
 
     def knows(self, session: str) -> bool:
         """Whether that session was begun by one of our links and has not run out."""
-        return holds(self._key, "session", session)
+        return is_valid(self._key, "session", session)
 
 
 def key_file(folder: Path, port: int) -> Path:
@@ -66,7 +66,7 @@ def key_file(folder: Path, port: int) -> Path:
 
 
 @contextmanager
-def opened(folder: Path, port: int, address: str) -> Iterator[Login]:
+def open_session(folder: Path, port: int, address: str) -> Iterator[Login]:
     """Makes a key, which `link` finds within this context."""
     key, path = secrets.token_bytes(32), key_file(folder, port)
     with replacing(path) as beside:

@@ -55,10 +55,10 @@ class Webserver(DagsterWebserver[WorkspaceProcessContext, WorkspaceRequestContex
     def build_routes(self) -> list[BaseRoute]:
         """Dagster's routes as was decided for each; one that nobody has decided on is not served."""
         found: list[BaseRoute] = super().build_routes()  # type: ignore[no-untyped-call]
-        return [decided for route in found for decided in _decided(route)]
+        return [decided for route in found for decided in _guarded_routes(route)]
 
 
-def _decided(route: BaseRoute) -> list[BaseRoute]:
+def _guarded_routes(route: BaseRoute) -> list[BaseRoute]:
     match route:
         case WebSocketRoute(path="/graphql"):
             return [route]
@@ -103,7 +103,7 @@ def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
         )
         with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
             folder = Path(os.environ["DAGSTER_HOME"])
-            with login.opened(folder, port, public_url or address(host, port)) as tickets:
+            with login.open_session(folder, port, public_url or address(host, port)) as tickets:
                 guard = Middleware(Guard, sites=sites(host, port, public_url), login=tickets, port=port)
                 config.app = Webserver(context, guard).create_asgi_app(lifespan=cli._lifespan)
                 uvicorn.Server(config).run(sockets=[listening])

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from relrag_pipelines.keys import Keys
-from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, library, phones
+from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, phone_library, phones
 from relrag_pipelines.pii.entities import ENTITIES
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy
 from tests.pii import strange
 
@@ -40,7 +40,7 @@ def texts() -> Iterator[str]:
 
 def without_others(text: str) -> str:
     """The text without what only looks like a phone; covering one can bare another."""
-    while (covered := phones.without_others(text)) != text:
+    while (covered := phones.drop_non_phones(text)) != text:
         text = covered
     return text
 
@@ -59,13 +59,13 @@ def test_every_letter_and_digit_that_presidio_finds_is_found(keys: Keys) -> None
     phones, and Hebrew letters glued to an address."""
     from relrag_pipelines.pii import presidio
 
-    engine, ours = presidio.stock(STOCK), redactor(keys, STOCK)
+    engine, ours = presidio.stock_recognizers(STOCK), redactor(keys, STOCK)
     for text in map(without_others, texts()):
         covered = {place for one in ours.detect(text, "default") for place in range(one.start, one.end)}
         for one in engine.analyze(text, "en", entities=STOCK):
             if (
                 one.entity_type == "PHONE_NUMBER"
-                and sum(map(str.isdecimal, text[one.start : one.end])) < library.FEWEST
+                and sum(map(str.isdecimal, text[one.start : one.end])) < phone_library.FEWEST
             ):
                 continue
             glued = _HEBREW if one.entity_type == "EMAIL_ADDRESS" else re.compile("(?!)")
@@ -107,7 +107,7 @@ def test_the_engine_finds_and_replaces_the_same(keys: Keys) -> None:
     }
 
     def by_presidio(text: str) -> str:
-        while found := engine.analyze(pseudonyms.mask(text), "en", entities=list(ENTITIES)):
+        while found := engine.analyze(pseudonyms.mask_pseudonyms(text), "en", entities=list(ENTITIES)):
             text = anonymizer.anonymize(text, found, operators, merge_entities_with_spaces=False).text
         return text
 
@@ -182,7 +182,7 @@ def test_our_entities_need_no_presidio() -> None:
     """Importing it takes seconds, which no question should wait for."""
     script = """
 import sys
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.settings import POLICIES, Policy
 policies = {name: Policy.model_validate(policy) for name, policy in POLICIES.items()}

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines.keys import Keys
 from relrag_pipelines.pii import PIIEntity, PIIRedactor, PolicyError, RedactionError, entities
 from relrag_pipelines.pii import redactor as redactor_module
-from relrag_pipelines.pii.pseudonyms import disarm, to_type
+from relrag_pipelines.pii.pseudonyms import escape_lookalikes, to_entity_type
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import POLICIES, Policy, Settings, SettingsError
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -153,12 +153,12 @@ def test_a_question_matches_the_index() -> None:
 
 def test_what_only_looks_like_a_pseudonym_is_disarmed() -> None:
     forged = f"pay {PHONE} and <PHONE_NUMBER> and <PHONE_NUMBER:k1:052123456789>"
-    armless = disarm(forged)
+    armless = escape_lookalikes(forged)
     assert armless == forged.replace("<PHONE_NUMBER:", "‹PHONE_NUMBER:")
     assert len(armless) == len(forged)
-    assert to_type(armless) == armless
-    assert "052123456789" not in redactor().redact(disarm("<PHONE_NUMBER:k1:0521234567ab>"), "default")[:24]
-    assert "0521234567" not in redactor().redact(disarm("<PHONE_NUMBER:k1:0521234567ab>"), "default")
+    assert to_entity_type(armless) == armless
+    assert "052123456789" not in redactor().redact(escape_lookalikes("<PHONE_NUMBER:k1:0521234567ab>"), "default")[:24]
+    assert "0521234567" not in redactor().redact(escape_lookalikes("<PHONE_NUMBER:k1:0521234567ab>"), "default")
 
 
 @pytest.mark.requirement("S0-81")

@@ -20,9 +20,9 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines.run import instance
+from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.stores import generations
-from relrag_query.commands import sync as commands
+from relrag_query.cli.commands import sync as commands
 from tests import archive
 
 PORT = 3877

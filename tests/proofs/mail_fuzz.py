@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.mail import read
-from tests.sources.mail.outlook_files import compound, message, packed_rtf, windows_time
+from tests.sources.mail.outlook.outlook_files import compound, message, packed_rtf, windows_time
 
 SECONDS = 5.0
 MEBIBYTES = 1024
@@ -76,7 +76,7 @@ def _piece(data: bytes, rng: random.Random) -> bytes:
 def fuzz(samples: Sequence[bytes], count: int, seed: int = 0) -> Counter[str]:
     """Reads so many mutations; how often each outcome came. AssertionError names the mutation that breaks a promise."""
     keys = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
-    reading = Reading("fuzz", "UTC", keys.id_hash)
+    reading = ReadContext("fuzz", "UTC", keys.id_hash)
     outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(count):

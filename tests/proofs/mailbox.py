@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from relrag_pipelines import settings
-from relrag_pipelines.export import export
+from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.workspace import Workspace
 
 SIZES = (400, 1200)
@@ -99,7 +99,7 @@ def _export(folder: Path) -> float:
 
     watching = threading.Thread(target=watch)
     watching.start()
-    found = export(workspace, workspace.settings.sources[0])
+    found = ingest(workspace, workspace.settings.sources[0])
     ended.set()
     watching.join()
     assert not found.failures, found.failures[:3]

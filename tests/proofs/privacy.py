@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from tests import archive
-from tests.test_privacy import files, open_to_others, spend_day
+from tests.end_to_end.test_privacy import files, open_to_others, spend_day
 
 
 def main() -> None:

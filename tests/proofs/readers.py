@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
-from relrag_pipelines.stores import generations, holes
+from relrag_pipelines.files import sparse_files
+from relrag_pipelines.stores import generations
 from relrag_query.archive import Archive
-from tests import interrupted
-from tests.query import published
+from tests import interrupted, query_hits
 
 READERS, READS, NOTES = 4, 1000, 400
 EDITIONS = ("morning", "evening")
@@ -48,7 +48,7 @@ def editions(folder: Path) -> list[Path]:
         place = folder / edition
         place.mkdir()
         texts = [f"The {edition} edition brings page {number} of the report" for number in range(NOTES)]
-        published.publish(place, [published.record(f"jsonl:{n}", text) for n, text in enumerate(texts)])
+        query_hits.publish(place, [query_hits.record(f"jsonl:{n}", text) for n, text in enumerate(texts)])
         built.append(place / ".relrag" / "published" / "1")
     return built
 
@@ -57,15 +57,15 @@ def swap(home: Path, built: list[Path], prepared: Path | None = None) -> int:
     """Publishes the edition whose turn it is, and keeps no other; returns its number."""
     place = prepared or prepare(home.parent / "prepared", home, built)
     generations.begin(home).rmdir()
-    place.rename(generations.building(home))
-    number = generations.finish(home, {"edition": "", "counts": {}}, published.NOW, forget=True).number
+    place.rename(generations.build_folder(home))
+    number = generations.finish(home, {"edition": "", "counts": {}}, query_hits.NOW, forget=True).number
     generations.sweep(home, keep=1)
     return number
 
 
 def prepare(place: Path, home: Path, built: list[Path], ahead: int = 1) -> Path:
     """A copy of the edition that is to be the next, or later, generation."""
-    holes.copy_with_holes(built[((generations.current_number(home) or 0) + ahead) % 2], place)
+    sparse_files.copy_with_holes(built[((generations.current_number(home) or 0) + ahead) % 2], place)
     (place / "MANIFEST.json").unlink()
     return place
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, BrowserContext, Page, Response, sync_playwright
 
 from docs.screenshot import FLAGS, chromium, free_port, login
-from relrag_pipelines.run import instance
+from relrag_pipelines.orchestration.runner import instance
 from tests import archive
 
 FOREIGN = "evil.example"

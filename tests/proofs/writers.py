@@ -17,7 +17,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from relrag_pipelines.run import instance
+from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.stores import lock
 from tests import archive, interrupted
 from tests.proofs.automation import launch_from_ui, wait

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relrag_query.archive import Archive
-from relrag_query.evaluation import corpus_questions, measure_corpus
+from relrag_query.evaluation.metrics import corpus_questions, measure_corpus
 from tests import archive
 from tests.retrieval import distractors
 from tests.retrieval.distractors import LANGUAGES

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from relrag_pipelines.records import Failure, Page, Pinned, Record, to_table
-from relrag_pipelines.sources import KINDS, Reading, Unit, json_fields, jsonl
+from relrag_pipelines.records import Failure, NamedPerson, Page, Record, to_table
+from relrag_pipelines.sources import KINDS, ReadContext, Unit, jsonl
+from relrag_pipelines.sources.formats import json_fields
 
-READING = Reading("notes", "Europe/Prague", lambda text: text)
+READING = ReadContext("notes", "Europe/Prague", lambda text: text)
 Read = Callable[[bytes], list[Record | Failure]]
 
 
@@ -87,7 +88,7 @@ def test_all_fields(read: Read) -> None:
         language="en",
         pages=[Page(3, 0, 25)],
         numbers=["2025/0042"],
-        people=[Pinned("sender", "Ota", 7), Pinned("mentioned", "Dana")],
+        people=[NamedPerson("sender", "Ota", 7), NamedPerson("mentioned", "Dana")],
         extra={"mood": "calm", "seconds": 97},
     )
 

@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 from qdrant_client import QdrantClient, models
 
-from relrag_pipelines.stores.vectors import server
+from relrag_pipelines.stores.vectors import server_index
 from relrag_pipelines.stores.vectors.connection import Connection
 
 
@@ -34,7 +34,7 @@ def served_locally(monkeypatch: pytest.MonkeyPatch, client: QdrantClient) -> Ite
     def connect(url: str, timeout: int = 0) -> Connection:
         return Kept(url, client)
 
-    monkeypatch.setattr(server, "connect", connect)
+    monkeypatch.setattr(server_index, "connect", connect)
     monkeypatch.setattr("relrag_pipelines.stores.vectors.connection.connect", connect)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what local mode does without

@@ -25,13 +25,13 @@ from hypothesis import strategies as st
 from bench.retrieval import batches
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.stores import vectors
-from relrag_pipelines.stores.vectors import Collection, Where, pointer
+from relrag_pipelines.stores.vectors import ChunkFilter, CollectionRef, collection_ref
 from tests.stores.qdrant import local, over_http, served_locally
 from tests.stores.test_vectors import name, rows
 
 ANGLES = (0, 10, 80, 60, None)
 """of each passage's dense vector in a plane, degrees; the last has none"""
-Place = Callable[[int], Collection | None]
+Place = Callable[[int], CollectionRef | None]
 """the collection of a generation, or None in process"""
 
 
@@ -50,28 +50,28 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         yield lambda generation: None
     elif request.param == "local":
         with served_locally(monkeypatch, local()):
-            yield lambda generation: Collection("http://local:6333", own, generation)
+            yield lambda generation: CollectionRef("http://local:6333", own, generation)
     elif request.param == "http":
         with warnings.catch_warnings(), over_http(local()) as url:
             warnings.simplefilter("ignore")
-            yield lambda generation: Collection(url, own, generation)
+            yield lambda generation: CollectionRef(url, own, generation)
     else:
         url = os.environ.get("QDRANT_URL", "")
         if not url:
             pytest.skip("QDRANT_URL names no Qdrant server")
         with cleared(url, own):
-            yield lambda generation: Collection(url, own, generation)
+            yield lambda generation: CollectionRef(url, own, generation)
 
 
 @contextmanager
 def cleared(url: str, own: str) -> Iterator[None]:
     """Removes the collection of a test from a real server."""
-    from relrag_pipelines.stores.vectors import server
+    from relrag_pipelines.stores.vectors import server_index
 
     try:
         yield
     finally:
-        server.release(Collection(url, own, 1), [])
+        server_index.delete_remote(CollectionRef(url, own, 1), [])
 
 
 @pytest.fixture
@@ -107,23 +107,23 @@ def test_all_backends_answer_alike(folder: Path) -> None:
             assert [uuid.UUID(one).int for one in store.fetch_ids(where, 10)] == expected
             assert store.count(where) == len(expected)
             assert sorted(numbers(store.nearest(vector(0), 10, where))) == [one for one in expected if one != 4]
-        assert len(store.fetch_ids(Where(), 2)) == 2
+        assert len(store.fetch_ids(ChunkFilter(), 2)) == 2
 
 
 FILTERED = [
-    (Where(), [0, 1, 2, 3, 4]),
-    (Where(sources=("mail", "docs")), [1, 2, 3, 4]),
-    (Where(kinds=("whatsapp",)), [0]),
-    (Where(thread_ids=("mail:t",)), [1, 2]),
-    (Where(asset_ids=("gmail:1", "document:3")), [1, 3]),
-    (Where(parent_asset_ids=("gmail:1",)), [2]),
-    (Where(chunk_group_ids=("document:4",)), [4]),
-    (Where(ts_from=200, ts_to=300), [1, 2]),
-    (Where(ts_from=201, ts_to=299), []),
-    (Where(person_ids=(7,)), [0, 1, 2]),
-    (Where(person_ids=(9, 42)), [1]),
-    (Where(sources=("mail",), person_ids=(7,), ts_to=300), [1, 2]),
-    (Where(chunk_ids=(name(3), name(4))), [3, 4]),
+    (ChunkFilter(), [0, 1, 2, 3, 4]),
+    (ChunkFilter(sources=("mail", "docs")), [1, 2, 3, 4]),
+    (ChunkFilter(kinds=("whatsapp",)), [0]),
+    (ChunkFilter(thread_ids=("mail:t",)), [1, 2]),
+    (ChunkFilter(asset_ids=("gmail:1", "document:3")), [1, 3]),
+    (ChunkFilter(parent_asset_ids=("gmail:1",)), [2]),
+    (ChunkFilter(chunk_group_ids=("document:4",)), [4]),
+    (ChunkFilter(ts_from=200, ts_to=300), [1, 2]),
+    (ChunkFilter(ts_from=201, ts_to=299), []),
+    (ChunkFilter(person_ids=(7,)), [0, 1, 2]),
+    (ChunkFilter(person_ids=(9, 42)), [1]),
+    (ChunkFilter(sources=("mail",), person_ids=(7,), ts_to=300), [1, 2]),
+    (ChunkFilter(chunk_ids=(name(3), name(4))), [3, 4]),
 ]
 
 
@@ -159,13 +159,17 @@ def test_extend_leaves_the_earlier_generation_as_it_was(folder: Path, place: Pla
     with closing(vectors.open(new)) as store:
         assert sorted(numbers(store.search("invoice", 9))) == [1, 2, 9]
         assert numbers(store.nearest(vector(4), 9)) == [1, 9, 3, 2]
-        assert (store.count(), store.count(Where(sources=("moved",))), store.count(Where(sources=("chats",)))) == (
+        assert (
+            store.count(),
+            store.count(ChunkFilter(sources=("moved",))),
+            store.count(ChunkFilter(sources=("chats",))),
+        ) == (
             5,
             1,
             1,
         )
-        assert store.fetch_ids(Where(), 9) == [name(number) for number in (1, 2, 3, 4, 9)]
-    assert vectors.missing(new) == vectors.missing(folder) == ""
+        assert store.fetch_ids(ChunkFilter(), 9) == [name(number) for number in (1, 2, 3, 4, 9)]
+    assert vectors.missing_parts(new) == vectors.missing_parts(folder) == ""
 
 
 def test_a_killed_extension_is_taken_back_by_the_next(folder: Path, place: Place) -> None:
@@ -175,7 +179,7 @@ def test_a_killed_extension_is_taken_back_by_the_next(folder: Path, place: Place
     vectors.extend(folder, lost, batches(added[:1], [at(5)]), [name(2)], generation=2)
     assert vectors.extend(folder, new, batches(added[1:], [at(5)]), [name(3)], generation=2) == 5
     with closing(vectors.open(new)) as store:
-        assert store.fetch_ids(Where(), 9) == [name(number) for number in (0, 1, 2, 4, 8)]
+        assert store.fetch_ids(ChunkFilter(), 9) == [name(number) for number in (0, 1, 2, 4, 8)]
     with closing(vectors.open(folder)) as store:
         assert store.count() == 5
 
@@ -185,31 +189,31 @@ def test_a_generation_that_never_was_takes_along_what_it_added(folder: Path, pla
     lost = folder.with_name("lost")
     added = [{**rows()[0], "chunk_id": name(7)}]
     vectors.extend(folder, lost, batches(added, [at(5)]), [name(2)], generation=2)
-    vectors.release(lost, [folder])
+    vectors.delete_remote(lost, [folder])
     assert len(list(vectors.payloads(folder))) == 5
     assert all("until" not in payload for payload in vectors.payloads(folder))
-    assert vectors.missing(folder) == ""
+    assert vectors.missing_parts(folder) == ""
 
 
 def test_a_generation_that_goes_takes_along_what_it_alone_had(folder: Path, place: Place) -> None:
     """Shared points stay for those that share them; with the last one all goes."""
     new = folder.with_name("new")
     vectors.extend(folder, new, [], [name(0)], generation=2)
-    vectors.release(folder, [new])
+    vectors.delete_remote(folder, [new])
     with closing(vectors.open(new)) as store:
         assert numbers(store.search("invoice", 9)) == [1, 2]
     assert sum(1 for _ in vectors.payloads(new)) == 4
-    vectors.release(new, [])
-    if pointer.load(new):
+    vectors.delete_remote(new, [])
+    if collection_ref.load(new):
         assert list(vectors.payloads(new)) == []
-        assert vectors.missing(new).endswith(" is not there")
+        assert vectors.missing_parts(new).endswith(" is not there")
 
 
 def test_an_empty_archive(tmp_path: Path, place: Place) -> None:
     """Nothing is a store too, and can be added to."""
     assert vectors.build(tmp_path / "v", [], collection=place(1)) == 0
     with closing(vectors.open(tmp_path / "v")) as store:
-        assert (store.count(), store.search("invoice", 5), store.fetch_ids(Where(), 5)) == (0, [], [])
+        assert (store.count(), store.search("invoice", 5), store.fetch_ids(ChunkFilter(), 5)) == (0, [], [])
     assert vectors.extend(tmp_path / "v", tmp_path / "w", batches(rows()[:2]), [], generation=2) == 2
 
 
@@ -236,7 +240,7 @@ def test_what_a_server_is_told(tmp_path: Path, quantization: str) -> None:
     asked: list[tuple[str, bytes]] = []
     with warnings.catch_warnings(), over_http(local(), asked) as url:
         warnings.simplefilter("ignore")
-        place = Collection(url, "c", 1, quantization=quantization)
+        place = CollectionRef(url, "c", 1, quantization=quantization)
         vectors.build(tmp_path / "v", batches(rows(), MEANINGS), dimension=2, collection=place)
         with closing(vectors.open(tmp_path / "v")) as store:
             store.nearest(vector(4), 3)
@@ -276,7 +280,7 @@ def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set
         served_locally(patched, local()),
     ):
         folder, held = Path(name_of_folder), dict.fromkeys(range(3), "first")
-        vectors.build(folder / "1", batches(told(held)), collection=Collection("http://local:6333", "c", 1))
+        vectors.build(folder / "1", batches(told(held)), collection=CollectionRef("http://local:6333", "c", 1))
         published = {1: held}
         for gone, new, killed in steps:
             newest = max(published)
@@ -293,10 +297,10 @@ def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set
                 published[number] = now
         for number, expected in published.items():
             with closing(vectors.open(folder / str(number))) as store:
-                assert store.fetch_ids(Where(), 99) == [name(one) for one in sorted(expected)]
+                assert store.fetch_ids(ChunkFilter(), 99) == [name(one) for one in sorted(expected)]
                 for said in set(expected.values()):
                     known = [name(one) for one in sorted(expected) if expected[one] == said]
-                    assert store.fetch_ids(Where(sources=(said,)), 99) == known
+                    assert store.fetch_ids(ChunkFilter(sources=(said,)), 99) == known
 
 
 def told(held: dict[int, str]) -> list[dict[str, Any]]:

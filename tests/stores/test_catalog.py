@@ -20,7 +20,7 @@ Rows = dict[tuple[str, str, str], list[Any]]
 """(table, source, month) -> rows"""
 
 
-def lake(folder: Path, rows: Rows) -> catalog.Parts:
+def lake(folder: Path, rows: Rows) -> catalog.MonthFiles:
     """Writes the rows as lake files; sources in order of their first mention."""
     sources = list(dict.fromkeys(source for _, source, _ in rows))
     parts: dict[str, list[tuple[str, list[Path]]]] = {}

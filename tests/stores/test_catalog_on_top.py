@@ -133,7 +133,7 @@ def test_what_shares_records_with_what_is_kept_cannot_lie_on_top(tmp_path: Path,
         "base": {("a", "2024-01"): {"records": [record("gmail:n")]}},
         "base, where it lost": {("b", "2024-01"): {"records": [record("gmail:n")]}},
     }[shared_in]
-    with pytest.raises(catalog.TangledError):
+    with pytest.raises(catalog.SharedRecordsError):
         on_top(tmp_path / "top", base, changed, previous=base)
     assert not (tmp_path / "top" / catalog.NAME).exists()
 

@@ -10,7 +10,7 @@ import pytest
 
 from bench.retrieval import batches
 from relrag_pipelines.stores import vectors
-from relrag_pipelines.stores.vectors import Collection, StoreError, connection, server
+from relrag_pipelines.stores.vectors import CollectionRef, StoreError, connection, server_index
 from tests.stores.qdrant import answering
 from tests.stores.test_vectors import rows
 
@@ -24,12 +24,12 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that no message may repeat, and no waiting."""
     monkeypatch.setenv("QDRANT_API_KEY", SECRET)
     monkeypatch.setattr(connection, "PAUSES", (0.0, 0.0))
-    monkeypatch.setattr(server, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(server_index, "PAUSES", (0.0, 0.0))
 
 
 def said_of(url: str) -> str:
     with pytest.raises(StoreError) as raised:
-        vectors.ask_server(url, 2)
+        vectors.server_info(url, 2)
     assert SECRET not in str(raised.value)
     assert url in str(raised.value)
     assert raised.value.__cause__ is None
@@ -39,7 +39,7 @@ def said_of(url: str) -> str:
 def test_a_server_that_answers() -> None:
     """The version without a key, the collections with it."""
     with answering({"/": ROOT, "/collections": NONE}) as (url, asked):
-        assert vectors.ask_server(url) == ("1.20.0", [])
+        assert vectors.server_info(url) == ("1.20.0", [])
     assert asked[0] == f"GET / {SECRET}"
 
 
@@ -99,19 +99,19 @@ def test_writes_are_tried_again_and_reads_are_not(tmp_path: Path) -> None:
     given = {"/": ROOT, "/collections": NONE, "/collections/c": made, "/collections/c/index": busy}
     with answering(given) as (url, asked):
         with pytest.raises(StoreError, match=r"failed \(503\)"):
-            vectors.build(tmp_path / "v", batches(rows()), collection=Collection(url, "c", 1))
+            vectors.build(tmp_path / "v", batches(rows()), collection=CollectionRef(url, "c", 1))
         assert [one.split()[1].partition("?")[0] for one in asked].count("/collections/c/index") == 3
         place = vectors.collection(tmp_path / "v")
-        assert place == Collection(url, "c", 1)
+        assert place == CollectionRef(url, "c", 1)
         assert place is not None
         assert place.points is None
     with answering({}, status=503) as (url, asked):
         with pytest.raises(StoreError):
-            server.missing(Collection(url, "c", 1))
+            server_index.missing_parts(CollectionRef(url, "c", 1))
         assert len(asked) == 1
 
 
 def test_the_client_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(StoreError, match=r"install relrag\[qdrant\]"):
-        vectors.ask_server("http://127.0.0.1:6333")
+        vectors.server_info("http://127.0.0.1:6333")

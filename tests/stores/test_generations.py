@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.stores import generations, seal
+from relrag_pipelines.files import sealed_json
+from relrag_pipelines.files.sparse_files import copy_with_holes
+from relrag_pipelines.stores import generations
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
-from relrag_pipelines.stores.holes import copy_with_holes
 from tests import archive
 
 AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
@@ -171,11 +172,11 @@ def test_a_manifest_with_plain_hashes_of_large_files_still_holds(tmp_path: Path)
     place = generations.begin(tmp_path)
     (place / "large").write_bytes(b"x" * (2**20 + 1))
     path = generations.finish(tmp_path, {}, at=AT).path / "MANIFEST.json"
-    manifest = seal.read(path)
+    manifest = sealed_json.read(path)
     # sha256sum of 1,048,577 times x
     manifest["files"]["large"] = {"sha256": hashlib.sha256(b"x" * (2**20 + 1)).hexdigest(), "bytes": 2**20 + 1}
     manifest.pop("seal", None)
-    path.write_text(seal.sealed(manifest))
+    path.write_text(sealed_json.seal(manifest))
     assert generations.verify(tmp_path, 1) == []
     (path.parent / "large").write_bytes(b"x" * 2**20 + b"y")
     assert generations.verify(tmp_path, 1) == ["published/1/large differs from its MANIFEST"]

@@ -6,19 +6,20 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from relrag_pipelines.files import failpoints, sealed_json
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge, arrow_schema, to_table
-from relrag_pipelines.stores import expected, failpoints, lake, seal
-from relrag_pipelines.stores.lake import LakeError, Stamp
+from relrag_pipelines.stores import lake, private_manifest
+from relrag_pipelines.stores.lake import InputFingerprint, LakeError
 from tests import archive
 
-STAMP = Stamp("in", 1, "set")
+STAMP = InputFingerprint("in", 1, "set")
 
 
 def edges(*names: str) -> pa.Table:
     return to_table([Edge(name, "thread:t", "thread_member") for name in names], Edge)
 
 
-def put(home: Path, *months: tuple[str, pa.Table, Stamp | None]) -> None:
+def put(home: Path, *months: tuple[str, pa.Table, InputFingerprint | None]) -> None:
     made = {month: (rows, stamp) for month, rows, stamp in months}
     lake.write(home, "asset_asset_edges", "chat", list(made), made.values())
 
@@ -77,7 +78,7 @@ def test_a_newer_lake_is_refused_and_one_of_an_older_shape_counts_as_empty(
     archive.as_schema(path, SCHEMA_VERSION + 1)
     with pytest.raises(LakeError, match=f"schema {SCHEMA_VERSION + 1}"):
         lake.manifest(tmp_path, "asset_asset_edges", "chat")
-    monkeypatch.setattr(seal, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr(sealed_json, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
     archive.as_schema(path, SCHEMA_VERSION)
     assert list(lake.manifest(tmp_path, "asset_asset_edges", "chat")) == ["2024-05"]
     changed = dataclasses.replace(TABLES["asset_asset_edges"], since=SCHEMA_VERSION + 1)
@@ -88,7 +89,7 @@ def test_a_newer_lake_is_refused_and_one_of_an_older_shape_counts_as_empty(
 def test_a_kill_between_two_months_leaves_no_entry_for_a_file_that_it_was_not_made_for(tmp_path: Path) -> None:
     put(tmp_path, ("2024-05", edges("x"), STAMP), ("2024-06", edges("y"), STAMP))
 
-    def make(month: str) -> tuple[pa.Table, Stamp | None]:
+    def make(month: str) -> tuple[pa.Table, InputFingerprint | None]:
         if month == "2024-06":
             raise KeyboardInterrupt
         return edges("other"), STAMP
@@ -116,7 +117,7 @@ def test_what_a_killed_writer_left_is_swept_but_for_private_months(tmp_path: Pat
         path.touch()
     entry = {"input": "", "version": 1, "settings": "", "output": "", "rows": 1, "bytes": 0}
     manifest = {"schema_version": SCHEMA_VERSION, "months": {"2024-01": entry}}
-    (kept.parent / "MANIFEST.json").write_text(seal.sealed(manifest))
+    (kept.parent / "MANIFEST.json").write_text(sealed_json.seal(manifest))
     lake.sweep(tmp_path)
     assert sorted(path for path in tmp_path.rglob("*.parquet*") if path.is_file()) == sorted([kept, private])
 
@@ -131,7 +132,7 @@ def test_a_source_whose_removal_was_cut_short_is_known_until_its_last_file_has_g
         path = tmp_path / name
         path.parent.mkdir(parents=True)
         path.write_text(name)
-        expected.note(tmp_path, name, seal.file_hash(path))
+        private_manifest.expect(tmp_path, name, sealed_json.file_hash(path))
     visits = 0
 
     def cut_short(name: str, path: Path) -> None:
@@ -143,7 +144,7 @@ def test_a_source_whose_removal_was_cut_short_is_known_until_its_last_file_has_g
     monkeypatch.setattr(failpoints, "watch", cut_short)
     with pytest.raises(KeyboardInterrupt):
         lake.remove(tmp_path, "chat")
-    assert expected.damage(tmp_path) == []
+    assert private_manifest.damage(tmp_path) == []
     assert lake.sources(tmp_path) == {"chat"}
     monkeypatch.undo()
     lake.remove(tmp_path, "chat")

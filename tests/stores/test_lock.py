@@ -45,7 +45,7 @@ def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
     other = hold(tmp_path)
     try:
         with (
-            pytest.raises(lock.Busy, match=rf"a long sync \(process {other.pid}, since 20"),
+            pytest.raises(lock.LockedByOther, match=rf"a long sync \(process {other.pid}, since 20"),
             lock.writing(tmp_path, "x"),
         ):
             pass
@@ -59,7 +59,7 @@ def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
 def test_waiting_is_offered_where_the_command_can_wait(tmp_path: Path, wait: float | None, said: bool) -> None:
     other = hold(tmp_path)
     try:
-        with pytest.raises(lock.Busy) as busy, lock.writing(tmp_path, "relrag forget", wait):
+        with pytest.raises(lock.LockedByOther) as busy, lock.writing(tmp_path, "relrag forget", wait):
             pass
         assert ("add `--wait SECONDS`" in str(busy.value)) is said
         assert "sync" not in str(busy.value).replace("a long sync", "")

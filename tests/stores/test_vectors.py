@@ -18,10 +18,10 @@ import pytest
 from qdrant_edge import EdgeShard
 
 from bench.retrieval import batches
-from relrag_pipelines import workers
+from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.stores import vectors
-from relrag_pipelines.stores.holes import copy_with_holes
-from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, UNHASHED, VectorStore, Where, edge
+from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, UNHASHED, ChunkFilter, VectorStore, embedded
+from relrag_pipelines.workers import pool as workers
 
 
 def name(number: int) -> str:
@@ -88,7 +88,7 @@ def store(folder: Path) -> Iterator[VectorStore]:
         yield opened
 
 
-def found(store: VectorStore, question: str, where: Where = vectors.ANYWHERE) -> list[int]:
+def found(store: VectorStore, question: str, where: ChunkFilter = vectors.ANYWHERE) -> list[int]:
     return [uuid.UUID(hit.chunk_id).int for hit in store.search(question, 10, where)]
 
 
@@ -136,26 +136,26 @@ def test_nothing_to_look_for(store: VectorStore, question: str) -> None:
 @pytest.mark.parametrize(
     ("where", "passages"),
     [
-        (Where(), [0, 1, 2, 3, 4]),
-        (Where(sources=("mail",)), [1, 2]),
-        (Where(sources=("mail", "docs")), [1, 2, 3, 4]),
-        (Where(kinds=("whatsapp",)), [0]),
-        (Where(thread_ids=("mail:t",)), [1, 2]),
-        (Where(asset_ids=("gmail:1", "document:3")), [1, 3]),
-        (Where(parent_asset_ids=("gmail:1",)), [2]),
-        (Where(chunk_group_ids=("document:4",)), [4]),
-        (Where(ts_from=200), [1, 2, 3]),
-        (Where(ts_to=200), [0]),
-        (Where(ts_from=200, ts_to=300), [1, 2]),
-        (Where(ts_from=201, ts_to=299), []),
-        (Where(person_ids=(7,)), [0, 1, 2]),
-        (Where(person_ids=(9, 42)), [1]),
-        (Where(person_ids=(5,)), []),
-        (Where(sources=("mail",), person_ids=(7,), ts_to=300), [1, 2]),
-        (Where(sources=("chats",), kinds=("gmail",)), []),
+        (ChunkFilter(), [0, 1, 2, 3, 4]),
+        (ChunkFilter(sources=("mail",)), [1, 2]),
+        (ChunkFilter(sources=("mail", "docs")), [1, 2, 3, 4]),
+        (ChunkFilter(kinds=("whatsapp",)), [0]),
+        (ChunkFilter(thread_ids=("mail:t",)), [1, 2]),
+        (ChunkFilter(asset_ids=("gmail:1", "document:3")), [1, 3]),
+        (ChunkFilter(parent_asset_ids=("gmail:1",)), [2]),
+        (ChunkFilter(chunk_group_ids=("document:4",)), [4]),
+        (ChunkFilter(ts_from=200), [1, 2, 3]),
+        (ChunkFilter(ts_to=200), [0]),
+        (ChunkFilter(ts_from=200, ts_to=300), [1, 2]),
+        (ChunkFilter(ts_from=201, ts_to=299), []),
+        (ChunkFilter(person_ids=(7,)), [0, 1, 2]),
+        (ChunkFilter(person_ids=(9, 42)), [1]),
+        (ChunkFilter(person_ids=(5,)), []),
+        (ChunkFilter(sources=("mail",), person_ids=(7,), ts_to=300), [1, 2]),
+        (ChunkFilter(sources=("chats",), kinds=("gmail",)), []),
     ],
 )
-def test_where(store: VectorStore, where: Where, passages: list[int]) -> None:
+def test_where(store: VectorStore, where: ChunkFilter, passages: list[int]) -> None:
     """Conditions hold together; within one any value will do; people count as taking part or as mentioned."""
     assert [uuid.UUID(chunk_id).int for chunk_id in store.fetch_ids(where, 10)] == passages
     assert store.count(where) == len(passages)
@@ -164,7 +164,7 @@ def test_where(store: VectorStore, where: Where, passages: list[int]) -> None:
 
 def test_fetch_ids_limit(store: VectorStore) -> None:
     """The first by id."""
-    assert store.fetch_ids(Where(sources=("mail", "docs")), 2) == [name(1), name(2)]
+    assert store.fetch_ids(ChunkFilter(sources=("mail", "docs")), 2) == [name(1), name(2)]
 
 
 @pytest.mark.requirement("S0-23")
@@ -200,7 +200,7 @@ def test_reading_changes_no_file(folder: Path) -> None:
     """Else the hashes of a published generation would be wrong after the first question."""
     before = hashes(folder)
     with closing(vectors.open(folder)) as store:
-        assert found(store, "invoice", Where(person_ids=(7,))) == [1, 2]
+        assert found(store, "invoice", ChunkFilter(person_ids=(7,))) == [1, 2]
     assert hashes(folder) == before
     assert len(before) > 10
 
@@ -231,7 +231,7 @@ def test_a_build_that_fails_elsewhere_leaves_nobody_writing(tmp_path: Path) -> N
                 yield batch.slice(first, 20)
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    pool = workers.start(1)
+    pool = workers.start_pool(1)
     assert pool
     (beside,) = pool.executors
     try:
@@ -240,14 +240,14 @@ def test_a_build_that_fails_elsewhere_leaves_nobody_writing(tmp_path: Path) -> N
         shutil.rmtree(tmp_path / "vectors")
         assert vectors.build(tmp_path / "vectors", many, beside=beside) == 200
     finally:
-        workers.stop(pool)
+        workers.stop_pool(pool)
 
 
 def test_an_empty_archive(tmp_path: Path) -> None:
     """Nothing is a store too."""
     assert vectors.build(tmp_path / "v", []) == 0
     with closing(vectors.open(tmp_path / "v")) as store:
-        assert (store.count(), store.search("invoice", 5), store.fetch_ids(Where(), 5)) == (0, [], [])
+        assert (store.count(), store.search("invoice", 5), store.fetch_ids(ChunkFilter(), 5)) == (0, [], [])
 
 
 def test_a_folder_without_vectors(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_field_that_no_passage_has_gets_its_index_with_the_first_that_has_it(t
     vectors.extend(tmp_path / "old", tmp_path / "new", batches(rows()), [name(3), name(4)])
     assert indexed(tmp_path / "new") == {*KEYWORDS, *INTEGERS}
     with closing(vectors.open(tmp_path / "new")) as store:
-        assert store.fetch_ids(Where(person_ids=(7,)), 5) == [name(0), name(1), name(2)]
+        assert store.fetch_ids(ChunkFilter(person_ids=(7,)), 5) == [name(0), name(1), name(2)]
 
 
 def indexed(folder: Path) -> set[str]:
@@ -275,7 +275,7 @@ def indexed(folder: Path) -> set[str]:
 def test_another_process_builds_the_same(tmp_path: Path, folder: Path) -> None:
     """In many batches, more than may wait at once."""
     one_by_one = itertools.chain(*(batches([row]) for row in rows()))
-    with workers.aside(workers.start(1)) as (beside, _):
+    with workers.dedicated_worker(workers.start_pool(1)) as (beside, _):
         assert vectors.build(tmp_path / "v", one_by_one, beside=beside) == 5
         with pytest.raises(KeyError):  # a fault there is one here
             vectors.build(tmp_path / "w", (batch.drop_columns(["source"]) for batch in batches(rows())), beside=beside)
@@ -293,7 +293,7 @@ def test_extend(tmp_path: Path) -> None:
     with closing(vectors.open(tmp_path / "new")) as new, closing(vectors.open(tmp_path / "whole")) as whole:
         for question in ("INV-1187 invoice", "faktury za vodu", "january"):
             assert new.search(question, 5) == whole.search(question, 5)
-        assert new.count(Where(sources=("docs",))) == 2
+        assert new.count(ChunkFilter(sources=("docs",))) == 2
     assert vectors.extend(tmp_path / "old", tmp_path / "less", [], [name(0)]) == 3
     with closing(vectors.open(tmp_path / "less")) as less:
         assert found(less, "INV-1187") == [1]
@@ -314,7 +314,7 @@ def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.
             )
         return load(folder)
 
-    monkeypatch.setattr(edge, "EdgeShard", SimpleNamespace(load=full))
+    monkeypatch.setattr(embedded, "EdgeShard", SimpleNamespace(load=full))
     with closing(vectors.open(place)) as opened:
         assert found(opened, "corrected") == [1]
     assert len(list(vectors.payloads(place))) == len(ROWS)

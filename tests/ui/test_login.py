@@ -12,7 +12,7 @@ from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import inventory
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.login import Login
-from relrag_query.commands import ui
+from relrag_query.cli.commands import ui
 from tests import archive
 
 
@@ -24,7 +24,7 @@ def token(link: str | None) -> str:
 
 
 def test_whoever_can_read_the_key_makes_links_while_the_server_runs(tmp_path: Path) -> None:
-    with login.opened(tmp_path, 3000, "http://127.0.0.1:3000") as server:
+    with login.open_session(tmp_path, 3000, "http://127.0.0.1:3000") as server:
         first, second = (token(login.link(tmp_path, 3000)) for _ in range(2))
         assert first != second
         session = server.enter(second)
@@ -40,9 +40,9 @@ def test_whoever_can_read_the_key_makes_links_while_the_server_runs(tmp_path: Pa
 
 
 def test_a_new_start_ends_links_and_sessions(tmp_path: Path) -> None:
-    with login.opened(tmp_path, 3000, "http://127.0.0.1:3000") as server:
+    with login.open_session(tmp_path, 3000, "http://127.0.0.1:3000") as server:
         link, session = token(login.link(tmp_path, 3000)), server.enter(token(login.link(tmp_path, 3000)))
-    with login.opened(tmp_path, 3000, "http://127.0.0.1:3000") as server:
+    with login.open_session(tmp_path, 3000, "http://127.0.0.1:3000") as server:
         assert server.enter(link) is None
         assert not server.knows(session or "")
 
@@ -77,7 +77,7 @@ def test_a_link_is_printed_to_terminals_only(
     tell = ui._teller(tmp_path, 3000, False)
     monkeypatch.setattr("sys.stdout", out)
     assert not tell()
-    with login.opened(tmp_path, 3000, "http://127.0.0.1:3000"):
+    with login.open_session(tmp_path, 3000, "http://127.0.0.1:3000"):
         assert tell()
     assert ("http://127.0.0.1:3000/login?token=" in out.getvalue()) == shown
     assert "relrag ui --login" in out.getvalue()

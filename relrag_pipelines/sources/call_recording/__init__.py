@@ -15,17 +15,24 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from relrag_pipelines import numbers
-from relrag_pipelines.files import open_plain, read_plain
-from relrag_pipelines.links.claims import AUDIO as AUDIO_REF
-from relrag_pipelines.records import Failure, Pinned, Record
-from relrag_pipelines.sandbox import Stopped, call
-from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, Approval, Reading, Unit
+from relrag_pipelines.files.regular_files import open_plain, read_plain
+from relrag_pipelines.links.record_edges import AUDIO as AUDIO_REF
+from relrag_pipelines.records import Failure, NamedPerson, Record
+from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, CallApproval, ReadContext, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
 from relrag_pipelines.sources.call_recording.names import Called, called, says_call
 from relrag_pipelines.sources.call_recording.transcribe import transcribed
-from relrag_pipelines.sources.transcript import Transcript, TranscriptError, speakers, swapped, words, written
-from relrag_pipelines.sources.transcript import read as read_transcript
+from relrag_pipelines.sources.formats.transcript import (
+    Transcript,
+    TranscriptError,
+    format_transcript,
+    speakers,
+    swap_speakers,
+    word_count,
+)
+from relrag_pipelines.sources.formats.transcript import read as read_transcript
+from relrag_pipelines.text import reference_numbers
+from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 __all__ = ["read", "recognise"]
 
@@ -36,7 +43,7 @@ _HEADS = re.compile(
 )
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The record of a call, and failures for what of it could not be read."""
     is_audio = unit.file.suffix.lower() in AUDIO
     audio = unit.file if is_audio and unit.file.stat().st_size else None
@@ -50,7 +57,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
         except AudioError as error:
             damaged = True
             yield Failure("audio", "damaged_audio", str(error))
-        except Stopped as error:
+        except ParserStopped as error:
             damaged = True
             yield Failure("audio", error.fault, str(error))
     elif is_audio:
@@ -59,7 +66,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     if audio and not transcript and not failures and reading.transcription_model:
         transcript, name, failures = _made(audio, native, reading)
     yield from failures
-    said = reading.approvals().get(f"call_recording:{native}", Approval())
+    said = reading.approvals().get(f"call_recording:{native}", CallApproval())
     extra["state"] = _state(transcript, said, failed=damaged or bool(failures))
     if name:
         extra["transcript"] = name
@@ -80,7 +87,7 @@ def recognise(file: Path) -> bool:
     return suffix in TRANSCRIPTS and any(file.with_suffix(one).is_file() for one in AUDIO)
 
 
-def _native(audio: Path | None, unit: Unit, reading: Reading) -> str:
+def _native(audio: Path | None, unit: Unit, reading: ReadContext) -> str:
     """The keyed hash of the audio; where there is none, of the path without its suffix."""
     if audio is None:
         return reading.hash(str(PurePosixPath(unit.path).with_suffix("")))
@@ -88,7 +95,7 @@ def _native(audio: Path | None, unit: Unit, reading: Reading) -> str:
         return reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def _made(audio: Path, native: str, reading: Reading) -> tuple[Transcript | None, str | None, list[Failure]]:
+def _made(audio: Path, native: str, reading: ReadContext) -> tuple[Transcript | None, str | None, list[Failure]]:
     """A transcript by the model, and what stands for the name of its file."""
     if reading.transcripts is None:
         return None, None, []
@@ -99,7 +106,7 @@ def _made(audio: Path, native: str, reading: Reading) -> tuple[Transcript | None
         return None, None, [Failure("audio", error.fault, str(error))]
 
 
-def _transcript(files: list[Path], reading: Reading) -> tuple[Transcript | None, str | None, list[Failure]]:
+def _transcript(files: list[Path], reading: ReadContext) -> tuple[Transcript | None, str | None, list[Failure]]:
     """The first transcript in the order of TRANSCRIPTS that can be read, its file's name, and what is wrong."""
     found: list[tuple[Transcript, str]] = []
     failures: list[Failure] = []
@@ -115,13 +122,13 @@ def _transcript(files: list[Path], reading: Reading) -> tuple[Transcript | None,
     transcript, name = found[0]
     failures += transcript.faults
     for other, other_name in found[1:]:
-        if words(other.cues) != words(transcript.cues):
+        if word_count(other.cues) != word_count(transcript.cues):
             why = f"says something else than {PurePosixPath(name).suffix}, which was read; keep the right one"
             failures.append(Failure(other_name, "two_transcripts", why))
     return transcript, name, failures
 
 
-def _state(transcript: Transcript | None, said: Approval, failed: bool) -> str:
+def _state(transcript: Transcript | None, said: CallApproval, failed: bool) -> str:
     if transcript is None:
         return ERROR if failed else PENDING
     return APPROVED if said.approved else TRANSCRIBED
@@ -129,17 +136,17 @@ def _state(transcript: Transcript | None, said: Approval, failed: bool) -> str:
 
 def _record(
     unit: Unit,
-    reading: Reading,
+    reading: ReadContext,
     native: str,
     of_audio: bool,
     transcript: Transcript | None,
-    said: Approval,
+    said: CallApproval,
     extra: dict[str, Any],
 ) -> Record:
     path = PurePosixPath(unit.path)
     by_name = called(path.stem, reading.file_names, reading.timezone)
     cues = transcript.cues if transcript else []
-    cues = swapped(cues) if said.swapped else cues
+    cues = swap_speakers(cues) if said.swapped else cues
     said_by = speakers(cues)
     others = [name for name in said_by if name.casefold() != reading.owner.casefold()]
     other = others[0] if len(others) == 1 else by_name.name or by_name.phone
@@ -147,7 +154,7 @@ def _record(
     participants = [*said_by, told] if told and not others else said_by
     if cues and not extra.get("seconds"):
         extra["seconds"] = max((cue.end or cue.start or 0.0 for cue in cues), default=None)
-    text, spoken = written(cues) if said.approved or not reading.approval_required else ("", [])
+    text, spoken = format_transcript(cues) if said.approved or not reading.approval_required else ("", [])
     return Record(
         source_id=native,
         text=text,
@@ -163,13 +170,13 @@ def _record(
         locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
         language=transcript.language if transcript else None,
         people=_people(by_name, participants),
-        numbers=numbers.find(text),
+        numbers=reference_numbers.find_reference_numbers(text),
         extra=extra | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {}),
         spoken=spoken or None,
     )
 
 
-def _people(by_name: Called, names: list[str]) -> list[Pinned]:
+def _people(by_name: Called, names: list[str]) -> list[NamedPerson]:
     """Who took part by the name of the file, where the transcript names them otherwise."""
     known = {name.casefold() for name in names}
-    return [Pinned("participant", one) for one in by_name[:2] if one and one.casefold() not in known]
+    return [NamedPerson("participant", one) for one in by_name[:2] if one and one.casefold() not in known]

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from tinytag import TinyTag, TinyTagException, UnsupportedFormatError
 
-from relrag_pipelines.files import open_plain
+from relrag_pipelines.files.regular_files import open_plain
 
 _ISO_MEDIA = {".m4a", ".mp4", ".3gp"}
 

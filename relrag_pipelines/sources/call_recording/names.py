@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from relrag_pipelines.sources.transcript import when
+from relrag_pipelines.sources.formats.transcript import recording_time
 
 PATTERNS = (
     "Call_recording_{who}_{yy}{mm}{dd}_{HH}{MM}{SS}",
@@ -79,12 +79,12 @@ def called(stem: str, templates: Iterable[str], timezone: str) -> Called:
     for template in (*templates, *PATTERNS):
         if match := pattern(template).fullmatch(stem):
             parts = match.groupdict()
-            found = when.moment(parts, timezone)
+            found = recording_time.parse_moment(parts, timezone)
             if found or "dd" not in parts:
                 name, phone = _told(parts)
                 return Called(name, phone, *(found or (None, "none")))
-    name, phone = _told({"who": when.without(stem)})
-    return Called(name, phone, *(when.in_name(stem, timezone) or (None, "none")))
+    name, phone = _told({"who": recording_time.strip_time(stem)})
+    return Called(name, phone, *(recording_time.time_in_name(stem, timezone) or (None, "none")))
 
 
 def _told(parts: dict[str, str | None]) -> tuple[str | None, str | None]:

@@ -10,8 +10,8 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines.sources.transcript import Cue, Transcript, TranscriptError, read
-from relrag_pipelines.stores.atomic import write_text
+from relrag_pipelines.files.atomic import write_text
+from relrag_pipelines.sources.formats.transcript import Cue, Transcript, TranscriptError, read
 
 BATCH = 8
 """stretches of a recording that are decoded together"""

@@ -14,14 +14,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from relrag_pipelines.files import leads_out, read_plain
+from relrag_pipelines.files.regular_files import leads_out, read_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sandbox import call
-from relrag_pipelines.sources import CannotList, Excluded, Reading, Unit, repository, unit_of
-from relrag_pipelines.sources.charset import CharsetError, decode
+from relrag_pipelines.sources import Excluded, ListingError, ReadContext, Unit, unit_of
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of
 from relrag_pipelines.sources.code.symbols import Symbol, symbols
-from relrag_pipelines.sources.text import clean
+from relrag_pipelines.sources.formats import git_repository
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
+from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.workers.sandbox import call
 
 MAX_PARSED = 16 * 2**20
 """a longer file is read as lines, bytes"""
@@ -79,7 +80,7 @@ def recognise(file: Path) -> bool:
     return language_of(file.name) is not None
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a file in the order of its lines; of the unit that counts, the counts."""
     if unit.fingerprint:
         for part in unit.fingerprint.split(","):
@@ -108,7 +109,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
     yield from records(clean(decoded.text), language, unit, reading)
 
 
-def records(text: str, language: str, unit: Unit, reading: Reading) -> Iterator[Record]:
+def records(text: str, language: str, unit: Unit, reading: ReadContext) -> Iterator[Record]:
     """The record of the file, where anything stands outside of all definitions, then one for each of these."""
     source = text.encode()
     module = _module(unit)
@@ -116,7 +117,7 @@ def records(text: str, language: str, unit: Unit, reading: Reading) -> Iterator[
     package = module
     if language in GRAMMARS and len(source) <= MAX_PARSED:
         found, package = call(reading.limits, len(source), symbols, source, language, module)
-    outside, *inside = own_texts(source, [(one.start, one.end) for one in found])
+    outside, *inside = text_outside_nested(source, [(one.start, one.end) for one in found])
     lines = source.count(b"\n") + (not source.endswith(b"\n"))
     file = _File(unit, reading, language, package, len([one for one in found if not one.classes]))
     if any(map(str.isalnum, outside)):
@@ -131,7 +132,7 @@ def records(text: str, language: str, unit: Unit, reading: Reading) -> Iterator[
 class _File:
     """What the records of one file have in common."""
 
-    def __init__(self, unit: Unit, reading: Reading, language: str, package: str, functions: int) -> None:
+    def __init__(self, unit: Unit, reading: ReadContext, language: str, package: str, functions: int) -> None:
         self._unit, self._language, self._functions = unit, language, functions
         self._id = reading.hash(f"{reading.source}\0{unit.path}")
         self._known = {"language": language} | ({"package_name": package} if package else {})
@@ -170,7 +171,7 @@ class _File:
         )
 
 
-def own_texts(source: bytes, spans: Sequence[tuple[int, int]]) -> list[str]:
+def text_outside_nested(source: bytes, spans: Sequence[tuple[int, int]]) -> list[str]:
     """The text outside of all spans, and of each span what is not in those inside it. Spans are ordered by their start.
 
     Together they hold every line once.
@@ -211,23 +212,23 @@ def _candidates(
     root: Path, excluded: Excluded, left_out: Counter[str], follow_links: bool
 ) -> Iterator[tuple[Path, Path]]:
     """Files that might be source code, and the repository or folder whose rules they are under."""
-    for folder, names in repository.walk(root, excluded, follow_links):
-        if not follow_links and repository.linked_from_outside(folder, root):
+    for folder, names in git_repository.walk(root, excluded, follow_links):
+        if not follow_links and git_repository.linked_from_outside(folder, root):
             yield folder / ".git", root
             continue
         try:
-            if repository.is_bare(folder):
+            if git_repository.is_bare(folder):
                 continue
-            if repository.is_repository(folder):
-                if repository.irregular_rules(folder):
+            if git_repository.is_repository(folder):
+                if git_repository.irregular_rules(folder):
                     left_out["irregular_rules"] += 1
-                elif count := repository.ignored(folder):
+                elif count := git_repository.ignored(folder):
                     left_out["ignored"] += count
-                yield from ((file, folder) for file in repository.tracked(folder))
+                yield from ((file, folder) for file in git_repository.tracked(folder))
                 continue
-        except repository.RepositoryError as error:
+        except git_repository.RepositoryError as error:
             name = unit_of(folder, root).path
-            raise CannotList(f"the files of the repository {name} cannot be listed: {error}, or exclude it") from None
+            raise ListingError(f"the files of the repository {name} cannot be listed: {error}, or exclude it") from None
         # what lies in the source is read where it lies
         beside = (folder / name for name in names)
         yield from ((file, root) for file in beside if not file.is_symlink() or leads_out(file, root))
@@ -235,7 +236,7 @@ def _candidates(
 
 def _reason(path: Path, base: Path) -> str:
     folders = {part.lower() for part in path.parts[:-1]}
-    if folders & repository.VENDORED or (folders & _BUILT and not repository.is_repository(base)):
+    if folders & git_repository.VENDORED or (folders & _BUILT and not git_repository.is_repository(base)):
         return "vendored"
     return "generated" if _GENERATED_NAME.search(path.name) else ""
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from relrag_pipelines.files import open_plain
-from relrag_pipelines.records import Failure, Json, Pinned, Record
-from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.contacts.person import Person, Relation, person
+from relrag_pipelines.files.regular_files import open_plain
+from relrag_pipelines.records import Failure, Json, NamedPerson, Record
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.contacts.contact import Contact, ContactRelation, person
 from relrag_pipelines.sources.contacts.vcard import Card, cards
 
 __all__ = ["read", "recognise"]
@@ -26,11 +26,11 @@ __all__ = ["read", "recognise"]
 _HEAD = 4096
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The cards in the order of the file, then their relations; each behind the failures of its card."""
     seen: Counter[str] = Counter()
     known: dict[str, tuple[str, int | None]] = {}
-    related: list[tuple[str, Person]] = []
+    related: list[tuple[str, Contact]] = []
     empty = True
     with open_plain(unit.file) as file:
         for card in cards(file):
@@ -63,13 +63,13 @@ def recognise(file: Path) -> bool:
         return b"BEGIN:VCARD" in opened.read(_HEAD).replace(b"\0", b"").upper()
 
 
-def _native(found: Person, reading: Reading) -> str:
+def _native(found: Contact, reading: ReadContext) -> str:
     if found.uid:
         return found.uid.removeprefix("urn:uuid:")
     return reading.hash("\0".join([found.name, *sorted(found.phones), *sorted(found.emails)]))
 
 
-def _faults(card: Card, found: Person) -> Iterator[Failure]:
+def _faults(card: Card, found: Contact) -> Iterator[Failure]:
     place = f"line {card.line}"
     if not card.ended:
         why = "the card has no END:VCARD, the file may be cut off; what was read is kept, and nothing is deleted"
@@ -87,7 +87,7 @@ def _faults(card: Card, found: Person) -> Iterator[Failure]:
         yield Failure(place, "no_name", "the card has no name, phone or address, so it is left out")
 
 
-def _contact(native: str, found: Person, card: Card, unit: Unit) -> Record:
+def _contact(native: str, found: Contact, card: Card, unit: Unit) -> Record:
     ts = _revised(found.revised)
     reached = [*found.aliases, *found.phones, *found.emails]
     about = {"aliases": found.aliases, "phones": found.phones, "emails": found.emails, "addresses": found.addresses}
@@ -103,12 +103,12 @@ def _contact(native: str, found: Person, card: Card, unit: Unit) -> Record:
         date_quality="none" if ts is None else "modified",
         content_type="text/vcard",
         locations=[f"{unit.path}#L{card.line}"],
-        people=[Pinned("owner", one, found.person_id) for one in dict.fromkeys([found.name, *reached])],
+        people=[NamedPerson("owner", one, found.person_id) for one in dict.fromkeys([found.name, *reached])],
         extra=extra,
     )
 
 
-def _text(found: Person) -> str:
+def _text(found: Contact) -> str:
     """Names, notes, and a line for each fact, so that a question about it finds it."""
     lines = [f"{found.name} ({', '.join(found.aliases)})" if found.aliases else found.name, *found.notes]
     lines += [f"{predicate.replace('_', ' ')}: {value}" for predicate, value in found.facts]
@@ -118,7 +118,7 @@ def _text(found: Person) -> str:
 
 
 def _relationships(
-    native: str, found: Person, known: dict[str, tuple[str, int | None]], unit: Unit, reading: Reading
+    native: str, found: Contact, known: dict[str, tuple[str, int | None]], unit: Unit, reading: ReadContext
 ) -> Iterator[Record]:
     seen: Counter[str] = Counter()
     by_name = {name: (name, person_id) for name, person_id in known.values()}
@@ -132,7 +132,9 @@ def _relationships(
         )
 
 
-def _relationship(source_id: str, found: Person, one: Relation, name: str, person_id: int | None, unit: Unit) -> Record:
+def _relationship(
+    source_id: str, found: Contact, one: ContactRelation, name: str, person_id: int | None, unit: Unit
+) -> Record:
     said = [part.rstrip(".") for part in (one.description, *one.notes) if part]
     about = {"from_person_id": found.person_id, "to_person_id": person_id, "relationship_type": one.type}
     about |= {"from_name": found.name, "to_name": name} if None in (found.person_id, person_id) else {}
@@ -144,7 +146,7 @@ def _relationship(source_id: str, found: Person, one: Relation, name: str, perso
         subject=f"{found.name} - {name}",
         date_quality="none",
         locations=[unit.path],
-        people=[Pinned("mentioned", found.name, found.person_id), Pinned("mentioned", name, person_id)],
+        people=[NamedPerson("mentioned", found.name, found.person_id), NamedPerson("mentioned", name, person_id)],
         extra={"relationship": about | {"notes": one.notes}},
     )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import BinaryIO
 
-from relrag_pipelines.sources.charset import CharsetError, decode
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
 
 MAX_LINE = 16 * 2**20
 """Longest line that is read, bytes; of a longer one the rest is passed over."""

@@ -11,28 +11,28 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from relrag_pipelines import numbers
-from relrag_pipelines.files import open_plain, read_plain
+from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sandbox import Limits, Stopped, call
-from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.charset import CharsetError, Decoded
-from relrag_pipelines.sources.document import delimited, html, pdf, plain, word
-from relrag_pipelines.sources.document.content import DocumentError, Extracted
-from relrag_pipelines.sources.document.dates import date_of
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.document import csv, docx, html, pdf, text_markdown
+from relrag_pipelines.sources.document.dates import document_date
+from relrag_pipelines.sources.document.extracted import DocumentError, Extracted
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, Decoded
+from relrag_pipelines.text import reference_numbers
+from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
 
 __all__ = ["SUFFIXES", "Extracted", "extract", "read", "recognise"]
 
 SUFFIXES = {
     ".pdf": pdf.CONTENT_TYPE,
-    ".docx": word.CONTENT_TYPE,
-    ".md": plain.MARKDOWN,
-    ".markdown": plain.MARKDOWN,
+    ".docx": docx.CONTENT_TYPE,
+    ".md": text_markdown.MARKDOWN,
+    ".markdown": text_markdown.MARKDOWN,
     ".html": html.CONTENT_TYPE,
     ".htm": html.CONTENT_TYPE,
-    ".txt": plain.TEXT,
-    ".csv": delimited.CONTENT_TYPES[".csv"],
-    ".tsv": delimited.CONTENT_TYPES[".tsv"],
+    ".txt": text_markdown.TEXT,
+    ".csv": csv.CONTENT_TYPES[".csv"],
+    ".tsv": csv.CONTENT_TYPES[".tsv"],
 }
 """Suffixes that are read -> MIME type."""
 
@@ -40,7 +40,7 @@ _HEAD = 8192
 _LIMITS = Limits()
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The record of a file, and failures for what of it could not be read.
 
     The id is a hash of the path, so that an edit keeps it. `extra.bytes_hash` is equal for equal bytes anywhere.
@@ -64,8 +64,8 @@ def extract(
     name: str,
     limits: Limits = _LIMITS,
     *,
-    max_ratio: int = Reading.archive_max_ratio,
-    max_bytes: int = Reading.archive_max_bytes,
+    max_ratio: int = ReadContext.archive_max_ratio,
+    max_bytes: int = ReadContext.archive_max_bytes,
 ) -> Extracted:
     """Text, pages and title of a document named `name` (its suffix decides the format, where it has none its head).
 
@@ -78,14 +78,14 @@ def extract(
         if not size:
             raise DocumentError("empty", "the file has no bytes; restore it or delete it")
         found = _extract(data, size, suffix, limits, max_ratio, max_bytes)
-    except (DocumentError, Stopped) as error:
+    except (DocumentError, ParserStopped) as error:
         return _unreadable(suffix, error.fault, str(error))
     except CharsetError as error:
         advice = "save it as UTF-8" if error.fault == "charset" else "give it the suffix of what it is, or exclude it"
         return _unreadable(suffix, error.fault, f"{error}; {advice}")
     if not found.text.strip() and not found.failures:
         return _unreadable(suffix, "empty", "the document holds no text; restore it or delete it")
-    found.numbers = numbers.find(found.text)
+    found.numbers = reference_numbers.find_reference_numbers(found.text)
     return found
 
 
@@ -105,23 +105,25 @@ def _extract(data: bytes | Path, size: int, suffix: str, limits: Limits, max_rat
     if suffix == ".pdf":
         return call(limits, size, pdf.extract, data)
     if suffix == ".docx":
-        return call(limits, size, word.extract, data, max_ratio, max_bytes)
+        return call(limits, size, docx.extract, data, max_ratio, max_bytes)
     if suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         told = f'"{suffix}"' if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "of an unknown kind"
         raise DocumentError("unsupported", f"files {told} are not read; known: {known}")
     data = data if isinstance(data, bytes) else read_plain(data)
-    if suffix in delimited.CONTENT_TYPES:
-        found, decoded = delimited.extract(data, suffix)
+    if suffix in csv.CONTENT_TYPES:
+        found, decoded = csv.extract(data, suffix)
     elif SUFFIXES[suffix] == html.CONTENT_TYPE:
         found, decoded = html.extract(data)
     else:
-        found, decoded = plain.markdown(data) if SUFFIXES[suffix] == plain.MARKDOWN else plain.text(data)
-    found.failures += _doubts(decoded)
+        found, decoded = (
+            text_markdown.markdown(data) if SUFFIXES[suffix] == text_markdown.MARKDOWN else text_markdown.text(data)
+        )
+    found.failures += _warnings(decoded)
     return found
 
 
-def _doubts(decoded: Decoded) -> list[Failure]:
+def _warnings(decoded: Decoded) -> list[Failure]:
     """The text is kept; that its charset is a guess, or that bytes are damaged, is told."""
     if decoded.replaced:
         why = f"damaged in {decoded.replaced} places, where U+FFFD stands now; restore the file or save it as UTF-8"
@@ -151,9 +153,9 @@ def _suffix_by_head(data: bytes | Path) -> str:
     return ".html" if re.match(rb"\s*(?:<!doctype html|<html)", head, re.IGNORECASE) else ".txt"
 
 
-def _record(unit: Unit, reading: Reading, found: Extracted, digest: str) -> Record:
+def _record(unit: Unit, reading: ReadContext, found: Extracted, digest: str) -> Record:
     name = PurePosixPath(unit.path).name
-    ts, quality = date_of(found, name, unit.mtime_ns, reading.timezone)
+    ts, quality = document_date(found, name, unit.mtime_ns, reading.timezone)
     extra = {"suffix": PurePosixPath(name).suffix.lower(), "size": unit.size, "bytes_hash": reading.hash(digest)}
     if found.author:
         extra["author"] = found.author

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import re
 
-from relrag_pipelines.sources.charset import Decoded, decode
-from relrag_pipelines.sources.document.content import Extracted, first_line_title, sane_author, sane_title
-from relrag_pipelines.sources.document.markup import Reader, attribute, tidy
-from relrag_pipelines.sources.text import clean
+from relrag_pipelines.sources.document.extracted import Extracted, clean_author, clean_title, first_line_title
+from relrag_pipelines.sources.formats.charset_detection import Decoded, decode
+from relrag_pipelines.sources.formats.html_text import HtmlTextReader, attribute, tidy
+from relrag_pipelines.sources.formats.stored_text import clean
 
 CONTENT_TYPE = "text/html"
 
@@ -21,8 +21,8 @@ def extract(data: bytes) -> tuple[Extracted, Decoded]:
     decoded = decode(data, _browser_charset(declared[1].decode("ascii")) if declared else None)
     page = _Page(clean(decoded.text))
     found = Extracted(CONTENT_TYPE, clean(tidy("".join(page.read()))))
-    found.title = sane_title(page.title) or sane_title(page.heading) or first_line_title(found.text)
-    found.author = sane_author(page.author)
+    found.title = clean_title(page.title) or clean_title(page.heading) or first_line_title(found.text)
+    found.author = clean_author(page.author)
     return found, decoded
 
 
@@ -31,10 +31,10 @@ def _browser_charset(name: str) -> str:
     return "cp1252" if name.casefold() in ("iso-8859-1", "latin1", "latin-1", "ascii", "us-ascii") else name
 
 
-class _Page(Reader):
+class _Page(HtmlTextReader):
     """A page, with what it says of itself."""
 
-    skipped = Reader.skipped | {"noscript"}
+    skipped = HtmlTextReader.skipped | {"noscript"}
 
     def __init__(self, source: str) -> None:
         super().__init__(source)

@@ -18,17 +18,17 @@ from pathlib import Path
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from relrag_pipelines.files import open_plain
+from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Page
-from relrag_pipelines.sources.document.columns import Cell, Line, layout
-from relrag_pipelines.sources.document.content import (
+from relrag_pipelines.sources.document.extracted import (
     DocumentError,
     Extracted,
+    clean_author,
+    clean_title,
     first_line_title,
-    sane_author,
-    sane_title,
 )
-from relrag_pipelines.sources.text import clean
+from relrag_pipelines.sources.document.pdf_tables import Cell, Line, layout
+from relrag_pipelines.sources.formats.stored_text import clean
 
 CONTENT_TYPE = "application/pdf"
 CELL_GAP = 0.8
@@ -49,8 +49,8 @@ def extract(data: bytes | Path) -> Extracted:
     with _LOCK, contextlib.closing(_open(data)) as document:
         found = _read_pages(document)
         about = document.get_metadata_dict(skip_empty=True)
-    found.title = sane_title(about.get("Title")) or first_line_title(found.text)
-    found.author = sane_author(about.get("Author"))
+    found.title = clean_title(about.get("Title")) or first_line_title(found.text)
+    found.author = clean_author(about.get("Author"))
     found.date = parse_date(about.get("CreationDate", "")) or parse_date(about.get("ModDate", ""))
     return found
 

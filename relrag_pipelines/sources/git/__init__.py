@@ -15,13 +15,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from relrag_pipelines.files import open_plain
+from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Excluded, Reading, Unit, repository, unit_of
-from relrag_pipelines.sources.git import references
+from relrag_pipelines.sources import Excluded, ReadContext, Unit, unit_of
+from relrag_pipelines.sources.formats import git_repository
+from relrag_pipelines.sources.formats.git_repository import RepositoryError
+from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.git import issue_references
 from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
-from relrag_pipelines.sources.repository import RepositoryError
-from relrag_pipelines.sources.text import clean
 
 SUFFIX = ".gitlog"
 MAX_FILES = 200
@@ -32,7 +33,7 @@ _SUBJECT = 1000
 _CO_AUTHOR = re.compile(r"^co-authored-by:[ \t]*(?P<who>\S.*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _HASH = re.compile(rb"\0commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\0")
 _MAIN = ("main", "master", "trunk", "develop", "development")
-_ON_NONE = (len(_MAIN) + 1, "")
+_DETACHED = (len(_MAIN) + 1, "")
 
 
 def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterator[Unit]:
@@ -40,10 +41,10 @@ def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterato
     if root.is_file():
         yield unit_of(root, root.parent)
         return
-    for folder, names in repository.walk(root, excluded, follow_links):
-        if not follow_links and repository.linked_from_outside(folder, root):
+    for folder, names in git_repository.walk(root, excluded, follow_links):
+        if not follow_links and git_repository.linked_from_outside(folder, root):
             yield unit_of(folder / ".git", root)
-        elif repository.is_repository(folder):
+        elif git_repository.is_repository(folder):
             yield unit_of(folder, root, _fingerprint(folder))
         for name in names:
             if name.lower().endswith(SUFFIX) and not name.startswith("."):
@@ -52,13 +53,13 @@ def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterato
 
 def recognise(file: Path) -> bool:
     """Whether a file is a log in the format that is read, or a folder the `.git` of a repository or a bare one."""
-    if file.name == ".git" or repository.is_bare(file):
+    if file.name == ".git" or git_repository.is_bare(file):
         return True
     with open_plain(file) as opened:
         return _HASH.match(opened.read(_HEAD)) is not None
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The commits of a unit, newest first, and failures for what of it could not be read."""
     try:
         yield from _read_repository(unit) if unit.fingerprint else _read_file(unit)
@@ -67,15 +68,15 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
 
 
 def _read_repository(unit: Unit) -> Iterator[Record | Failure]:
-    state = repository.state(unit.file)
+    state = git_repository.state(unit.file)
     if not state.refs:
         return
-    listed = repository.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
-    arguments = [*COMMAND, *(["--no-renames"] if repository.is_partial(unit.file) else []), *state.detached]
-    with repository.history(unit.file, *arguments) as stream:
+    listed = git_repository.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
+    arguments = [*COMMAND, *(["--no-renames"] if git_repository.is_partial(unit.file) else []), *state.detached]
+    with git_repository.history(unit.file, *arguments) as stream:
         log = Log(stream)
         yield from records(log, unit.path, sorted(listed.decode("ascii").split()), state.shallow)
-    yield from _doubts(log)
+    yield from _warnings(log)
     if state.shallow:
         yield Failure("", "shallow", "a shallow clone without the older commits; run `git fetch --unshallow` in it")
 
@@ -89,7 +90,7 @@ def _read_file(unit: Unit) -> Iterator[Record | Failure]:
             known = sorted({match[1].decode() for match in _HASH.finditer(whole)})
         log = Log(io.BufferedReader(file.raw))
         yield from records(log, unit.path, known)
-        yield from _doubts(log)
+        yield from _warnings(log)
 
 
 def records(log: Log, path: str, known: Sequence[str], shallow: frozenset[str] = frozenset()) -> Iterator[Record]:
@@ -121,7 +122,7 @@ def _record(commit: Commit, path: str, project: str, known: Sequence[str], branc
     if commit.committed != commit.authored:
         extra["committed"] = _time(commit.committed)[0]
     tags = [ref.removeprefix("tag: refs/tags/") for ref in commit.refs if ref.startswith("tag: ")]
-    named = references.commits(message, commit.hash, known)
+    named = issue_references.commits(message, commit.hash, known)
     told = {"branch": branch, "tags": tags, "co_authors": others, "references": named}
     return Record(
         source_id=commit.hash,
@@ -135,7 +136,7 @@ def _record(commit: Commit, path: str, project: str, known: Sequence[str], branc
         parent_ref=commit.hash,
         content_type="git-commit",
         locations=[f"{path}#{commit.hash}"],
-        numbers=references.issues(message, project),
+        numbers=issue_references.issues(message, project),
         extra=extra | {name: value for name, value in told.items() if value},
     )
 
@@ -167,11 +168,11 @@ class _Branches:
         """parents that have not come by yet, with the best branch among their children's"""
 
     def of(self, commit: Commit) -> str | None:
-        best = self._awaited.pop(commit.hash, _ON_NONE)
+        best = self._awaited.pop(commit.hash, _DETACHED)
         if commit.refs:
             best = min(best, *map(_rank, commit.refs))
         for parent in commit.parents:
-            if best < self._awaited.get(parent, _ON_NONE):
+            if best < self._awaited.get(parent, _DETACHED):
                 self._awaited[parent] = best
         return best[1] or None
 
@@ -181,11 +182,11 @@ def _rank(ref: str) -> tuple[int, str]:
     if ref.startswith("refs/remotes/"):
         name = ref.removeprefix("refs/remotes/").partition("/")[2]
     if ref.startswith("tag: ") or name in ("", "HEAD"):
-        return _ON_NONE
+        return _DETACHED
     return (_MAIN.index(name) if name in _MAIN else len(_MAIN)), name
 
 
-def _doubts(log: Log) -> Iterator[Failure]:
+def _warnings(log: Log) -> Iterator[Failure]:
     if log.guessed:
         why = f"{log.guessed} fields are no UTF-8 and were read as windows-1252; check them if it matters"
         yield Failure("", "charset", why)
@@ -194,6 +195,6 @@ def _doubts(log: Log) -> Iterator[Failure]:
 def _fingerprint(folder: Path) -> str:
     """What git says of the refs; where it says nothing, its fault, so that the repository is read again after that."""
     try:
-        return repository.state(folder).fingerprint
+        return git_repository.state(folder).fingerprint
     except RepositoryError as error:
-        return repository.digest("fault", error.fault)
+        return git_repository.digest("fault", error.fault)

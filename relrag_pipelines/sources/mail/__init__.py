@@ -10,28 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from relrag_pipelines.files import open_plain
+from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.mail import containers, mime, outlook
-from relrag_pipelines.sources.mail.letters import Letter, read_mail
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.mail import mailbox, mime
+from relrag_pipelines.sources.mail.outlook import msg
+from relrag_pipelines.sources.mail.records import MailContext, read_mail
 
 __all__ = ["continues", "read", "recognise"]
 
-continues = containers.continues
+continues = mailbox.continues
 _HEAD = 8192
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a unit's mails: each mail, then what is attached to it, behind the failures of both."""
     seen: dict[str, str] = {}
-    for mail in containers.mails(unit.file, unit.start):
-        letter = Letter(mail.data, unit.path, mail.place)
+    for mail in mailbox.mails(unit.file, unit.start):
+        letter = MailContext(mail.data, unit.path, mail.place)
         if mail.data.strip():
             yield from read_mail(letter, reading, seen)
         else:
             yield _no_mail(mail, letter.at)
-    if containers.is_cut_off(unit.file):
+    if mailbox.is_cut_off(unit.file):
         why = "the mailbox ends within a line: it may be cut off, so nothing that is gone from it is deleted"
         yield Failure("", "cut_off", f"{why}; export it again", whole_unit=True)
 
@@ -40,14 +41,14 @@ def recognise(file: Path) -> bool:
     """Whether a file is a mailbox or a mail: by its first line or headers."""
     with open_plain(file) as stream:
         head = stream.read(_HEAD)
-    if head.startswith(outlook.SIGNATURE):
+    if head.startswith(msg.SIGNATURE):
         return file.suffix.lower() == ".msg"
     known = mime.parse(head).fields.keys() & {"from", "to", "subject", "date", "message-id", "received", "return-path"}
     return len(known) >= (1 if head.startswith(b"From ") else 2)
 
 
-def _no_mail(mail: containers.Mail, at: str) -> Failure:
-    if mail.size > containers.MAX_MAIL:
-        why = f"{mail.size:,} bytes, more than the {containers.MAX_MAIL:,} that are read of one mail; take it out"
+def _no_mail(mail: mailbox.Mail, at: str) -> Failure:
+    if mail.size > mailbox.MAX_MAIL:
+        why = f"{mail.size:,} bytes, more than the {mailbox.MAX_MAIL:,} that are read of one mail; take it out"
         return Failure(at, "too_large", why)
     return Failure(at, "empty", "the file has no bytes; restore it or delete it", whole_unit=False)

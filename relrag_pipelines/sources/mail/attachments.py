@@ -9,13 +9,13 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sandbox import Stopped, call
-from relrag_pipelines.sources import Reading, document
+from relrag_pipelines.sources import ReadContext, document
 from relrag_pipelines.sources.mail import calendar
 from relrag_pipelines.sources.mail.body import Body, name_of, text_of
 from relrag_pipelines.sources.mail.mime import Part
+from relrag_pipelines.workers.sandbox import ParserStopped, call
 
-Nested = Callable[[Part, Record, Reading, str], Iterator[Record | Failure]]
+Nested = Callable[[Part, Record, ReadContext, str], Iterator[Record | Failure]]
 """fills the record of a message that is attached, and gives what is attached to that"""
 
 _SUFFIX_OF = {content_type: suffix for suffix, content_type in reversed(document.SUFFIXES.items())}
@@ -27,7 +27,7 @@ _SEALED = {
 
 
 def read(
-    mail: Part, body: Body, parent: Record, reading: Reading, at: str, nested: Nested
+    mail: Part, body: Body, parent: Record, reading: ReadContext, at: str, nested: Nested
 ) -> Iterator[Record | Failure]:
     """The records of what is attached to a mail, each behind its failures; counts them in the parent."""
     found = [part for part in body.attached if part.type != "multipart/encrypted"]
@@ -69,7 +69,7 @@ def _record(part: Part, parent: Record, index: int, total: int) -> Record:
     )
 
 
-def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
+def _fill(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]:
     """Adds the text of an attachment and what is known of its bytes."""
     if part.type in _SEALED:
         sealed = "signed in a form that hides it" if _is_signed(part) else "encrypted"
@@ -93,13 +93,13 @@ def _fill(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
         record.extra["page_count"] = found.page_count
 
 
-def _fill_from_calendar(record: Record, part: Part, reading: Reading) -> Iterator[Failure]:
+def _fill_from_calendar(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]:
     """Adds the events of a calendar: as text, and in `extra.events`."""
     text = text_of(part).strip()
     record.content_type, record.text = "text/calendar", text
     try:
         found = call(reading.limits, len(text), calendar.events, text, reading.timezone)
-    except (calendar.CalendarError, Stopped) as error:
+    except (calendar.CalendarError, ParserStopped) as error:
         yield Failure("", error.fault, f"{error}; its text is kept as it stands")
         return
     record.text = "\n\n".join(map(_said, found)) or text

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from relrag_pipelines.sources.mail import charsets, headers, mapi, mime, outlook, tnef
-from relrag_pipelines.sources.mail.html import to_text
+from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.mail import charset_aliases, headers, mime
+from relrag_pipelines.sources.mail.html_body import to_text
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH, Part
-from relrag_pipelines.sources.text import clean
+from relrag_pipelines.sources.mail.outlook import mapi_properties, msg, tnef
 
 MAX_TEXT = 4 * 2**20
 """Longest text of one part that is read, bytes; no person wrote a longer one."""
@@ -55,8 +56,8 @@ def body_of(mail: Part) -> Body:
         said.append(_best(alternatives))
     found.text = "\n\n".join(text for text, _ in said if text)
     found.content_type = next((kind for text, kind in said if text), found.content_type)
-    shown = _shown(texts) if any(part.type.startswith("image/") for part in others) else set()
-    for part in [one for other in others for one in _opened(other, found)]:
+    shown = _inline_ids(texts) if any(part.type.startswith("image/") for part in others) else set()
+    for part in [one for other in others for one in _unwrap(other, found)]:
         if _is_ornament(part, shown):
             found.ornaments.append(part)
         else:
@@ -87,7 +88,7 @@ def text_of(part: Part) -> str:
     content = part.content()
     if len(content) > MAX_TEXT:
         part.defects.append("text_too_long")
-    text, defect = charsets.read(content[:MAX_TEXT], part.parameters.get("charset"))
+    text, defect = charset_aliases.read(content[:MAX_TEXT], part.parameters.get("charset"))
     if defect:
         part.defects.append(defect)
     if part.parameters.get("format", "").lower() == "flowed":
@@ -118,7 +119,7 @@ def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: 
         others.append(part)
 
 
-def _opened(part: Part, found: Body) -> list[Part]:
+def _unwrap(part: Part, found: Body) -> list[Part]:
     """The part, or what it holds: a mail that Outlook saved, or what it packed into a winmail.dat.
 
     The text of a winmail.dat is the mail's where the mail has none.
@@ -131,8 +132,8 @@ def _opened(part: Part, found: Body) -> list[Part]:
             part.defects.append("damaged_tnef")
             return [part]
         if not found.text:
-            found.text, found.content_type = _best(tuple(mapi.texts(packed.properties)))
-        return [mapi.attached_part(one, part.depth + 1) for one in packed.attachments]
+            found.text, found.content_type = _best(tuple(mapi_properties.texts(packed.properties)))
+        return [mapi_properties.attached_part(one, part.depth + 1) for one in packed.attachments]
     if not part.parts and (name.endswith((".msg", ".eml")) or part.type == "application/vnd.ms-outlook"):
         _open_saved(part)
     return [part]
@@ -143,13 +144,13 @@ def _open_saved(part: Part) -> None:
     data = part.content()
     if part.depth >= MAX_DEPTH:
         part.defects.append("too_deep")
-    elif not data.startswith(outlook.SIGNATURE):
+    elif not data.startswith(msg.SIGNATURE):
         mail = mime.parse(data, part.depth + 1)
         part.parts = [mail] if {"from", "subject", "date"} & mail.fields.keys() else []
     else:
         try:
-            part.parts = [outlook.parse(data, part.depth + 1)]
-        except outlook.CompoundError:
+            part.parts = [msg.parse(data, part.depth + 1)]
+        except msg.CompoundError:
             part.defects.append("damaged_outlook")
 
 
@@ -172,7 +173,7 @@ def _best(alternatives: tuple[Part, ...]) -> tuple[str, str]:
     return (written, "text/html") if written else (plain, "text/plain")
 
 
-def _shown(texts: list[tuple[Part, ...]]) -> set[bytes]:
+def _inline_ids(texts: list[tuple[Part, ...]]) -> set[bytes]:
     """Content ids of the pictures that the HTML shows."""
     pages = (part for alternatives in texts for part in alternatives if part.type == "text/html")
     return {one.lower() for part in pages for one in _CID.findall(part.content()[:MAX_TEXT])}

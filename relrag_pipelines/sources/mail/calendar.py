@@ -13,7 +13,7 @@ from icalendar import Component
 from icalendar import Event as Entry
 from icalendar.prop import vBroken, vRecur
 
-from relrag_pipelines.sources.text import clean
+from relrag_pipelines.sources.formats.stored_text import clean
 
 MAX_CHARACTERS = 1_000_000
 """A longer calendar is refused; one event has some 2,000."""
@@ -111,7 +111,7 @@ def _event(entry: Entry, method: str, zone: ZoneInfo) -> Event:
     all_day = isinstance(begin, date) and not isinstance(begin, datetime)
     if end is None and begin is not None:
         lasts = length if isinstance(length, timedelta) else timedelta(days=1) if all_day else None
-        end = _later(begin, lasts) if lasts is not None else None
+        end = _plus(begin, lasts) if lasts is not None else None
     return Event(
         uid=_text(entry, "UID"),
         summary=_text(entry, "SUMMARY"),
@@ -162,7 +162,7 @@ def _when(entry: Entry, name: str) -> date | None:
     return value if isinstance(value, date) else None
 
 
-def _later(begin: date, lasts: timedelta) -> date | None:
+def _plus(begin: date, lasts: timedelta) -> date | None:
     try:
         return begin + lasts
     except OverflowError:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.sources.mail import charsets
+from relrag_pipelines.sources.mail import charset_aliases
 
 MAX_VALUE = 2**16
 """Longest value that is read, bytes."""
@@ -153,7 +153,7 @@ def _zone(name: str) -> ZoneInfo:
 
 def _text(value: bytes, declared: Iterable[str] = ()) -> str:
     value = value[:MAX_VALUE]
-    text = value.decode("ascii") if value.isascii() else charsets.name(value, declared)
+    text = value.decode("ascii") if value.isascii() else charset_aliases.name(value, declared)
     return _LINE_ENDS.sub(" ", _FOLD.sub("", text)) if "\n" in text or "\r" in text else text
 
 
@@ -164,13 +164,13 @@ def _words(text: str) -> str:
     for word in _WORD.finditer(text):
         between = text[place : word.start()]
         if waiting and (between or word[1].lower() != charset):
-            written.append(charsets.text(waiting, charset))
+            written.append(charset_aliases.text(waiting, charset))
             waiting = b""
         written.append(between)
         charset, place = word[1].lower(), word.end()
         waiting += _word_bytes(word[2].lower(), word[3])
     if waiting:
-        written.append(charsets.text(waiting, charset))
+        written.append(charset_aliases.text(waiting, charset))
     return "".join([*written, text[place:]])
 
 
@@ -197,7 +197,7 @@ def _joined(parts: list[tuple[int, bool, str]]) -> str:
         if encoded and number == 0 and value.count("'") >= 2:
             charset, _, value = value.split("'", 2)
         data += unquote_to_bytes(value) if encoded else value.encode("utf-8", "replace")
-    text = charsets.text(data, charset)
+    text = charset_aliases.text(data, charset)
     return _words(text) if "=?" in text else text
 
 

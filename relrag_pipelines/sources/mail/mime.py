@@ -113,10 +113,10 @@ def parse(data: bytes, depth: int = 0) -> Part:
     """The mail in these bytes, whatever they are; `depth` is how deep it lies within another."""
     if b"\n" not in data and b"\r" in data:
         data = data.replace(b"\r", b"\n")
-    return _Opening(data).part(0, len(data), depth, "text/plain")
+    return _PartReader(data).part(0, len(data), depth, "text/plain")
 
 
-class _Opening:
+class _PartReader:
     """One mail while it is opened: how many parts it has so far."""
 
     def __init__(self, data: bytes) -> None:
@@ -148,7 +148,7 @@ class _Opening:
             part.defects.append("too_deep")
         elif encoding in (b"base64", b"quoted-printable"):  # forbidden, and sent all the same
             inner = part.content()
-            part.parts = [_Opening(inner).part(0, len(inner), depth + 1, "text/plain")]
+            part.parts = [_PartReader(inner).part(0, len(inner), depth + 1, "text/plain")]
         else:
             part.parts = [self.part(part.start, part.end, depth + 1, "text/plain")]
 

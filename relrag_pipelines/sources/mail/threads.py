@@ -59,11 +59,11 @@ def thread(mails: Iterable[Mail]) -> list[Threaded]:
     """
     numbers: dict[str, int] = {}
     own: array[int] = array("q")
-    chains, gmail = _Chains(), _GmailThreads()
+    chains, gmail = _ReplyChains(), _GmailThreadIds()
     for mail in mails:
         number = numbers.setdefault(mail.message_id, len(numbers))
         own.append(number)
-        chains.add(number, [numbers.setdefault(name, len(numbers)) for name in _above(mail)])
+        chains.add(number, [numbers.setdefault(name, len(numbers)) for name in _ancestors(mail)])
         if mail.gmail_thread:
             gmail.add(number, mail.gmail_thread)
     names = list(numbers)
@@ -74,7 +74,7 @@ def thread(mails: Iterable[Mail]) -> list[Threaded]:
     return [Threaded(thread_of[number], names[parent] if (parent := parents[number]) >= 0 else None) for number in own]
 
 
-def _above(mail: Mail) -> list[str]:
+def _ancestors(mail: Mail) -> list[str]:
     """The mails that a mail names, oldest first, the one it answers last; each where it is named last."""
     references = mail.references
     if len(references) > MAX_REFERENCES:
@@ -84,7 +84,7 @@ def _above(mail: Mail) -> list[str]:
     return list(reversed(named))
 
 
-class _Chains:
+class _ReplyChains:
     """Every mail with the mails above it, as numbers in one array."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class _Chains:
             begin = end
 
 
-class _GmailThreads:
+class _GmailThreadIds:
     """The threads that Gmail gave; two that share a mail (in two accounts) are one, named by the lower id."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def _age(gmail_thread: str) -> tuple[int, str]:
     return len(gmail_thread), gmail_thread
 
 
-def _threads(chains: _Chains, above: array[int], gmail: dict[int, str], names: Sequence[str]) -> list[str]:
+def _threads(chains: _ReplyChains, above: array[int], gmail: dict[int, str], names: Sequence[str]) -> list[str]:
     """The name of the thread of each mail, present or not."""
     joined = array("q", range(len(names)))
     beside: list[tuple[int, int]] = []
@@ -184,7 +184,7 @@ def _join(joined: array[int], one: int, other: int) -> None:
         joined[max(one, other)] = min(one, other)
 
 
-def _above_each(chains: _Chains, names: Sequence[str]) -> array[int]:
+def _above_each(chains: _ReplyChains, names: Sequence[str]) -> array[int]:
     """The mail right above each, present or not, or -1: what a mail says itself, else what those below it say.
 
     Where several say something else (copies of one mail, shortened references), the one with more mails above it

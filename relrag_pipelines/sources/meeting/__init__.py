@@ -13,26 +13,26 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines import numbers
-from relrag_pipelines.files import open_plain, read_plain
-from relrag_pipelines.records import Failure, Pinned, Record
-from relrag_pipelines.sandbox import Stopped, call
-from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.charset import CharsetError, decode
+from relrag_pipelines.files.regular_files import open_plain, read_plain
+from relrag_pipelines.records import Failure, NamedPerson, Record
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
+from relrag_pipelines.sources.formats.transcript import (
+    Transcript,
+    TranscriptError,
+    describe_damage,
+    format_transcript,
+    recording_time,
+    speaker_text,
+    speakers,
+)
+from relrag_pipelines.sources.formats.transcript import read as read_transcript
 from relrag_pipelines.sources.meeting.invitation import MAX_BYTES, Invitation, InvitationError
 from relrag_pipelines.sources.meeting.invitation import parse as parse_invitation
 from relrag_pipelines.sources.meeting.minutes import Minutes
 from relrag_pipelines.sources.meeting.minutes import parse as parse_minutes
-from relrag_pipelines.sources.transcript import (
-    Transcript,
-    TranscriptError,
-    damage,
-    plain,
-    speakers,
-    when,
-    written,
-)
-from relrag_pipelines.sources.transcript import read as read_transcript
+from relrag_pipelines.text import reference_numbers
+from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 CONTENT_TYPE = "meeting-transcript"
 
@@ -43,7 +43,7 @@ _KNOWN_BY = re.compile(
 )
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The record of a meeting, and failures for what of it could not be read."""
     suffix = unit.file.suffix.lower()
     invited: Invitation | None = None
@@ -53,7 +53,7 @@ def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure]:
             invited = call(reading.limits, len(data), parse_invitation, data, reading.timezone)
         except InvitationError as error:
             yield Failure(file.name, "no_event", str(error))
-        except Stopped as error:
+        except ParserStopped as error:
             yield Failure(file.name, error.fault, str(error))
     try:
         if unit.size > reading.unit_max_bytes:
@@ -93,16 +93,16 @@ def _minutes(data: bytes) -> tuple[Minutes, Transcript]:
     except CharsetError as error:
         raise TranscriptError(error.fault, f"{error}; save it as UTF-8") from None
     minutes = parse_minutes(decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
-    transcript = plain.read(minutes.body)
-    transcript.faults += damage(decoded)
+    transcript = speaker_text.read(minutes.body)
+    transcript.faults += describe_damage(decoded)
     return minutes, transcript
 
 
 def _record(
-    unit: Unit, reading: Reading, minutes: Minutes, transcript: Transcript, invited: Invitation | None
+    unit: Unit, reading: ReadContext, minutes: Minutes, transcript: Transcript, invited: Invitation | None
 ) -> Record:
     path = PurePosixPath(unit.path)
-    text, spoken = written(transcript.cues)
+    text, spoken = format_transcript(transcript.cues)
     said = speakers(transcript.cues)
     participants = (invited.participants if invited else []) or minutes.participants or said
     ts, quality = _when(unit, reading, minutes, invited)
@@ -124,8 +124,8 @@ def _record(
         file_name=path.name,
         locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
         language=transcript.language,
-        people=[Pinned("participant", one) for one in (invited.addresses if invited else []) if "@" in one],
-        numbers=numbers.find(text),
+        people=[NamedPerson("participant", one) for one in (invited.addresses if invited else []) if "@" in one],
+        numbers=reference_numbers.find_reference_numbers(text),
         extra=extra,
         spoken=spoken or None,
     )
@@ -138,10 +138,10 @@ def _each_once(names: list[str]) -> list[str]:
     return list(found.values())
 
 
-def _when(unit: Unit, reading: Reading, minutes: Minutes, invited: Invitation | None) -> tuple[int, str]:
+def _when(unit: Unit, reading: ReadContext, minutes: Minutes, invited: Invitation | None) -> tuple[int, str]:
     if invited and invited.ts is not None:
         return invited.ts, "exact" if invited.has_time else "day"
-    in_name = when.in_name(PurePosixPath(unit.path).name, reading.timezone)
+    in_name = recording_time.time_in_name(PurePosixPath(unit.path).name, reading.timezone)
     if minutes.date and (minutes.has_time or not in_name or in_name[1] == "day"):
         zone = ZoneInfo(reading.timezone) if minutes.has_time else UTC
         at = minutes.date if minutes.date.tzinfo else minutes.date.replace(tzinfo=zone)

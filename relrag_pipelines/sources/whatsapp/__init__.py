@@ -15,14 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from relrag_pipelines.files import Refused, look, open_plain
+from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import UNREADABLE, Coverage, Reading, Unit, zips
-from relrag_pipelines.sources.whatsapp import title as titles
+from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
+from relrag_pipelines.sources.formats import safe_zip
+from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
-from relrag_pipelines.sources.whatsapp.header import find_form
-from relrag_pipelines.sources.whatsapp.order import HEAD_BYTES, Told, told
-from relrag_pipelines.sources.whatsapp.survey import declared_charset
+from relrag_pipelines.sources.whatsapp.date_order import HEAD_BYTES, Told, detect_order
+from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
+from relrag_pipelines.sources.whatsapp.timestamps import find_form
 
 _HEAD_BYTES = 4096
 _HASHED = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".txt", ".md", ".csv", ".html", ".ics")
@@ -31,18 +32,18 @@ _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 
 
-def read(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """The messages of a unit and the files that they name."""
     try:
         if unit.file.suffix.lower() == ".zip":
             yield from _read_zip(unit, reading)
         else:
             yield from read_chat(_lone_chat(unit, reading), reading)
-    except zips.Refused as refused:
+    except safe_zip.ZipRejected as refused:
         yield refused.failure
     except UnicodeDecodeError:
         yield Failure("", "charset", "the file changed while it was read; read it again", whole_unit=True)
-    except Refused:
+    except RefusedFile:
         raise
     except OSError as error:
         found = error.strerror or type(error).__name__
@@ -55,13 +56,13 @@ def recognise(file: Path) -> bool:
         if file.suffix.lower() != ".zip":
             with open_plain(file) as stream:
                 return _begins_like_a_chat(stream)
-        with zips.opened(file, max_ratio=1000, max_bytes=2**40) as archive:
+        with safe_zip.opened(file, max_ratio=1000, max_bytes=2**40) as archive:
             return any(_looks_like_a_chat(archive, name) for name in _chats_in(archive, file.name))
-    except (zips.Refused, OSError):
+    except (safe_zip.ZipRejected, OSError):
         return False
 
 
-def _lone_chat(unit: Unit, reading: Reading) -> Chat:
+def _lone_chat(unit: Unit, reading: ReadContext) -> Chat:
     folders = [folder.name for folder in unit.file.parents][: len(PurePosixPath(unit.path).parts)]
 
     @functools.cache
@@ -79,7 +80,7 @@ def _lone_chat(unit: Unit, reading: Reading) -> Chat:
         if name not in beside() or not name.lower().endswith(_HASHED):
             return None
         try:
-            if look(file, unit.root, follow_links=reading.follow_links).st_size > _HASHED_BYTES:
+            if check_file(file, unit.root, follow_links=reading.follow_links).st_size > _HASHED_BYTES:
                 return None
             with open_plain(file) as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -91,8 +92,8 @@ def _lone_chat(unit: Unit, reading: Reading) -> Chat:
     return Chat(title, unit.path, lambda: open_plain(unit.file), media, digest=digest, others=others)
 
 
-def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Coverage]:
-    with zips.opened(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
+def _read_zip(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
+    with safe_zip.opened(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
         yield from archive.failures
         chats = _chats_in(archive, unit.file.name)
         if not chats and not archive.failures:
@@ -102,7 +103,7 @@ def _read_zip(unit: Unit, reading: Reading) -> Iterator[Record | Failure | Cover
             yield from read_chat(_chat_in(unit, archive, PurePosixPath(member), reading), reading)
 
 
-def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath, reading: Reading) -> Chat:
+def _chat_in(unit: Unit, archive: safe_zip.Archive, member: PurePosixPath, reading: ReadContext) -> Chat:
     folders = [folder.name for folder in member.parents if folder.name]
 
     def media(name: str) -> str | None:
@@ -123,7 +124,7 @@ def _chat_in(unit: Unit, archive: zips.Archive, member: PurePosixPath, reading: 
     return Chat(title, unit.path, opener, media, str(member), digest, others)
 
 
-def _others(unit: Unit, member: str, reading: Reading) -> list[Told]:
+def _others(unit: Unit, member: str, reading: ReadContext) -> list[Told]:
     """What all chats of the source but that one tell of the order of day and month."""
     around = {one.path: one for one in (*reading.units(), unit)}
     told = (
@@ -141,18 +142,18 @@ def _told(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, Told]]:
     try:
         if unit.file.suffix.lower() != ".zip":
             with open_plain(unit.file) as stream:
-                found.append(("", told(stream.read(HEAD_BYTES))))
+                found.append(("", detect_order(stream.read(HEAD_BYTES))))
         else:
-            with zips.opened(unit.file, max_ratio, max_bytes) as archive:
+            with safe_zip.opened(unit.file, max_ratio, max_bytes) as archive:
                 for name in _chats_in(archive, unit.file.name):
                     with archive.open(name) as member:
-                        found.append((name, told(member.read(HEAD_BYTES))))
-    except (zips.Refused, OSError):
+                        found.append((name, detect_order(member.read(HEAD_BYTES))))
+    except (safe_zip.ZipRejected, OSError):
         pass
     return [(name, one) for name, one in found if one]
 
 
-def _digest(archive: zips.Archive, name: str, size: int) -> str | None:
+def _digest(archive: safe_zip.Archive, name: str, size: int) -> str | None:
     """SHA-256 of a member; None where it is damaged or larger than it says: that must not cost the chat."""
     found, left = hashlib.sha256(), size
     try:
@@ -160,18 +161,18 @@ def _digest(archive: zips.Archive, name: str, size: int) -> str | None:
             while left > 0 and (block := stream.read(min(left, _BLOCK))):
                 found.update(block)
                 left -= len(block)
-    except zips.Refused:
+    except safe_zip.ZipRejected:
         return None
     return None if left else found.hexdigest()
 
 
-def _chats_in(archive: zips.Archive, archive_name: str) -> list[str]:
+def _chats_in(archive: safe_zip.Archive, archive_name: str) -> list[str]:
     """The chats among the texts of an archive, folder by folder; all other texts were sent in a chat.
 
     A chat has the name that iOS gives every chat, or the archive's own, or one that names another chat; only where no
     text of the folder has such a name, a chat is what looks like one.
     """
-    own = titles.key(titles.title(archive_name))
+    own = titles.chat_key(titles.title(archive_name))
     folders: dict[PurePosixPath, list[PurePosixPath]] = {}
     for name in archive.members:
         path = PurePosixPath(name)
@@ -182,14 +183,14 @@ def _chats_in(archive: zips.Archive, archive_name: str) -> list[str]:
         named = {text: title for text in texts if (title := titles.named_title(text.name))}
         chats += (
             [text for text in texts if titles.is_nameless(text.name)]
-            or [text for text, title in named.items() if titles.key(title) == own]
+            or [text for text, title in named.items() if titles.chat_key(title) == own]
             or list(named)
             or [text for text in texts if _looks_like_a_chat(archive, str(text))]
         )
     return [str(chat) for chat in chats]
 
 
-def _looks_like_a_chat(archive: zips.Archive, name: str) -> bool:
+def _looks_like_a_chat(archive: safe_zip.Archive, name: str) -> bool:
     with archive.open(name) as stream:
         return _begins_like_a_chat(stream)
 

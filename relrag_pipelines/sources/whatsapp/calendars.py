@@ -69,7 +69,7 @@ def gregorian(year: int, month: int, day: int, era: str = "") -> date | None:
     calendar = ERAS[era] if era else _calendar_of(year)
     try:
         if isinstance(calendar, str):
-            return _converted(calendar, year, month, day)
+            return _convert(calendar, year, month, day)
         found = date(year + calendar, month, day)
     except (ValueError, OverflowError):
         return None
@@ -88,7 +88,7 @@ def _calendar_of(year: int) -> int | str:
     return _UMM_AL_QURA if 1421 <= year < 1500 else 0
 
 
-def _converted(calendar: str, year: int, month: int, day: int) -> date:
+def _convert(calendar: str, year: int, month: int, day: int) -> date:
     """Raises ValueError where there is no such day."""
     months_of = _YEARS[calendar]
     first, begun = _NEW_YEARS[calendar]

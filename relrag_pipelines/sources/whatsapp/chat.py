@@ -12,13 +12,13 @@ from pathlib import PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines import numbers
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Coverage, Reading
-from relrag_pipelines.sources.whatsapp import notes, order
-from relrag_pipelines.sources.whatsapp import title as titles
-from relrag_pipelines.sources.whatsapp.header import MARKS, PARTS, SECONDS, Clock, any_forms
-from relrag_pipelines.sources.whatsapp.survey import Opener, Survey, chunks, survey
+from relrag_pipelines.sources import CoveredInterval, ReadContext
+from relrag_pipelines.sources.whatsapp import chat_name as titles
+from relrag_pipelines.sources.whatsapp import date_order, system_messages
+from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, chunks, survey
+from relrag_pipelines.sources.whatsapp.timestamps import MARKS, PARTS, SECONDS, LocalClock, any_forms
+from relrag_pipelines.text import reference_numbers
 
 _NAMES_KEPT = 10_000
 _NAME_MAX = 200
@@ -54,14 +54,14 @@ class Chat:
 
     title: str
     unit: str
-    open: Opener
+    open: OpenStream
     media: Callable[[str], str | None]
     """the location of a media file of that name, where it was exported too"""
     member: str = ""
     """its name within the unit, where that is an archive"""
     digest: Callable[[str], str | None] = lambda name: None
     """SHA-256 of a media file of that name, hex, where it was exported too and is of a sort that is sent elsewhere"""
-    others: Callable[[], Iterable[order.Told]] = tuple
+    others: Callable[[], Iterable[date_order.Told]] = tuple
     """what the other chats of the source tell of the order of day and month"""
 
     @property
@@ -74,7 +74,7 @@ class Chat:
         return f"{self.member} line {line}".strip()
 
 
-def read_chat(chat: Chat, reading: Reading) -> Iterator[Record | Failure | Coverage]:
+def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """Records of a chat in its own order; a Failure for what is not understood."""
     known = survey(chat.open, chat.title)
     if isinstance(known, Failure):
@@ -85,22 +85,24 @@ def read_chat(chat: Chat, reading: Reading) -> Iterator[Record | Failure | Cover
     return _read_undecided(chat, reading, known)
 
 
-def _read_undecided(chat: Chat, reading: Reading, known: Survey) -> Iterator[Record | Failure | Coverage]:
+def _read_undecided(
+    chat: Chat, reading: ReadContext, known: FormatGuess
+) -> Iterator[Record | Failure | CoveredInterval]:
     """A chat whose dates do not tell their order: by the setting, by what else tells it, or not at all."""
     if reading.date_order != "auto":
         found = reading.date_order
-    elif told := order.settle(known, titles.phrase(*_names(chat)), chat.others):
+    elif told := date_order.settle_orders(known, titles.phrase(*_names(chat)), chat.others):
         found, why = told
-        yield Failure(chat.member, order.ASKED, order.described(found, known.orders, why))
+        yield Failure(chat.member, date_order.ASKED, date_order.describe(found, known.orders, why))
     else:
         advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
         found = f"the order of day and month cannot be told: {known.orders.explain()}"
-        yield Failure(chat.member, order.ASKED, f"{found}; {advice}", whole_unit=True)
+        yield Failure(chat.member, date_order.ASKED, f"{found}; {advice}", whole_unit=True)
         return
     if known.orders.possible:  # what it gave in another order is not of an earlier export, and goes
         midnights = (datetime.combine(day, time.min, ZoneInfo(reading.timezone)) for day in known.orders.span)
         since, until = (int(midnight.timestamp()) for midnight in midnights)
-        yield Coverage(_thread(chat, reading), since, until)
+        yield CoveredInterval(_thread(chat, reading), since, until)
     yield from _warnings(chat, known)
     yield from _records(chat, reading, known, found)
 
@@ -110,11 +112,11 @@ def _names(chat: Chat) -> list[str]:
     return [*reversed(PurePosixPath(chat.member).parts), *reversed(PurePosixPath(chat.unit).parts)]
 
 
-def _thread(chat: Chat, reading: Reading) -> str:
-    return f"whatsapp:{reading.hash(titles.key(chat.title))}"
+def _thread(chat: Chat, reading: ReadContext) -> str:
+    return f"whatsapp:{reading.hash(titles.chat_key(chat.title))}"
 
 
-def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
+def _warnings(chat: Chat, known: FormatGuess) -> Iterator[Failure]:
     if known.charset.errors == "replace":
         yield Failure(chat.member, "charset", "some bytes are no UTF-8 and read as \ufffd; export the chat again")
     elif not known.charset.name.startswith("utf"):
@@ -125,13 +127,17 @@ def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
         yield Failure(chat.place(1), "not_a_message", f"{found}; remove them or export the chat again")
 
 
-def _records(chat: Chat, reading: Reading, known: Survey, order: str) -> Iterator[Record | Failure]:
+def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -> Iterator[Record | Failure]:
     """The hot loop: nothing is done here that most messages do not need."""
-    hash_id, title, mark, whole_notes = reading.hash, chat.title, notes.MARK, notes.WHOLE
-    find_numbers, has_digit, digits = numbers.find, numbers.has_ascii_digit, _DIGITS.search
+    hash_id, title, mark, whole_notes = reading.hash, chat.title, system_messages.MARK, system_messages.WHOLE
+    find_numbers, has_digit, digits = (
+        reference_numbers.find_reference_numbers,
+        reference_numbers.has_ascii_digit,
+        _DIGITS.search,
+    )
     thread, at_line, line = _thread(chat, reading), f"{chat.where}#L", known.lines_before
     chat_id = thread.removeprefix("whatsapp:")
-    clock = Clock(order, reading.timezone)
+    clock = LocalClock(order, reading.timezone)
     days, times = clock.days, clock.times
     senders: dict[str, str] = {}
     new, fill = Record.__new__, Record.__init__  # calling Record passes keywords on through a dict, which takes as long
@@ -154,7 +160,7 @@ def _records(chat: Chat, reading: Reading, known: Survey, order: str) -> Iterato
             if not sender:
                 extra["system"] = True
             elif "<" in text or mark in text or " (" in text or text in whole_notes:
-                typed, files, extra = notes.read(text)
+                typed, files, extra = system_messages.read(text)
                 if not files and not extra and _is_system(sender, text, title, known):
                     sender, extra = None, {"system": True}
                 else:
@@ -192,12 +198,12 @@ def _records(chat: Chat, reading: Reading, known: Survey, order: str) -> Iterato
                 yield from _attachments(chat, message, files, hash_id)
             if "\n" in body:
                 breaks = body.count("\n")
-                if breaks >= _FOREIGN_LINES and (foreign := _foreign(body)):
+                if breaks >= _FOREIGN_LINES and (foreign := _is_foreign_line(body)):
                     yield Failure(chat.place(line), "mixed_forms", foreign)
                 line += breaks
 
 
-def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
+def _blocks(chat: Chat, known: FormatGuess) -> Iterator[list[str]]:
     """Messages in flat lists: date, hour and minute, second, half of the day and body of one after the other.
 
     The last message of a chunk may go on in the next.
@@ -218,7 +224,7 @@ def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
         yield last
 
 
-def _foreign(body: str) -> str:
+def _is_foreign_line(body: str) -> str:
     """What to say of a message in which many lines begin like messages in a form that is not the chat's."""
     if len(_NUMBERED.findall(body)) < _FOREIGN_LINES or (count := _in_any_form(body)) < _FOREIGN_LINES:
         return ""
@@ -245,12 +251,12 @@ def _split(body: str, senders: dict[str, str]) -> tuple[str | None, str]:
     return name, body[len(raw) + 2 :]
 
 
-def _is_system(sender: str, text: str, title: str, known: Survey) -> bool:
+def _is_system(sender: str, text: str, title: str, known: FormatGuess) -> bool:
     """Whether it is a notice, which iOS shows as a message: of the group, or of the person it is about."""
-    if not text.startswith(notes.MARK):
+    if not text.startswith(system_messages.MARK):
         return False
-    of_group = not known.title_speaks and titles.key(sender) == titles.key(title)
-    return of_group or notes.is_notice(sender, text)
+    of_group = not known.title_speaks and titles.chat_key(sender) == titles.chat_key(title)
+    return of_group or system_messages.is_notice(sender, text)
 
 
 def _attachments(chat: Chat, message: Record, names: Sequence[str], hash_id: Callable[[str], str]) -> Iterator[Record]:

@@ -36,7 +36,7 @@ def calendar_date(order: str, written: str) -> date | None:
 
 
 @dataclass
-class _Fit:
+class _OrderEvidence:
     impossible: int = 0
     backward: int = 0
     early: int = 0
@@ -46,10 +46,12 @@ class _Fit:
 
 
 @dataclass
-class Orders:
+class DateOrderVotes:
     """What the dates of a chat say about their order, collected in one pass over all of them."""
 
-    fits: dict[str, _Fit] = field(default_factory=lambda: {order: _Fit() for order in ("dmy", "mdy", "ymd")})
+    fits: dict[str, _OrderEvidence] = field(
+        default_factory=lambda: {order: _OrderEvidence() for order in ("dmy", "mdy", "ymd")}
+    )
     days: int = 0
     differ: bool = False
     pointed: bool = False

@@ -16,27 +16,45 @@ from typing import Any
 
 import pyarrow as pa
 
-from relrag_pipelines.stores.vectors import edge, pointer
-from relrag_pipelines.stores.vectors.edge import UNHASHED
-from relrag_pipelines.stores.vectors.pointer import Collection
-from relrag_pipelines.stores.vectors.store import (
+from relrag_pipelines.stores.vectors import collection_ref, embedded
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
+from relrag_pipelines.stores.vectors.embedded import UNHASHED
+from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
     APART,
     INTEGERS,
     KEYWORDS,
+    ChunkFilter,
     Each,
-    Hit,
+    ScoredPoint,
     StoreError,
     VectorStore,
-    Where,
 )
 
 __all__ = [
-    "ANYWHERE", "APART", "INTEGERS", "KEYWORDS", "PACKED", "UNHASHED", "Collection", "Each", "Hit", "StoreError",
-    "VectorStore", "Where", "ask_server", "build", "collection", "extend", "missing", "open", "payloads", "release",
+    "ANYWHERE",
+    "APART",
+    "INTEGERS",
+    "KEYWORDS",
+    "PACKED",
+    "UNHASHED",
+    "ChunkFilter",
+    "CollectionRef",
+    "Each",
+    "ScoredPoint",
+    "StoreError",
+    "VectorStore",
+    "build",
+    "collection",
+    "delete_remote",
+    "extend",
+    "missing_parts",
+    "open",
+    "payloads",
+    "server_info",
 ]  # fmt: skip
 
-PACKED = (*UNHASHED, pointer.NAME)
+PACKED = (*UNHASHED, collection_ref.NAME)
 """Files that stand for points: `payloads` of their folder reads what these carry."""
 
 
@@ -45,7 +63,7 @@ def build(
     batches: Iterable[pa.RecordBatch],
     each: Each = map,
     dimension: int = 0,
-    collection: Collection | None = None,
+    collection: CollectionRef | None = None,
     beside: Executor | None = None,
 ) -> int:
     """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
@@ -56,11 +74,11 @@ def build(
     Without one `beside` is another process for the engine.
     """
     if collection is None:
-        return edge.build(path, batches, each, dimension, beside)
+        return embedded.build(path, batches, each, dimension, beside)
     _need_client()
-    from relrag_pipelines.stores.vectors import server
+    from relrag_pipelines.stores.vectors import server_index
 
-    return server.build(path, collection, batches, each, dimension)
+    return server_index.build(path, collection, batches, each, dimension)
 
 
 def extend(
@@ -77,39 +95,39 @@ def extend(
     in the frequencies that words are weighed by, until the store is built anew. On a server both are one collection,
     in which each sees its own points: then `generation` is the number of the new one.
     """
-    known = pointer.load(previous)
+    known = collection_ref.load(previous)
     if known is None:
-        return edge.extend(previous, path, batches, remove_ids, each)
+        return embedded.extend(previous, path, batches, remove_ids, each)
     _need_client()
-    from relrag_pipelines.stores.vectors import server
+    from relrag_pipelines.stores.vectors import server_index
 
-    return server.extend(known, path, batches, remove_ids, each, generation)
+    return server_index.extend(known, path, batches, remove_ids, each, generation)
 
 
 def open(path: Path) -> VectorStore:
     """The store in that folder, for reading; StoreError where it needs a package that is not there."""
-    known = pointer.load(path)
+    known = collection_ref.load(path)
     if known is None:
-        return edge.open(path)
+        return embedded.open(path)
     _need_client()
-    from relrag_pipelines.stores.vectors import server
+    from relrag_pipelines.stores.vectors import server_index
 
-    return server.open(known)
+    return server_index.open(known)
 
 
 def payloads(path: Path) -> Iterator[dict[str, Any]]:
     """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
-    known = pointer.load(path)
+    known = collection_ref.load(path)
     if known is None:
-        yield from edge.payloads(path)
+        yield from embedded.payloads(path)
     else:
         _need_client()
-        from relrag_pipelines.stores.vectors import server
+        from relrag_pipelines.stores.vectors import server_index
 
-        yield from server.payloads(known)
+        yield from server_index.payloads(known)
 
 
-def ask_server(url: str, timeout: int = 60) -> tuple[str, list[str]]:
+def server_info(url: str, timeout: int = 60) -> tuple[str, list[str]]:
     """The version of a server and its collections; StoreError where it cannot be used; `timeout` in seconds."""
     _need_client()
     from relrag_pipelines.stores.vectors.connection import connect
@@ -118,38 +136,38 @@ def ask_server(url: str, timeout: int = 60) -> tuple[str, list[str]]:
         return opened.version(), opened.names()
 
 
-def collection(path: Path) -> Collection | None:
+def collection(path: Path) -> CollectionRef | None:
     """Where the vectors of the store in that folder lie, if not in it; ValueError where it cannot be told."""
-    return pointer.load(path)
+    return collection_ref.load(path)
 
 
-def missing(path: Path) -> str:
+def missing_parts(path: Path) -> str:
     """What a store lacks that it keeps elsewhere than in its folder; empty where it is whole.
 
     Raises StoreError where the server cannot be asked.
     """
-    known = pointer.load(path)
+    known = collection_ref.load(path)
     if known is None:
         return ""
     _need_client()
-    from relrag_pipelines.stores.vectors import server
+    from relrag_pipelines.stores.vectors import server_index
 
-    return server.missing(known)
+    return server_index.missing_parts(known)
 
 
-def release(path: Path, kept: Iterable[Path]) -> None:
+def delete_remote(path: Path, kept: Iterable[Path]) -> None:
     """Removes what a store that goes keeps elsewhere than in its folder, but for what the `kept` ones share with it.
 
     Raises StoreError where the server cannot be asked.
     """
-    known = pointer.load(path)
+    known = collection_ref.load(path)
     if known is None:
         return
     _need_client()
-    from relrag_pipelines.stores.vectors import server
+    from relrag_pipelines.stores.vectors import server_index
 
-    sharing = [one for folder in kept if (one := pointer.load(folder)) and one.name == known.name]
-    server.release(known, [one.generation for one in sharing])
+    sharing = [one for folder in kept if (one := collection_ref.load(folder)) and one.name == known.name]
+    server_index.delete_remote(known, [one.generation for one in sharing])
 
 
 def _need_client() -> None:

@@ -17,7 +17,7 @@ from qdrant_client import QdrantClient
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from relrag_pipelines.stores.vectors.store import StoreError
+from relrag_pipelines.stores.vectors.protocol import StoreError
 
 KEY = "QDRANT_API_KEY"
 OLDEST = (1, 10)

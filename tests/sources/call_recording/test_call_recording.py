@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.keys import Keys
-from relrag_pipelines.records import Failure, Pinned, Record, Spoken
+from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.records import Failure, NamedPerson, Record, SpeechSegment
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import KINDS, Approval, Reading
+from relrag_pipelines.sources import KINDS, CallApproval, ReadContext
 from relrag_pipelines.sources.call_recording import read, recognise, transcribe
-from relrag_pipelines.stores import units
+from relrag_pipelines.stores import unit_state
 from tests.recordings import m4a, stand_in, wav
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -32,8 +32,8 @@ VTT = """WEBVTT
 def calls(folder: Path, *, timezone: str = "Asia/Jerusalem", **options: Any) -> tuple[list[Record], list[Failure]]:
     """What a sync reads of a folder."""
     source = Source(name="calls", kind="call_recording", path=folder)  # type: ignore[call-arg]
-    scan = units.scan(folder, KINDS["call_recording"], source, {}, "")
-    reading = Reading("calls", timezone, KEYS.id_hash, owner="Jonah", **options)
+    scan = unit_state.scan(folder, KINDS["call_recording"], source, {}, "")
+    reading = ReadContext("calls", timezone, KEYS.id_hash, owner="Jonah", **options)
     found = [item for unit in scan.units.values() for item in read(unit, reading)]
     return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Failure)]
 
@@ -64,7 +64,7 @@ def test_a_call_with_its_transcript(tmp_path: Path) -> None:
     assert (record.date_quality, record.content_type, record.file_name) == ("exact", "m4a", f"{NAME}.m4a")
     assert record.locations == [f"{NAME}.m4a", f"{NAME}.vtt"]
     assert record.parent_ref == f"audio:{record.source_id}"
-    assert record.spoken == [Spoken(1.0, 3.0, 0, 29), Spoken(3.0, 5.0, 30, 42)]
+    assert record.spoken == [SpeechSegment(1.0, 3.0, 0, 29), SpeechSegment(3.0, 5.0, 30, 42)]
     assert record.numbers == ["INV-1187"]
     assert record.extra == {
         "seconds": 431.0, "state": "transcribed", "transcript": f"{NAME}.vtt", "speakers": ["Alex Rubin", "Jonah"],
@@ -98,7 +98,7 @@ def test_every_form_of_transcript(tmp_path: Path, suffix: str, text: str) -> Non
     assert (record.text, record.from_, failures) == ("Dana: Hi Bye", "Dana", [])
     assert record.spoken is not None
     assert record.spoken[0].start_second == 1.0
-    assert record.people == [Pinned("participant", "Alex Rubin")], "the file names somebody else"
+    assert record.people == [NamedPerson("participant", "Alex Rubin")], "the file names somebody else"
 
 
 def test_a_recording_without_a_transcript_waits(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_approval_is_required_or_not(tmp_path: Path) -> None:
     put(tmp_path, m4a=m4a(9), vtt=VTT)
     (waiting,), _ = calls(tmp_path, approval_required=True)
     assert (waiting.text, waiting.spoken, waiting.numbers, waiting.extra["state"]) == ("", None, [], "transcribed")
-    said = {f"call_recording:{waiting.source_id}": Approval(approved=True, swapped=True)}
+    said = {f"call_recording:{waiting.source_id}": CallApproval(approved=True, swapped=True)}
     (approved,), _ = calls(tmp_path, approval_required=True, approvals=lambda: said)
     assert (approved.text, approved.extra["state"]) == ("Jonah: INV-1187 is paid.\nAlex Rubin: Good.", "approved")
     assert (approved.from_, approved.source_id) == ("Alex Rubin", waiting.source_id)
@@ -222,7 +222,7 @@ def test_a_model_makes_the_transcript_once(tmp_path: Path, model: Path, monkeypa
     (record,), failures = calls(audio, **options)
     assert (record.text, record.language, failures) == ("שלום\na → b", "he", [])
     assert record.extra == {"seconds": 9.0, "state": "transcribed", "transcript": "transcription_model"}
-    assert record.spoken == [Spoken(0.0, 1.5, 0, 4), Spoken(1.5, 3.25, 5, 10)]
+    assert record.spoken == [SpeechSegment(0.0, 1.5, 0, 4), SpeechSegment(1.5, 3.25, 5, 10)]
     kept = tmp_path / "kept" / "calls" / f"{record.source_id}.vtt"
     assert kept.read_text().startswith("WEBVTT\nLanguage: he\n\n00:00:00.000 --> 00:00:01.500\nשלום\n")
     assert kept.parent.stat().st_mode & 0o77 == 0, "for the owner only"

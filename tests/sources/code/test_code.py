@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import KINDS, CannotList
-from relrag_pipelines.sources.code import is_generated, own_texts
+from relrag_pipelines.sources import KINDS, ListingError
+from relrag_pipelines.sources.code import is_generated, text_outside_nested
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of, parser
 from tests.repositories import READING, commit, found, git, make, read
 
@@ -175,7 +175,7 @@ def test_a_repository_that_git_cannot_list_stops_the_source_so_that_nothing_is_d
     project = make(tmp_path / "project")
     commit(project, "one", {"a.py": "x = 1\n"})
     (project / ".git" / "HEAD").write_text("nonsense")
-    with pytest.raises(CannotList, match=r"the repository project cannot be listed: .* or exclude it"):
+    with pytest.raises(ListingError, match=r"the repository project cannot be listed: .* or exclude it"):
         found("code", tmp_path)
     units = KINDS["code"].units
     assert units
@@ -241,7 +241,7 @@ def test_texts_hold_every_character_once(pairs: list[tuple[int, int]], text: str
     source = text.encode()
     spans = [(min(pair), max(pair)) for pair in pairs if max(pair) <= len(source)]
     spans.sort(key=lambda span: (span[0], -span[1]))
-    texts = own_texts(source, spans)
+    texts = text_outside_nested(source, spans)
     assert len(texts) == len(spans) + 1
     for letter in "ab{}":
         assert sum(one.count(letter) for one in texts) == text.count(letter)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines.keys import Keys
-from relrag_pipelines.records import Failure, Pinned, Record
-from relrag_pipelines.sources import KINDS, Reading, Unit
+from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.records import Failure, NamedPerson, Record
+from relrag_pipelines.sources import KINDS, ReadContext, Unit
 from relrag_pipelines.sources.contacts import read, recognise
-from relrag_pipelines.sources.contacts.person import person
+from relrag_pipelines.sources.contacts.contact import person
 from relrag_pipelines.sources.contacts.vcard import cards, unescaped
 from tests import cost
 
@@ -25,7 +25,7 @@ def contacts(folder: Path, data: str | bytes) -> tuple[list[Record], list[Failur
     file = folder / "people.vcf"
     file.write_bytes(data if isinstance(data, bytes) else data.encode())
     unit = Unit(file.name, file, file.stat().st_size, 0)
-    found = list(read(unit, Reading("people", "UTC", KEYS.id_hash)))
+    found = list(read(unit, ReadContext("people", "UTC", KEYS.id_hash)))
     return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Failure)]
 
 
@@ -62,7 +62,7 @@ def test_a_whole_card(tmp_path: Path) -> None:
     assert failures == []
     assert (record.source_id, record.subject, record.rag_source_type) == ("7f9c", "Shiran Tamir", "contact")
     assert record.people == [
-        Pinned("owner", name, 42)
+        NamedPerson("owner", name, 42)
         for name in ("Shiran Tamir", "שירן תמיר", "Shir", "Shiri", "+972-52-555-0121", "shiran@tamir.example")
     ]
     assert record.extra["facts"] == [
@@ -158,13 +158,13 @@ def test_relations_are_records_that_pin_both_ends(tmp_path: Path) -> None:
     mentor, sister, spouse = records[2:]
     assert failures == []
     assert (mentor.source_id, mentor.text) == ("a:mentor:b", "Gives advice. They meet monthly.")
-    assert mentor.people == [Pinned("mentioned", "Jonah", 1), Pinned("mentioned", "Noa", 7)]
+    assert mentor.people == [NamedPerson("mentioned", "Jonah", 1), NamedPerson("mentioned", "Noa", 7)]
     assert mentor.extra["relationship"] == {
         "from_person_id": 1, "to_person_id": 7, "relationship_type": "mentor", "description": "Gives advice",
         "attitude": 5, "proximity": 4, "notes": ["They meet monthly"],
     }  # fmt: skip
     assert (sister.subject, sister.extra["relationship"]["relationship_type"]) == ("Jonah - Shiran", "sister")
-    assert sister.people[1] == Pinned("mentioned", "Shiran", None)
+    assert sister.people[1] == NamedPerson("mentioned", "Shiran", None)
     assert spouse.text == "Tal: spouse of Noa"
 
 

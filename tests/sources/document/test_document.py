@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, Reading, Unit
+from relrag_pipelines.sources import KINDS, ReadContext, Unit
 from relrag_pipelines.sources.document import SUFFIXES, extract, recognise
-from relrag_pipelines.sources.document.content import Extracted
-from relrag_pipelines.sources.document.dates import date_of
-from relrag_pipelines.sources.text import clean
+from relrag_pipelines.sources.document.dates import document_date
+from relrag_pipelines.sources.document.extracted import Extracted
+from relrag_pipelines.sources.formats.stored_text import clean
 
 MTIME = 1_700_000_000 * 10**9 + 5
 
@@ -24,10 +24,10 @@ def keyed(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8, key=b"test").hexdigest()
 
 
-READING = Reading("papers", "Europe/Prague", keyed)
+READING = ReadContext("papers", "Europe/Prague", keyed)
 
 
-def items(folder: Path, path: str, data: bytes, reading: Reading = READING) -> list[Record | Failure]:
+def items(folder: Path, path: str, data: bytes, reading: ReadContext = READING) -> list[Record | Failure]:
     """What the connector yields for a file of that path."""
     file = folder / path
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ PRAGUE = timezone(timedelta(hours=1))
 )
 def test_which_date_counts(date: datetime | None, has_time: bool, name: str, expected: tuple[int, str]) -> None:
     found = Extracted("text/plain", date=date, date_has_time=has_time)
-    assert date_of(found, name, MTIME, "Europe/Prague") == expected
+    assert document_date(found, name, MTIME, "Europe/Prague") == expected
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_faults(tmp_path: Path, path: str, data: bytes, fault: str, told: str, w
 
 
 def test_a_file_beyond_the_limit_is_not_opened(tmp_path: Path) -> None:
-    reading = Reading("papers", "UTC", keyed, unit_max_bytes=10)
+    reading = ReadContext("papers", "UTC", keyed, unit_max_bytes=10)
     (failure,) = items(tmp_path, "a.txt", b"x" * 11, reading)
     assert isinstance(failure, Failure)
     assert (failure.fault, failure.whole_unit) == ("too_large", True)

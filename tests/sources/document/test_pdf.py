@@ -14,8 +14,8 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from relrag_pipelines.sources.document import extract, pdf
-from relrag_pipelines.sources.document.columns import Cell, Line, layout
-from relrag_pipelines.sources.document.content import Extracted
+from relrag_pipelines.sources.document.extracted import Extracted
+from relrag_pipelines.sources.document.pdf_tables import Cell, Line, layout
 from tests import cost
 
 

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines import export, stages
-from relrag_pipelines import plan as plans
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.changes import ManyDeletions
+from relrag_pipelines.ingest import ingest
+from relrag_pipelines.ingest.merge import TooManyDeletions
 from relrag_pipelines.sources import git as connector
+from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
-from relrag_query.commands import sync as commands
+from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.repositories import commit, git, make
 
@@ -45,8 +46,8 @@ def project(tmp_path: Path) -> Path:
     return make(tmp_path / "projects" / "web")
 
 
-def exported(workspace: Workspace, source: str = "projects", **how: bool) -> export.Exported:
-    return export.export(workspace, workspace.settings.source(source), **how)
+def exported(workspace: Workspace, source: str = "projects", **how: bool) -> ingest.IngestReport:
+    return ingest.ingest(workspace, workspace.settings.source(source), **how)
 
 
 def subjects(workspace: Workspace, source: str = "projects") -> list[str]:
@@ -71,7 +72,7 @@ def test_many_rewritten_commits_are_refused_until_accepted(workspace: Workspace,
         commit(project, f"number {number}")
     exported(workspace)
     git(project, "reset", "--quiet", "--hard", first)
-    with pytest.raises(ManyDeletions, match="25 of 26 records"):
+    with pytest.raises(TooManyDeletions, match="25 of 26 records"):
         exported(workspace)
     exported(workspace, accept_deletions=True)
     assert subjects(workspace) == ["first"]
@@ -86,8 +87,8 @@ def test_an_unchanged_repository_is_recognised_without_its_log(
     exported(workspace, "code")
     monkeypatch.setattr(connector, "read", None)
     git(project, "checkout", "--quiet", "elsewhere")
-    assert exported(workspace) == export.Exported()
-    todo = plans.current(workspace)
+    assert exported(workspace) == ingest.IngestReport()
+    todo = plans.build_plan(workspace)
     assert (todo.exports, todo.problems) == ([], [])
 
 
@@ -112,7 +113,7 @@ def test_twice_gives_the_same_bytes_and_so_do_two_clones_in_either_order(workspa
     assert {name: data for name, (_, data) in before.items()} == {name: data for name, (_, data) in after.items()}
     git(project.parent, "clone", "--quiet", str(project), "zzz")
     exported(workspace)
-    merged = stages.merge_occurrences(lake.read(workspace.home, "private_records", "projects", "2025-01"))
+    merged = monthly.merge_duplicates(lake.read(workspace.home, "private_records", "projects", "2025-01"))
     assert merged["asset_id"].to_pylist() == sorted(merged["asset_id"].to_pylist())
     assert [len(places) for places in merged["locations"].to_pylist()] == [2, 2]
 
@@ -128,13 +129,13 @@ def test_a_hash_that_holds_an_id_number_survives_redaction(workspace: Workspace,
     (tmp_path / "projects" / "x.gitlog").write_text(log)
     source = workspace.settings.source("projects")
     exported(workspace)
-    for stage in stages.STAGES:
-        stages.run(workspace, source, stage, ["2025-01"])
+    for stage in monthly.STAGES:
+        monthly.run(workspace, source, stage, ["2025-01"])
     records = {row["asset_id"]: row for row in lake.read(workspace.home, "records", "projects", "2025-01").to_pylist()}
     assert f'"git_commit_hash":"{telling}"' in records[f"git:{telling}"]["extra"]
     assert records[f"git:{telling}"]["locations"] == [f"x.gitlog#{telling}"]
     assert "123456782" not in records[f"git:{telling}"]["subject"]
-    assert stages.unredacted(workspace, source) == {}
+    assert monthly.find_unredacted(workspace, source) == {}
     assert records[f"git:{other}"]["from"].startswith("Jan <<EMAIL_ADDRESS:k1:")
     edges = lake.read(workspace.home, "asset_asset_edges", "projects", "2025-01").to_pylist()
     assert [(one["src_asset_ref"], one["dst_asset_ref"]) for one in edges if one["relation_type"] == "references"] == [
@@ -148,7 +149,7 @@ def test_without_git_the_code_of_a_repository_is_left_alone_and_said(
     commit(project, "one", {"a.py": "def f(): pass\n"})
     exported(workspace, "code")
     monkeypatch.setenv("PATH", str(project))
-    (problem,) = plans.current(workspace).problems
+    (problem,) = plans.build_plan(workspace).problems
     assert problem.startswith(
         "code: the files of the repository web cannot be listed: the program git is not installed"
     )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.sources import repository
+from relrag_pipelines.sources.formats import git_repository
 from relrag_pipelines.sources.git.log import COMMAND
-from tests import repositories
+from tests import ROOT, repositories
 from tests.repositories import commit, found, git, make, read
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -187,9 +187,9 @@ def test_a_repository_of_another_user_is_refused_with_what_to_do(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit(project, "one")
-    plain = repository._environment
+    plain = git_repository._environment
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "HOME": str(project)}
-    monkeypatch.setattr(repository, "_environment", lambda *given: plain(*given) | assumed)
+    monkeypatch.setattr(git_repository, "_environment", lambda *given: plain(*given) | assumed)
     (_, failures) = read("git", *found("git", project))
     assert [(one.fault, one.whole_unit) for one in failures] == [("ownership", True)]
     assert "safe.directory" in failures[0].message
@@ -234,7 +234,7 @@ def test_a_repository_can_start_nothing(project: Path, tmp_path: Path) -> None:
     ran.unlink(missing_ok=True)
     (records, failures) = read("git", *found("git", project))
     assert ({one.subject for one in records}, failures) == ({"one", "signed"}, [])
-    (units, _) = [found("code", project), list(repository.tracked(project))]
+    (units, _) = [found("code", project), list(git_repository.tracked(project))]
     assert units == []
     assert not ran.exists(), ran.read_text()
 
@@ -292,7 +292,7 @@ def test_a_saved_log_reads_as_the_repository_does(project: Path, tmp_path: Path)
     git(project, "tag", "v1")
     saved = tmp_path / "saved" / "project.gitlog"
     saved.parent.mkdir()
-    saved.write_bytes(repository.git(project, *COMMAND))
+    saved.write_bytes(git_repository.git(project, *COMMAND))
     (of_repository, _) = read("git", *found("git", project))
     (of_log, failures) = read("git", *found("git", saved.parent))
     assert failures == []
@@ -306,7 +306,7 @@ def test_a_saved_log_reads_as_the_repository_does(project: Path, tmp_path: Path)
 
 
 def test_the_documented_command_is_the_one_that_is_run() -> None:
-    page = Path(repository.__file__).parents[2] / "docs" / "git.md"
+    page = ROOT / "docs" / "git.md"
     shown = next(line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("git log"))
     *options, last = COMMAND
     name, _, value = last.partition("=")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.keys import Keys
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Reading, Unit
-from relrag_pipelines.sources.mail import labels, read
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.mail import gmail_labels, read
 from tests.conftest import ROOT
 from tests.proofs.mail_fuzz import fuzz, samples_in
 
@@ -19,11 +19,11 @@ NOT_MAIL = ("SOURCE.md", "LICENSE.txt", "MIT-LICENSE")
 
 
 @pytest.fixture
-def reading(keys: Keys) -> Reading:
-    return Reading("mail", "UTC", keys.id_hash)
+def reading(keys: Keys) -> ReadContext:
+    return ReadContext("mail", "UTC", keys.id_hash)
 
 
-def items(file: Path, reading: Reading) -> list[Record | Failure]:
+def items(file: Path, reading: ReadContext) -> list[Record | Failure]:
     return list(read(Unit(file.name, file, file.stat().st_size, 0), reading))
 
 
@@ -31,7 +31,7 @@ def samples(shared_data: Path) -> Iterator[Path]:
     return (path for path in sorted((shared_data / "mail").rglob("*")) if path.is_file() and path.name not in NOT_MAIL)
 
 
-def test_every_sample_is_one_mail(shared_data: Path, reading: Reading) -> None:
+def test_every_sample_is_one_mail(shared_data: Path, reading: ReadContext) -> None:
     """Figures of SOURCE.md: 129 mails, 10 without From, 28 without Date and two whose date nobody can read."""
     mails = []
     for file in samples(shared_data):
@@ -45,12 +45,12 @@ def test_every_sample_is_one_mail(shared_data: Path, reading: Reading) -> None:
     assert sum(mail.ts is None for mail in mails) == 30
 
 
-def read_bytes(data: bytes, tmp_path: Path, reading: Reading, name: str = "mail.eml") -> list[Record | Failure]:
+def read_bytes(data: bytes, tmp_path: Path, reading: ReadContext, name: str = "mail.eml") -> list[Record | Failure]:
     (tmp_path / name).write_bytes(data)
     return items(tmp_path / name, reading)
 
 
-def records(data: bytes, tmp_path: Path, reading: Reading) -> list[Record]:
+def records(data: bytes, tmp_path: Path, reading: ReadContext) -> list[Record]:
     return [one for one in read_bytes(data, tmp_path, reading) if isinstance(one, Record)]
 
 
@@ -67,7 +67,7 @@ def records(data: bytes, tmp_path: Path, reading: Reading) -> list[Record]:
     ],
 )
 def test_labels_of_gmail(written: str, found: list[str]) -> None:
-    assert labels.of([written.encode()]) == found
+    assert gmail_labels.parse_labels([written.encode()]) == found
 
 
 LONG = "Long text of the page. " * 20
@@ -127,7 +127,7 @@ JPEG
 
 
 @pytest.mark.requirement("S0-39", "S0-41", "S3-14", "S3-15")
-def test_a_mail_and_what_is_attached_to_it(tmp_path: Path, reading: Reading) -> None:
+def test_a_mail_and_what_is_attached_to_it(tmp_path: Path, reading: ReadContext) -> None:
     mail, table, message, picture = records(WITH_FILES, tmp_path, reading)
     assert mail.source_id == "parent@host.example"
     assert mail.parent_ref == mail.source_id
@@ -158,7 +158,7 @@ def test_a_mail_and_what_is_attached_to_it(tmp_path: Path, reading: Reading) -> 
     assert (picture.text, picture.from_, picture.total_siblings) == ("", "inner@host.example", 1)
 
 
-def test_a_mail_without_an_id_gets_the_same_one_wherever_it_lies(tmp_path: Path, reading: Reading) -> None:
+def test_a_mail_without_an_id_gets_the_same_one_wherever_it_lies(tmp_path: Path, reading: ReadContext) -> None:
     plain = b"From: a@b.example\nSubject: one\nDate: Mon, 6 Jan 2025 08:40:00 GMT\n\nFrom the top\nhello\n"
     boxed = b"From a@b Mon Jan  6 08:40:00 2025\nX-Status: RO\n" + plain.replace(b"\nFrom the", b"\n>From the") + b"\n"
     (own,) = records(plain, tmp_path, reading)
@@ -171,7 +171,7 @@ def test_a_mail_without_an_id_gets_the_same_one_wherever_it_lies(tmp_path: Path,
     assert other.source_id != own.source_id
 
 
-def test_two_mails_of_one_id_are_two_unless_they_are_the_same(tmp_path: Path, reading: Reading) -> None:
+def test_two_mails_of_one_id_are_two_unless_they_are_the_same(tmp_path: Path, reading: ReadContext) -> None:
     box = b"".join(
         b"From a@b Mon Jan  6 08:40:00 2025\nMessage-ID: <a@b>\n\n%s\n\n" % text for text in (b"one", b"two", b"one")
     )
@@ -192,7 +192,7 @@ def test_two_mails_of_one_id_are_two_unless_they_are_the_same(tmp_path: Path, re
     ],
 )  # fmt: skip
 def test_the_text_is_the_best_alternative(
-    head: str, plain: str, page: str, text: str, tmp_path: Path, reading: Reading
+    head: str, plain: str, page: str, text: str, tmp_path: Path, reading: ReadContext
 ) -> None:
     data = (
         f"Content-Type: multipart/{head}; boundary=x\n\n--x\nContent-Type: text/plain\n\n{plain}\n"
@@ -202,7 +202,7 @@ def test_the_text_is_the_best_alternative(
     assert mail.text == text.strip()
 
 
-def test_history_and_signature_stand_apart(tmp_path: Path, reading: Reading) -> None:
+def test_history_and_signature_stand_apart(tmp_path: Path, reading: ReadContext) -> None:
     text = "Yes, Tuesday.\n\n-- \nDana, Acme\n\nOn Mon, 6 Jan 2025 at 10:00, Ota <ota@b.example> wrote:\n> Tuesday?\n"
     (mail,) = records(f"Subject: Re: when\n\n{text}".encode(), tmp_path, reading)
     assert mail.text == "Yes, Tuesday."
@@ -210,7 +210,7 @@ def test_history_and_signature_stand_apart(tmp_path: Path, reading: Reading) -> 
     assert mail.extra["apart"]["quoted"].endswith("> Tuesday?")
 
 
-def test_a_mail_that_was_saved_and_attached_as_a_file_is_a_message(tmp_path: Path, reading: Reading) -> None:
+def test_a_mail_that_was_saved_and_attached_as_a_file_is_a_message(tmp_path: Path, reading: ReadContext) -> None:
     head = b"Subject: outer\nContent-Type: application/octet-stream; name=%s\nContent-Transfer-Encoding: base64\n\n"
     inner = base64.encodebytes(b"From: ota@b.example\nSubject: inner\n\ninner text\n")
     _, message = records(head % b"saved.eml" + inner, tmp_path, reading)
@@ -220,7 +220,7 @@ def test_a_mail_that_was_saved_and_attached_as_a_file_is_a_message(tmp_path: Pat
         assert (file.subject, file.text) == ("outer", "")
 
 
-def test_what_is_encrypted_is_a_failure_and_a_record(tmp_path: Path, reading: Reading) -> None:
+def test_what_is_encrypted_is_a_failure_and_a_record(tmp_path: Path, reading: ReadContext) -> None:
     pgp = b"Subject: s\nContent-Type: multipart/encrypted; boundary=x\n\n--x\n\nVersion: 1\n--x--\n"
     mail, failure = sorted(read_bytes(pgp, tmp_path, reading), key=lambda one: isinstance(one, Failure))
     assert isinstance(mail, Record)
@@ -234,7 +234,7 @@ def test_what_is_encrypted_is_a_failure_and_a_record(tmp_path: Path, reading: Re
 
 def test_bytes_of_a_mail_that_was_not_read_to_its_end_are_kept(tmp_path: Path, keys: Keys) -> None:
     kept: list[tuple[str, str, bytes]] = []
-    reading = Reading("mail", "UTC", keys.id_hash, keep=lambda *given: kept.append(given))
+    reading = ReadContext("mail", "UTC", keys.id_hash, keep=lambda *given: kept.append(given))
     deep = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(200)) + b"\nx\n"
     found = read_bytes(deep, tmp_path, reading)
     assert [one.fault for one in found if isinstance(one, Failure)] == ["too_large"]
@@ -242,7 +242,7 @@ def test_bytes_of_a_mail_that_was_not_read_to_its_end_are_kept(tmp_path: Path, k
     assert len(read_bytes(b"Subject: s\n\nhello\n", tmp_path, reading)) == len(kept) == 1
 
 
-def test_hostile_mails_end_soon(tmp_path: Path, reading: Reading) -> None:
+def test_hostile_mails_end_soon(tmp_path: Path, reading: ReadContext) -> None:
     parts = b"--x\nContent-Type: application/octet-stream; name=a.bin\n\nhello\n" * 10_000
     many = records(b"Content-Type: multipart/mixed; boundary=x\n\n" + parts + b"--x--\n", tmp_path, reading)
     assert len(many) == 10_001
@@ -252,7 +252,7 @@ def test_hostile_mails_end_soon(tmp_path: Path, reading: Reading) -> None:
         assert len(records(head + b"\n\nhello\n", tmp_path, reading)) == 1
 
 
-def test_a_bomb_that_is_attached_is_a_failure_and_is_found_by_name(tmp_path: Path, reading: Reading) -> None:
+def test_a_bomb_that_is_attached_is_a_failure_and_is_found_by_name(tmp_path: Path, reading: ReadContext) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("word/document.xml", bytes(50_000_000))
@@ -269,7 +269,7 @@ def test_a_bomb_that_is_attached_is_a_failure_and_is_found_by_name(tmp_path: Pat
 @pytest.mark.parametrize(
     "charset", ["no-such-thing-8", "rot13", "base64", "utf-8-x", "", '"', "\x00", "hex", "x" * 5000]
 )
-def test_a_charset_that_is_none_is_noted_and_the_text_read(charset: str, tmp_path: Path, reading: Reading) -> None:
+def test_a_charset_that_is_none_is_noted_and_the_text_read(charset: str, tmp_path: Path, reading: ReadContext) -> None:
     data = f"Subject: s\nContent-Type: text/plain; charset={charset}\n\nPříliš žluťoučký kůň\n".encode()
     (mail,) = records(data, tmp_path, reading)
     assert mail.text == "Příliš žluťoučký kůň"
@@ -282,7 +282,7 @@ def test_mutated_mails_are_read() -> None:
     assert outcomes["read"] > 380
 
 
-def test_numbers_are_those_of_subject_and_text(tmp_path: Path, reading: Reading) -> None:
+def test_numbers_are_those_of_subject_and_text(tmp_path: Path, reading: ReadContext) -> None:
     file = tmp_path / "order.eml"
     file.write_bytes(b"Message-ID: <o@host>\nSubject: Your order 204881736\n\nYour invoice is INV-1187.\n")
     (record,) = items(file, reading)
@@ -311,7 +311,7 @@ RAW_NAMES = [
 @pytest.mark.parametrize(("name", "charset", "declared", "reason"), RAW_NAMES, ids=[one[3] for one in RAW_NAMES])
 @pytest.mark.parametrize("header", ["disposition", "type"])
 def test_raw_bytes_in_the_name_of_a_file(
-    header: str, name: str, charset: str, declared: str, reason: str, tmp_path: Path, reading: Reading
+    header: str, name: str, charset: str, declared: str, reason: str, tmp_path: Path, reading: ReadContext
 ) -> None:
     """What no standard allows and many programs write: neither RFC 2231 nor RFC 2047."""
     disposition = b'; filename="%s"' % name.encode(charset) if header == "disposition" else b""

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.keys import Keys
-from relrag_pipelines.records import Failure, Pinned, Record, Spoken
+from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.records import Failure, NamedPerson, Record, SpeechSegment
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import KINDS, Reading
+from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.meeting import read, recognise
 from relrag_pipelines.sources.meeting.minutes import parse
-from relrag_pipelines.stores import units
-from relrag_query.compact import compact
+from relrag_pipelines.stores import unit_state
+from relrag_query.display.metadata_line import metadata_line
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
-READING = Reading("meetings", "Europe/Prague", KEYS.id_hash)
+READING = ReadContext("meetings", "Europe/Prague", KEYS.id_hash)
 
 
 def meetings(folder: Path, **files: str | bytes) -> tuple[list[Record], list[Failure]]:
@@ -25,7 +25,7 @@ def meetings(folder: Path, **files: str | bytes) -> tuple[list[Record], list[Fai
     for name, data in files.items():
         (folder / ".".join(name.rsplit("_", 1))).write_bytes(data if isinstance(data, bytes) else data.encode())
     source = Source(name="meetings", kind="meeting", path=folder)  # type: ignore[call-arg]
-    scan = units.scan(folder, KINDS["meeting"], source, {}, "")
+    scan = unit_state.scan(folder, KINDS["meeting"], source, {}, "")
     found = [item for unit in scan.units.values() for item in read(unit, READING)]
     return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Failure)]
 
@@ -113,7 +113,7 @@ END:VCALENDAR\r
 def test_captions_give_speakers_times_and_text(tmp_path: Path) -> None:
     (record,), failures = meetings(tmp_path, review_vtt=CAPTIONS)
     assert (record.text, failures) == ("Jan: Hello.\nPetr: Hi.", [])
-    assert record.spoken == [Spoken(1.0, 2.0, 0, 11), Spoken(2.0, 65.5, 12, 21)]
+    assert record.spoken == [SpeechSegment(1.0, 2.0, 0, 11), SpeechSegment(2.0, 65.5, 12, 21)]
     assert (record.participants, record.subject) == (["Jan", "Petr"], "review")
     assert record.extra == {"speakers": ["Jan", "Petr"], "seconds": 65.5}
 
@@ -125,9 +125,9 @@ def test_the_invitation_beside_it_names_title_participants_time_and_uid(tmp_path
     assert (at(record), record.date_quality) == ("2025-01-08T09:00", "exact")
     assert record.participants == ["Marie Dvořáková", "Jan", "petr@firma.example", "Petr"]
     assert record.people == [
-        Pinned("participant", "Marie Dvořáková <marie@firma.example>"),
-        Pinned("participant", "Jan <jan@firma.example>"),
-        Pinned("participant", "petr@firma.example"),
+        NamedPerson("participant", "Marie Dvořáková <marie@firma.example>"),
+        NamedPerson("participant", "Jan <jan@firma.example>"),
+        NamedPerson("participant", "petr@firma.example"),
     ]
     assert record.extra["calendar_uid"] == KEYS.id_hash("review-42@firma.example")
     assert record.locations == ["review.vtt", "review.ics"]
@@ -184,4 +184,4 @@ def test_what_is_recognised(tmp_path: Path) -> None:
 @pytest.mark.requirement("S3-17")
 def test_the_compact_line_has_no_index_for_a_short_meeting() -> None:
     fields = {"rag_source_type": "meeting_transcript", "participants": ["Jan", "Petr"], "file_name": "m.txt"}
-    assert compact(fields) == {"type": "meeting", "from": "Jan,Petr", "file": "m.txt"}
+    assert metadata_line(fields) == {"type": "meeting", "from": "Jan,Petr", "file": "m.txt"}

@@ -1,0 +1,100 @@
+"""What a run says of itself in Dagster's UI: the sources and months that it is about, and who launched it.
+
+A run of the command line, the schedule or a sensor is created with these tags. One that the UI launches is not, so the
+executor adds what a run lacks when it starts, and an export's months when they are known.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from relrag_pipelines.stores import lake
+from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    from dagster._core.execution.context.system import PlanOrchestrationContext
+    from dagster._core.execution.plan.plan import ExecutionPlan
+    from dagster._core.execution.retries import RetryMode
+
+COMMAND_LINE, SCHEDULE, SENSOR, UI = "command line", "schedule", "sensor", "UI"
+SOURCE, MONTHS, LAUNCHED_BY = "relrag/source", "relrag/months", "relrag/launched_by"
+USER = "user"
+"""Dagster's own; its UI shows a run without schedule, sensor or user as "Manually launched" """
+_RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+_PARTITION = "dagster/partition"
+_LAUNCHERS = {"dagster/schedule_name": SCHEDULE, "dagster/sensor_name": SENSOR}
+
+
+def partition_range(first: str, last: str) -> dict[str, str]:
+    """Tags of a run over all months from first to last."""
+    return dict(zip(_RANGE, (first, last), strict=True))
+
+
+def describe_run(
+    workspace: Workspace, keys: Iterable[dg.AssetKey], tags: Mapping[str, str], launched_by: str | None = None
+) -> dict[str, str]:
+    """The tags of a run that materialises these assets: those given, and what they lack.
+
+    Without months where an export is yet to tell them.
+    """
+    sources = dict.fromkeys(key.path[0] for key in keys if len(key.path) > 1)
+    configured = [source.name for source in workspace.settings.sources]
+    months = [tags[tag] for tag in (*_RANGE, _PARTITION) if tag in tags]
+    if not sources:  # what is published is made of all of them
+        months = [month for source in configured for month in lake.manifest(workspace.home, "records", source)]
+    launcher = next((said for tag, said in _LAUNCHERS.items() if tag in tags), UI)
+    told = {SOURCE: ", ".join(sources or configured), LAUNCHED_BY: launched_by or launcher}
+    return told | ({MONTHS: _span(months)} if months else {}) | dict(tags)
+
+
+def _span(months: Iterable[str]) -> str:
+    known = sorted(set(months))
+    return f"{known[0]}..{known[-1]}" if len(known) > 1 else "".join(known) or "none"
+
+
+def executor(workspace: Workspace) -> dg.ExecutorDefinition:
+    """Dagster's executor in one process, which also gives every run its tags."""
+
+    usual = dg.in_process_executor
+    create = usual.executor_creation_fn
+    assert create
+    return dg.ExecutorDefinition(
+        name=usual.name,
+        config_schema=usual.config_schema.as_field(),
+        executor_creation_fn=lambda context: _AttributedRun(workspace, create(context)),
+        description=usual.description,
+    )
+
+
+class _AttributedRun(dg.Executor):
+    """Another executor, and the tags of the run."""
+
+    def __init__(self, workspace: Workspace, inner: dg.Executor) -> None:
+        self._workspace, self._inner = workspace, inner
+
+    @property
+    def retries(self) -> "RetryMode":
+        return self._inner.retries
+
+    def execute(
+        self, plan_context: "PlanOrchestrationContext", execution_plan: "ExecutionPlan"
+    ) -> Iterator["dg.DagsterEvent"]:
+        run, shared = plan_context.dagster_run, plan_context.instance
+        tags = describe_run(self._workspace, _assets(plan_context), run.tags)
+        if lacking := {name: value for name, value in tags.items() if name not in run.tags}:
+            shared.add_run_tags(run.run_id, lacking)
+        months = []
+        for event in self._inner.execute(plan_context, execution_plan):
+            if event.is_step_materialization and event.partition:
+                months.append(event.partition)
+            yield event
+        if MONTHS not in tags:
+            shared.add_run_tags(run.run_id, {MONTHS: _span(months)})
+
+
+def _assets(plan_context: "PlanOrchestrationContext") -> set[dg.AssetKey]:
+    """What a run materialises, or whose checks it makes."""
+    run = plan_context.dagster_run
+    chosen = {*(run.asset_selection or ()), *(check.asset_key for check in run.asset_check_selection or ())}
+    return chosen or set(plan_context.job.get_definition().asset_layer.selected_asset_keys)

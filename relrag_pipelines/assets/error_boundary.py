@@ -1,0 +1,93 @@
+"""Keeps private text out of Dagster's event log, which stores every exception with its message."""
+
+import functools
+import io
+import traceback
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import dagster as dg
+
+from relrag_pipelines.embedders import EmbeddingError
+from relrag_pipelines.erasure.rules import ForgettingError
+from relrag_pipelines.ingest.merge import TooManyDeletions
+from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.privacy.keys import KeysError
+from relrag_pipelines.privacy.output_guard import suppress_library_output
+from relrag_pipelines.publishing import disk_space
+from relrag_pipelines.publishing.disk_space import DiskFull
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.stores.lock import LockedByOther
+from relrag_pipelines.stores.unit_state import SourceNotFound, UnitsError
+from relrag_pipelines.stores.vectors import StoreError
+
+_OURS = (
+    LockedByOther,
+    DiskFull,
+    EmbeddingError,
+    ForgettingError,
+    GenerationError,
+    KeysError,
+    LakeError,
+    TooManyDeletions,
+    NothingPublished,
+    RedactionError,
+    SettingsError,
+    StoreError,
+    UnitsError,
+)
+"""their messages are written by this project and hold no text of the archive"""
+
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def sealed(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The function with its errors sealed: ours are let through, of any other only its type and where it was raised.
+
+    It wraps a function and is no context manager: what one raises as it ends has the first error as its context, and
+    Dagster stores that too. What is printed, warned of or logged meanwhile is withheld.
+    """
+
+    @functools.wraps(function)
+    def shielded(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        interrupt: type[BaseException] | None = None
+        try:
+            with suppress_library_output(), redirect_stdout(_Nowhere()), redirect_stderr(_Nowhere()):
+                return function(*args, **options)
+        except _OURS as error:
+            said = str(error)
+        except SourceNotFound:  # it names the path, which can be anything
+            said = "the path of the source is missing or cannot be listed; `relrag plan` says which"
+        except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
+            interrupt, said = type(error), ""
+        except BrokenExecutor:
+            said = (
+                "a process that takes part was ended by the system, as happens where memory or disk runs out; make "
+                "room (`relrag doctor` says how much a sync needs), then run `relrag sync` again"
+            )
+        except BaseException as error:  # noqa: BLE001  its message may quote what was being read
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+            said = f"{what} in {Path(frame.filename).name}, line {frame.lineno}"
+            if disk_space.is_disk_full_error(error):
+                said = f"{disk_space.FULL}; `relrag doctor` says how much a sync needs"
+        # raised outside the except blocks, so that the first error is not kept as context
+        if interrupt:
+            raise interrupt
+        raise dg.Failure(said)
+
+    return shielded
+
+
+class _Nowhere(io.TextIOBase):
+    """A stream that forgets what is written to it."""
+
+    def write(self, text: str, /) -> int:
+        return len(text)

@@ -1,0 +1,134 @@
+"""Across all sources: the catalog, the vectors, and the generation that queries read."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from relrag_pipelines import embedders
+from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
+from relrag_pipelines.assets.metadata import column_schema
+from relrag_pipelines.erasure import purge
+from relrag_pipelines.publishing import disk_space, publish
+from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stores import catalog, generations, lake
+from relrag_pipelines.stores.lock import writing
+from relrag_pipelines.workspace import Workspace
+
+_GROUP = "published"
+_OWNERS = ["team:relrag"]
+_WAIT_SECONDS = 600.0
+
+
+def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
+    """duckdb_catalog, qdrant_points and published_generation, in this order."""
+    sources = [source.name for source in workspace.settings.sources]
+
+    made = [[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"]
+
+    @sealed
+    def built() -> dict[str, int]:
+        with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
+            purge.resume(workspace)
+            lake.sweep(workspace.home)
+            disk_space.require_vector_space(workspace.settings)
+            return publish.build(workspace)
+
+    @dg.multi_asset(
+        name="catalog_and_points",
+        specs=[
+            dg.AssetSpec(
+                "duckdb_catalog",
+                deps=made,
+                group_name=_GROUP,
+                kinds={"duckdb"},
+                owners=_OWNERS,
+                code_version="2",
+                description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
+                metadata=column_schema("records"),
+            ),
+            dg.AssetSpec(
+                "qdrant_points",
+                deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
+                group_name=_GROUP,
+                kinds={"qdrant"},
+                owners=_OWNERS,
+                code_version="2",
+                description="The passages of the catalog as points that can be searched, built beside.",
+            ),
+        ],
+    )
+    def catalog_and_points() -> Iterator[dg.MaterializeResult[Any]]:
+        # one step for both: they agree on what has changed, and are made at the same time
+        started = time.monotonic()
+        counts = built()
+        points = counts.pop("points")
+        yield dg.MaterializeResult(
+            asset_key="duckdb_catalog",
+            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)},
+        )
+        vectors = embedders.describe(workspace.settings)
+        yield dg.MaterializeResult(
+            asset_key="qdrant_points", metadata={"dagster/row_count": points, "vectors": vectors}
+        )
+
+    @dg.asset(
+        deps=["duckdb_catalog", "qdrant_points"],
+        group_name=_GROUP,
+        kinds={"file"},
+        owners=_OWNERS,
+        code_version="1",
+        description="Checked, sealed with the hash of every file, and made current by one rename.",
+    )
+    @sealed
+    def published_generation() -> dg.MaterializeResult[Any]:
+        started = time.monotonic()
+        with writing(workspace.home, "published_generation", _WAIT_SECONDS):
+            generation, removed = publish.publish(workspace)
+            asked = ask_golden_set(workspace)
+        size = sum(file["bytes"] for file in generation.manifest["files"].values())
+        return dg.MaterializeResult(
+            metadata={
+                **generation.manifest["counts"],
+                "generation": generation.number,
+                "bytes": size,
+                "generations_removed": len(removed),
+                "seconds": _since(started),
+                "inputs_hash": generation.manifest["inputs"],
+                **{f"golden/{name}": value for name, value in asked.items()},
+            }
+        )
+
+    return [catalog_and_points, published_generation]
+
+
+def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
+    """Checks of what is published."""
+
+    @dg.asset_check(
+        asset="published_generation",
+        description="Both ends of every edge exist, and the record of every chunk.",
+    )
+    @sealed
+    def nothing_dangling() -> dg.AssetCheckResult:
+        with generations.open_current(workspace.home) as generation:
+            found = catalog.dangling(generation.path / publish.CATALOG)
+        return dg.AssetCheckResult(passed=not any(found.values()), metadata=dict(found))
+
+    @dg.asset_check(
+        asset="published_generation",
+        description="Every file that was written for the generation is as its MANIFEST says.",
+    )
+    @sealed
+    def generation_true() -> dg.AssetCheckResult:
+        with generations.open_current(workspace.home) as generation:
+            wrong = generations.verify(workspace.home, generation.number, carried=False)
+        return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
+
+    return [nothing_dangling, generation_true, *([golden_set(workspace)] if workspace.settings.golden_set else [])]
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 3)

@@ -1,0 +1,145 @@
+"""The chain of every source: export, records, and the monthly stages. One factory serves them all."""
+
+import time
+from typing import Any
+
+import dagster as dg
+
+from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.metadata import column_schema, written
+from relrag_pipelines.assets.partitions import months
+from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stages import monthly as stages
+from relrag_pipelines.stages.monthly import STAGES, Stage
+from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.lock import writing
+from relrag_pipelines.workspace import Workspace
+
+_OWNERS = ["team:relrag"]
+_WAIT_SECONDS = 600.0
+_ASSET_OF_TABLE = {"private_records": "records"} | {stage.table: stage.name for stage in STAGES}
+_KINDS_OF_STAGE = {"redacted": "presidio", "embeddings": "qdrant"}
+
+
+def source_assets(workspace: Workspace, source: Source) -> list[dg.AssetsDefinition | dg.AssetSpec]:
+    """All Dagster assets of one source."""
+    monthly = [_stage(workspace, source, stage) for stage in STAGES]
+    return [_export(workspace, source), _records(workspace, source), *monthly]
+
+
+class ExportConfig(dg.Config):
+    """What a run may ask of an export."""
+
+    full: bool = False
+    """read every file again, not only those that changed"""
+    accept_deletions: bool = False
+    """go on even if more than a fifth of the source's records vanish"""
+
+
+def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
+    kind = KINDS[source.kind]
+
+    @dg.asset(
+        key=[source.name, "export"],
+        group_name=source.name,
+        kinds={"python", kind.name},
+        owners=_OWNERS,
+        code_version=str(kind.version),
+        description=f"Reads the changed files of this source ({kind.meaning}) into private records, by month.",
+    )
+    @sealed
+    def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult[Any]:
+        started = time.monotonic()
+        with writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
+            done = ingest(workspace, source, full=config.full, accept_deletions=config.accept_deletions)
+        for month, rows in done.months.items():
+            if month in months(workspace.settings.first_month).get_partition_keys():
+                key = dg.AssetKey([source.name, "records"])
+                context.log_event(dg.AssetMaterialization(key, partition=month, metadata={"dagster/row_count": rows}))
+        return dg.MaterializeResult(
+            metadata={
+                "units_read": done.units_read,
+                "units_gone": done.units_gone,
+                "bytes": done.bytes_read,
+                "months": len(done.months),
+                "failures": len(done.failures),
+                "seconds": round(time.monotonic() - started, 3),
+            }
+        )
+
+    return _asset
+
+
+def _records(workspace: Workspace, source: Source) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        key=[source.name, "records"],
+        deps=[[source.name, "export"]],
+        partitions_def=months(workspace.settings.first_month),
+        group_name=source.name,
+        kinds={"parquet"},
+        owners=_OWNERS,
+        description="Private records of the month, unredacted, owner-only. Written by export, for changed months only.",
+        metadata=column_schema("private_records"),
+    )
+
+
+def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefinition:
+    @dg.asset(
+        key=[source.name, stage.name],
+        deps=[[source.name, _ASSET_OF_TABLE[table]] for table in stage.inputs],
+        partitions_def=months(workspace.settings.first_month),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        group_name=source.name,
+        kinds={"parquet"} | ({_KINDS_OF_STAGE[stage.name]} if stage.name in _KINDS_OF_STAGE else set()),
+        owners=_OWNERS,
+        code_version=str(stage.version),
+        description=stage.meaning,
+        metadata=column_schema(stage.table),
+    )
+    @sealed
+    def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
+        started = time.monotonic()
+        with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
+            entries, counts = stages.run(workspace, source, stage, list(context.partition_keys))
+        return dg.MaterializeResult(metadata={**written(entries, time.monotonic() - started), **counts})
+
+    return _asset
+
+
+def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksDefinition:
+    """A check that looks for personal data that the policy forbids in what was redacted."""
+
+    @dg.asset_check(
+        asset=dg.AssetKey([source.name, "redacted"]),
+        name="no_unredacted_value",
+        blocking=True,
+        description="No string of what was redacted last holds personal data that the channel's policy forbids.",
+    )
+    @sealed
+    def _check() -> dg.AssetCheckResult:
+        with writing(workspace.home, f"check of {source.name}", _WAIT_SECONDS):
+            found = stages.check_redaction(workspace, source)
+        metadata = {"values": sum(found.values())}
+        return dg.AssetCheckResult(
+            passed=not found, metadata=metadata, description=stages.describe_unredacted(found) if found else None
+        )
+
+    return _check
+
+
+def manifest_true(workspace: Workspace, source: Source) -> dg.AssetChecksDefinition:
+    """A check that re-reads the month files of a source and compares them with their manifests."""
+
+    @dg.asset_check(
+        asset=dg.AssetKey([source.name, "edges"]),
+        name="manifest_true",
+        description="Every month file of this source is as its manifest says.",
+    )
+    @sealed
+    def _check() -> dg.AssetCheckResult:
+        wrong = lake.verify(workspace.home, source.name)
+        return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
+
+    return _check

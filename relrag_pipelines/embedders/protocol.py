@@ -1,0 +1,66 @@
+"""What an embedder is: described by a `Model` before it is loaded, and then a thing with two methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+"""one row a text, or a single vector"""
+
+
+class EmbeddingError(Exception):
+    """Texts could not be embedded; the message says why and what to do, and holds neither text nor key."""
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What is known of an embedder without loading it."""
+
+    name: str
+    """what its vectors are stored under: equal names give equal vectors for equal texts"""
+    dimension: int
+    max_tokens: int
+    """of a longer text only the beginning is embedded"""
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes; texts in others are searched by words only; empty: any"""
+    host: str = ""
+    """where texts are sent; empty: they stay on this machine"""
+    usd_per_million: float | None = None
+    """list price of a million tokens, where it is known"""
+    tokens_per_second: float = 0.0
+    """on two shared cores; 0: not known"""
+    batch_texts: int = 64
+    """so many texts are embedded at once, and kept at once"""
+    batch_bytes: int = 2**30
+    """of UTF-8 in one batch, at most"""
+
+
+class Embedder(Protocol):
+    """A loaded model."""
+
+    def documents(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """A row for each text, in order, and how many tokens they have; EmbeddingError where that fails."""
+        ...
+
+    def query(self, text: str) -> Vectors:
+        """The vector of a question; EmbeddingError where that fails."""
+        ...
+
+
+def checked(rows: object, texts: int, dimension: int, said_by: str) -> Vectors:
+    """What a service answered as vectors; EmbeddingError where it is not one finite vector for each text."""
+    try:
+        vectors = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError):
+        vectors = np.empty(0, np.float32)
+    if vectors.shape != (texts, dimension):
+        found = " x ".join(map(str, vectors.shape))
+        raise EmbeddingError(f"{said_by} gave {found} numbers for {texts} texts, not {texts} x {dimension}")
+    if not np.isfinite(vectors).all():
+        raise EmbeddingError(f"{said_by} gave a vector with numbers that are not finite")
+    return vectors

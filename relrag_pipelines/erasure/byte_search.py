@@ -1,0 +1,207 @@
+"""Looks for values in every byte that an archive stores: the proof that what was forgotten is gone.
+
+Every file is searched as it lies on disk, for each value as UTF-8, UTF-16 of both orders and JSON-escaped, and what
+packs its content is read besides: the strings of parquet, DuckDB and SQLite, and the payloads of the points, on a
+server too.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ahocorasick_rs
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from relrag_pipelines.erasure import raw_items
+from relrag_pipelines.files import atomic
+from relrag_pipelines.files.sparse_files import iter_data
+from relrag_pipelines.stores import catalog, retired_generations, vectors
+
+LEAST_BYTES = 6
+"""a shorter value turns up in packed bytes by chance, so it is looked for in what was read from them only"""
+_BATCH = 8_192
+_RAW_PARTS = 4
+"""raw, the source, the unit, the file"""
+
+
+@dataclass
+class SearchResult:
+    """What a search saw."""
+
+    files: int = 0
+    holding: dict[str, int] = field(default_factory=dict)
+    """file, relative to the home -> how many of the values it holds"""
+    unread: list[str] = field(default_factory=list)
+    """files whose content could not be read; their bytes were searched all the same"""
+    packed: int = 0
+    """files with content that is not opened, as PDF, zip or PGP within a mail that could not be read to its end"""
+
+
+class SearchPatterns:
+    """Values to look for, all in one pass."""
+
+    def __init__(self, values: Sequence[str], *, plain: bool = False) -> None:
+        """`plain` looks for them as UTF-8 only."""
+        self.values = list(values)
+        patterns: list[bytes] = []
+        self._value_of: list[int] = []
+        for number, value in enumerate(self.values):
+            wanted = [_utf8(value)] if plain else encodings(value)
+            patterns += wanted
+            self._value_of += [number] * len(wanted)
+        self.longest = max(map(len, patterns), default=1)
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(patterns) if patterns else None
+
+    def found(self, data: bytes) -> set[str]:
+        """Those of the values that stand in the bytes."""
+        return {value for value, _, _ in self._matches(data)}
+
+    def whole(self, data: bytes) -> set[str]:
+        """Those that stand there as words of their own, not within longer ones; the bytes are UTF-8."""
+        return {value for value, start, end in self._matches(data) if _bounded(data, start, end)}
+
+    def _matches(self, data: bytes) -> Iterator[tuple[str, int, int]]:
+        if self._automaton is not None:
+            for pattern, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
+                yield self.values[self._value_of[pattern]], start, end
+
+
+def encodings(value: str) -> list[bytes]:
+    """The bytes that a value can be stored as: UTF-8, UTF-16 of both orders, and within JSON, once and twice."""
+    escaped = json.dumps(value)[1:-1]
+    texts = [value, json.dumps(value, ensure_ascii=False)[1:-1], escaped, json.dumps(escaped)[1:-1]]
+    texts.append(_upper_escapes(escaped))
+    found = [_utf8(text) for text in texts]
+    found += [value.encode(charset, "surrogatepass") for charset in ("utf-16-le", "utf-16-be")]
+    return list(dict.fromkeys(found))
+
+
+def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> SearchResult:
+    """Every file below `home` that holds one of the values, or one of the words as a word of its own.
+
+    `values` are looked for in bytes and in what is read from them; `words` only in the latter.
+    """
+    seen, packed, spoken = SearchResult(), SearchPatterns(values), SearchPatterns(words, plain=True)
+    for name in atomic.files(home):
+        path = home / name
+        if path.is_symlink() or not path.is_file():
+            continue
+        seen.files += 1
+        try:
+            held = {value for piece in iter_data(path, packed.longest - 1) for value in packed.found(piece)}
+        except FileNotFoundError:  # such as the journal of a database that somebody had open
+            continue
+        try:
+            seen.packed += _is_raw(path) and raw_items.is_packed(path.read_bytes())
+            for text in unpacked_text(path):
+                held |= packed.found(text) | spoken.whole(text)
+        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
+            seen.unread.append(f"{name} ({type(error).__name__})")
+        if held:
+            seen.holding[name] = len(held)
+    return seen
+
+
+def unpacked_text(path: Path) -> Iterator[bytes]:
+    """What the bytes of a file stand for where they are packed, as UTF-8, its strings apart by NUL."""
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head.startswith(b"PAR1"):
+        yield from _parquet(path)
+    elif head[8:12] == b"DUCK":
+        yield from _duckdb(path)
+    elif head.startswith(b"SQLite format 3"):
+        yield from _sqlite(path)
+    elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
+        yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vectors.payloads(path.parent))
+    elif _is_raw(path):
+        yield from map(_utf8, raw_items.texts(path.read_bytes()))
+    elif path.suffix in (".json", ".jsonl", ".vtt", ".yaml", ".err", ".out", ""):
+        yield from iter_data(path, 0)
+
+
+def _is_raw(path: Path) -> bool:
+    """Whether it holds the bytes of an item as they came: private/raw/<source>/<unit>/."""
+    return len(path.parts) > _RAW_PARTS and path.parts[-_RAW_PARTS - 1 : -_RAW_PARTS + 1] == ("private", "raw")
+
+
+def distinct_strings(array: Any) -> Iterator[bytes]:
+    """The distinct strings within an Arrow array, lists and structs included."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+        yield from distinct_strings(pc.list_flatten(array))
+    elif pa.types.is_struct(array.type):
+        for part in array.flatten():
+            yield from distinct_strings(part)
+    elif pa.types.is_dictionary(array.type):
+        yield from distinct_strings(array.dictionary)
+    elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_binary(array.type):
+        yield b"\0".join(
+            _utf8(one) if isinstance(one, str) else one for one in pc.unique(array.drop_null()).to_pylist()
+        )
+
+
+def _parquet(path: Path) -> Iterator[bytes]:
+    with pq.ParquetFile(path) as file:
+        yield str(file.schema_arrow.metadata or "").encode()
+        for batch in file.iter_batches(_BATCH):
+            for column in batch.columns:
+                yield from distinct_strings(column)
+
+
+def _duckdb(path: Path) -> Iterator[bytes]:
+    with catalog.connect(str(path), read_only=True) as connection:
+        names = connection.execute("SELECT DISTINCT table_name FROM duckdb_columns() WHERE NOT internal").fetchall()
+        for (name,) in names:
+            for batch in connection.table(name).to_arrow_reader(_BATCH):
+                for column in batch.columns:
+                    yield from distinct_strings(column)
+
+
+def _sqlite(path: Path) -> Iterator[bytes]:
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (name,) in names:
+            quoted = name.replace('"', '""')
+            for row in connection.execute(f'SELECT * FROM "{quoted}"'):  # noqa: S608
+                for value in row:
+                    if isinstance(value, str):
+                        yield _utf8(value)
+                    elif isinstance(value, bytes):
+                        yield _unpacked(value)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Dagster packs the definitions of its runs."""
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        return data
+
+
+def _bounded(data: bytes, start: int, end: int) -> bool:
+    first = data[start : start + 4].decode("utf-8", "ignore")[:1]
+    last = data[max(start, end - 4) : end].decode("utf-8", "ignore")[-1:]
+    before = data[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:]
+    behind = data[end : end + 4].decode("utf-8", "ignore")[:1]
+    return not (before.isalnum() and first.isalnum()) and not (behind.isalnum() and last.isalnum())
+
+
+def _upper_escapes(escaped: str) -> str:
+    parts = escaped.split("\\u")
+    return "\\u".join([parts[0], *(part[:4].upper() + part[4:] for part in parts[1:])])
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

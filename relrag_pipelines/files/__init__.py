@@ -1,0 +1,1 @@
+"""Files on disk: what may be opened, how it is written, who may read it."""

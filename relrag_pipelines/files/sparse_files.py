@@ -1,0 +1,83 @@
+"""Copying, reading and hashing files that are mostly holes: Qdrant reserves a hundred MB for a few points."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from relrag_pipelines.files import atomic
+from relrag_pipelines.files.failpoints import failpoint
+
+PART = 2**20
+_PIECE = 2**22
+_EMPTY = hashlib.sha256(bytes(PART)).digest()
+
+
+def copy_with_holes(source: Path, target: Path) -> None:
+    """Copies a folder; what was never written in a file takes no space in its copy."""
+    for name in atomic.files(source):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        copy_file(source / name, target / name)
+
+
+def iter_data(path: Path, overlap: int) -> Iterator[bytes]:
+    """What was written in a file, in pieces; each begins with the last `overlap` bytes of the one before it."""
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        end = 0
+        while (start := _next_data(file.fileno(), end)) is not None:
+            end = min(os.lseek(file.fileno(), start, os.SEEK_HOLE), size)
+            kept = b""
+            while start < end:
+                data = os.pread(file.fileno(), min(_PIECE, end - start), start)
+                if not data:
+                    return
+                yield kept + data
+                kept = data[len(data) - overlap :] if overlap else b""
+                start += len(data)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copies one file; what was never written in it takes no space in the copy."""
+    failpoint("vectors.copy", target)
+    with source.open("rb", buffering=0) as read, target.open("wb", buffering=0) as write:
+        size = os.fstat(read.fileno()).st_size
+        write.truncate(size)
+        end = 0
+        while (start := _next_data(read.fileno(), end)) is not None:
+            end = min(os.lseek(read.fileno(), start, os.SEEK_HOLE), size)
+            while start < end:
+                start += os.pwrite(write.fileno(), os.pread(read.fileno(), min(_PIECE, end - start), start), start)
+
+
+def hash_blocks(path: Path) -> str:
+    """sha256 over the sha256 of each part of PART bytes, hex; equal for equal bytes, with holes or without.
+
+    A part that lies in a hole is known without being read.
+    """
+    whole = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        written = -1
+        for start in range(0, size, PART):
+            length = min(PART, size - start)
+            if written < start:
+                found = _next_data(file.fileno(), start)
+                written = size if found is None else found
+            if written >= start + length:
+                whole.update(_EMPTY if length == PART else hashlib.sha256(bytes(length)).digest())
+            else:
+                whole.update(hashlib.sha256(os.pread(file.fileno(), length, start)).digest())
+    return whole.hexdigest()
+
+
+def _next_data(file: int, place: int) -> int | None:
+    try:
+        return os.lseek(file, place, os.SEEK_DATA)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # only a hole is left, or nothing
+            return None
+        raise

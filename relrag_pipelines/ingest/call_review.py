@@ -1,0 +1,128 @@
+"""What the owner says of recorded calls: which there are, in which state, and what is said of them.
+
+A word goes to private/approvals.jsonl (stores/approvals.py) and holds from the next sync on: the unit is marked as
+changed before the word is written, so that a kill between the two costs a second reading and no word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from relrag_pipelines.journal import call_approvals
+from relrag_pipelines.journal.call_approvals import Word
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores import lake, unit_state
+from relrag_pipelines.workspace import Workspace
+
+KIND = "call_recording"
+
+
+class CallsError(Exception):
+    """A call that is not there, or of which this cannot be said; the message names it and what to do."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call as the last sync read it, redacted."""
+
+    asset_id: str
+    source: str
+    state: str
+    """pending, transcribed, approved or error"""
+    ts: int | None
+    with_whom: str
+    seconds: float | None
+    location: str
+    speakers: tuple[str, ...] = ()
+
+
+def calls(settings: Settings) -> list[Call]:
+    """The calls of all sources, the latest first."""
+    found = [
+        _call(row, source.name)
+        for source in settings.sources
+        if source.kind == KIND
+        for month in lake.manifest(settings.home_path, "records", source.name)
+        for row in lake.read(settings.home_path, "records", source.name, month).to_pylist()
+    ]
+    return sorted(found, key=lambda call: (-(call.ts or 0), call.asset_id))
+
+
+def waiting(settings: Settings) -> dict[str, int]:
+    """How many calls wait, by what they wait for: `transcript`, `approval`."""
+    asked = {source.name for source in settings.sources if source.approval_required}
+    states = [(call.state, call.source in asked) for call in calls(settings)]
+    counted = {
+        "transcript": sum(state == "pending" for state, _ in states),
+        "approval": sum(state == "transcribed" and needed for state, needed in states),
+    }
+    return {what: count for what, count in counted.items() if count}
+
+
+def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = False) -> list[Call]:
+    """Approves the calls of these ids, or all that wait; returns those that were not approved before.
+
+    An id may be its first letters. Raises CallsError, with nothing said, where one is unknown or has no transcript.
+    """
+    known = calls(workspace.settings)
+    chosen = [call for call in known if call.state == "transcribed"] if everything else list(_named(known, names))
+    for call in chosen:
+        if call.state not in ("transcribed", "approved"):
+            raise CallsError(f"{call.asset_id} is {call.state}; it has no transcript to approve yet")
+    new = [call for call in chosen if call.state == "transcribed"]
+    _say(workspace, new, "approve")
+    return new
+
+
+def swap_speakers(workspace: Workspace, names: Sequence[str]) -> list[Call]:
+    """Lets the two speakers of these calls stand for each other; a second time takes it back. Raises CallsError."""
+    chosen = list(_named(calls(workspace.settings), names))
+    for call in chosen:
+        if len(call.speakers) != 2:
+            raise CallsError(f"{call.asset_id} has {len(call.speakers)} speakers; only two can be swapped")
+    _say(workspace, chosen, "swap-speakers")
+    return chosen
+
+
+def _call(row: dict[str, Any], source: str) -> Call:
+    extra = orjson.loads(row["extra"])
+    seconds = extra.get("seconds")
+    location = (row["locations"] or [""])[0]
+    names = tuple(extra.get("speakers", ()))
+    state = extra.get("state", "")
+    return Call(row["asset_id"], source, state, row["ts"], row["from"] or "", seconds, location, names)
+
+
+def _named(known: list[Call], names: Sequence[str]) -> Iterator[Call]:
+    for name in names:
+        wanted = name if name.startswith(f"{KIND}:") else f"{KIND}:{name}"
+        found = [call for call in known if call.asset_id.startswith(wanted)]
+        if len({call.asset_id for call in found}) != 1:
+            what = "no call" if not found else f"{len(found)} calls"
+            raise CallsError(f'{what} whose id begins with "{wanted}"; `relrag calls list` shows ids')
+        yield found[0]
+
+
+def _say(workspace: Workspace, chosen: list[Call], word: Word) -> None:
+    if not chosen:
+        return
+    ids = list(dict.fromkeys(call.asset_id for call in chosen))
+    for source in {call.source for call in chosen}:
+        _mark_changed(workspace, source, set(ids))
+    call_approvals.append(workspace.home, ids, word)
+
+
+def _mark_changed(workspace: Workspace, source: str, ids: set[str]) -> None:
+    held = {
+        row["unit"]
+        for month in lake.manifest(workspace.home, "private_records", source)
+        for row in lake.read(workspace.home, "private_records", source, month).select(["asset_id", "unit"]).to_pylist()
+        if row["asset_id"] in ids
+    }
+    known = unit_state.load(workspace.home, source)
+    states = {path: replace(one, content_hash="") if path in held else one for path, one in known.items()}
+    unit_state.save(workspace.home, source, states)

@@ -1,0 +1,246 @@
+"""What an export changes: which earlier records of a source go, which stay, and the months that are written anew.
+
+A unit's earlier records are replaced by what it holds now, as far as it says to speak of them (its coverage); a unit
+that was not read to its end keeps its earlier ones. Before the first month is written the touched units are marked
+unfinished, so that after a kill they are read again.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.erasure.rules import Rows
+from relrag_pipelines.ingest import revisit
+from relrag_pipelines.ingest.unit_records import UnitRecords, combined_hash
+from relrag_pipelines.records import UnitMonth, UnitState
+from relrag_pipelines.settings import Source, now
+from relrag_pipelines.sources import KINDS, CoveredInterval
+from relrag_pipelines.stores import lake, thread_index, unit_state
+from relrag_pipelines.stores.lake import InputFingerprint
+from relrag_pipelines.stores.spill_buffer import SpillBuffer
+from relrag_pipelines.workspace import Workspace
+
+_FEW_RECORDS = 20
+_SHARE = 5
+
+
+class TooManyDeletions(Exception):
+    """More of a source would vanish than is likely meant; the message says how much and what to do."""
+
+
+@dataclass
+class MonthRewrites:
+    """What is to be written."""
+
+    states: dict[str, UnitState]
+    """the units as they are now"""
+    replaced: set[str] = field(default_factory=set)
+    """units whose earlier records go"""
+    extended: set[str] = field(default_factory=set)
+    """units whose earlier records stay and get further ones"""
+    touched: set[str] = field(default_factory=set)
+    """months to be rewritten"""
+    tables: SpillBuffer = field(default_factory=SpillBuffer)
+    """new private records"""
+    threaded: list[pa.Table] = field(default_factory=list)
+    """what the threads of the new records follow from"""
+    coverage: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    """replaced unit -> from when to when it speaks of a thread; one that is not here speaks of all that it held"""
+    held: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+    """unit with coverage -> asset_ids of what it holds now: none of them is kept as it was"""
+    superseded: dict[str, pa.Array] = field(default_factory=dict)
+    """month -> asset_ids that go from what `gone` units hold there"""
+    gone: set[str] = field(default_factory=set)
+    """units whose files are gone and whose records stay"""
+    interrupted: set[str] = field(default_factory=set)
+    """units that a kill left half replaced and that could not be read now"""
+
+    @functools.cached_property
+    def leaving_units(self) -> pa.Array:
+        """The replaced units, once all are known."""
+        return pa.array(sorted(self.replaced), pa.string())
+
+    @functools.cached_property
+    def held_now(self) -> pa.Array:
+        """Unit and asset_id, with a zero byte between, of all that is held by units with coverage."""
+        pairs = [pc.binary_join_element_wise(unit, ids, "\0").combine_chunks() for unit, ids in self.held.items()]
+        return pa.concat_arrays([pa.array([], pa.string()), *pairs])
+
+
+def rewrites_for_removed(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> MonthRewrites:
+    """The change that follows from units that are no longer there."""
+    if not source.retain:
+        months = {month.month for path in gone for month in known[path].months}
+        left = {path: state for path, state in known.items() if path not in gone}
+        return MonthRewrites(left, replaced=set(gone), touched=months)
+    settled = {path: replace(state, reader=unit_state.RETAINED) for path, state in known.items() if path in gone}
+    # what was written of them stays; months that were being replaced when they vanished need entries again
+    unfinished = {path for path in gone if known[path].reader == unit_state.UNFINISHED}
+    months = {month.month for path in unfinished for month in known[path].months}
+    return MonthRewrites({**known, **settled}, touched=months)
+
+
+def drop_superseded(home: Path, source: Source, change: MonthRewrites, gone: set[str], *, newly: bool) -> None:
+    """Notes which records of retained files give way, as a file that is there holds the same ones: it is newer."""
+    new = change.tables.ids()
+    if not gone or not (newly or len(new)):
+        return
+    change.gone = gone
+    change.superseded = revisit.superseded_records(home, source.name, change.states, gone, new, all_months=newly)
+    change.touched |= change.superseded.keys()
+
+
+def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, contents: UnitRecords, full: bool) -> None:
+    """Notes what one unit holds now in place of what it held."""
+    unfinished = before is not None and before.reader == unit_state.UNFINISHED
+    if not contents.complete and before and before.months:
+        # what was not read is not deleted; one that a kill left half replaced stays so until it can be read
+        if unfinished:
+            change.interrupted.add(path)
+        return
+    earlier = {month.month: month for month in before.months} if before else {}
+    later = {month.month: month for month in contents.months}
+    anew = full or unfinished or before is None or before.reader == unit_state.RETAINED
+    change.touched |= {month for month in earlier | later if anew or earlier.get(month) != later.get(month)}
+    change.replaced.add(path)
+    if contents.coverage:
+        change.coverage[path], change.held[path] = _spans(contents.coverage), contents.tables.ids()
+    _add(change, path, contents, later)
+
+
+def extend_unit(change: MonthRewrites, before: UnitState, contents: UnitRecords) -> None:
+    """Notes what one unit holds behind what it held; it speaks of nothing else, so nothing is deleted."""
+    months = {month.month: month for month in before.months}
+    for more in contents.months:
+        held = months.get(more.month, UnitMonth(more.month, 0, ""))
+        months[more.month] = UnitMonth(more.month, held.rows + more.rows, combined_hash([held.hash, more.hash]))
+    change.touched |= {month.month for month in contents.months}
+    change.extended.add(before.path)
+    _add(change, before.path, contents, months)
+
+
+def _add(change: MonthRewrites, path: str, contents: UnitRecords, months: dict[str, UnitMonth]) -> None:
+    change.tables.take(contents.tables)
+    change.threaded += contents.threaded
+    change.states[path] = UnitState(path, 0, 0, "", "", [months[month] for month in sorted(months)])
+
+
+def check_deletion_limit(workspace: Workspace, source: Source, change: MonthRewrites) -> None:
+    home = workspace.home
+    before: set[str] = set()
+    after: set[str] = set()
+    for month in change.touched:
+        stored = lake.read(home, "private_records", source.name, month, damaged=True)
+        leaving = pa.array(_rows_to_drop(stored, change))
+        before.update(stored["asset_id"].filter(leaving).to_pylist())
+        after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
+        after.update(change.tables.of(month)["asset_id"].to_pylist())
+    vanishing = len(before - after)
+    total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
+    if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
+        renamed = ", or have another title, which makes them others" if KINDS[source.kind].ids_hold_names else ""
+        raise TooManyDeletions(
+            f"{source.name}: {vanishing} of {total} records would be deleted: their files are gone or hold less"
+            f"{renamed}; if that is meant, run `relrag sync --accept-deletions`, else restore the files "
+            "(nothing was changed)"
+        )
+
+
+def write(
+    workspace: Workspace,
+    source: Source,
+    stored: dict[str, UnitState],
+    change: MonthRewrites,
+    index: thread_index.ThreadIndex | None,
+) -> dict[str, int]:
+    """Rewrites the touched months; returns how many records each holds now. `stored` are the units before."""
+    home, first, last = workspace.home, workspace.settings.first_month, now().strftime("%Y-%m")
+    if not change.touched:
+        return {}
+    marked = dict(stored)
+    for path in change.replaced | change.extended:
+        before, after = stored.get(path), change.states.get(path)
+        held = {month.month: month for state in (before, after) if state for month in state.months}
+        marked.pop(unit_state.hashed_path(path, workspace.keys.id_hash), None)
+        marked[path] = UnitState(path, 0, 0, "", unit_state.UNFINISHED, [held[month] for month in sorted(held)])
+    unit_state.save(home, source.name, marked)
+
+    def make(month: str) -> tuple[pa.Table, InputFingerprint | None]:
+        # one that is missing is made of what is read now; what of it was not read now is lost with it
+        earlier = lake.read(home, "private_records", source.name, month, damaged=True)
+        kept = earlier.filter(pa.array(~_rows_to_drop(earlier, change)))
+        if month == first:
+            kept = revisit.mark_due_records_exact(kept, change.leaving_units, first, last)
+        if month in change.superseded:
+            gone = pc.is_in(kept["unit"], pa.array(sorted(change.gone), pa.string()))
+            kept = kept.filter(pc.invert(pc.and_(gone, pc.is_in(kept["asset_id"], change.superseded[month]))))
+        _carry_over_months(change, stored, month, kept)
+        rows = pa.concat_tables([kept, change.tables.of(month)])
+        if index:
+            rows = index.threaded(month, rows)
+        return rows, InputFingerprint("", 0, "") if rows.num_rows else None
+
+    months = sorted(change.touched)
+    entries = lake.write(home, "private_records", source.name, months, map(make, months))
+    return {month: entries[month].rows if month in entries else 0 for month in months}
+
+
+def _rows_to_drop(earlier: pa.Table, change: MonthRewrites) -> Rows:
+    """Which records go: those of replaced units, but for what lies outside of what these speak of now."""
+    leaving: Rows = pc.is_in(earlier["unit"], change.leaving_units).to_numpy()
+    if not change.coverage or not leaving.any():
+        return leaving
+    # a path holds no zero byte
+    together = pc.binary_join_element_wise(earlier["unit"], pc.fill_null(earlier["thread_id"], ""), "\0")
+    groups = together.combine_chunks().dictionary_encode()
+    group = groups.indices.to_numpy()
+    times = pa.table({"group": groups.indices, "ts": earlier["ts"]}).group_by("group")
+    spans = times.aggregate([("ts", "min"), ("ts", "max")]).sort_by("group")
+    spoken = np.array([_span(change.coverage.get(unit, {}), thread) for unit, _, thread in _parts(groups)])
+    since, until = spoken[:, 0], spoken[:, 1]
+    first, last = (spans[f"ts_{end}"].to_numpy().astype(float) for end in ("min", "max"))  # NaN where none has a time
+    ts = earlier["ts"].to_numpy().astype(float)
+    ts = np.where(np.isnan(ts), np.where(first >= since, first, last)[group], ts)
+    outside = leaving & ((ts < since[group]) | (ts >= until[group]))
+    if outside.any():
+        held = pc.binary_join_element_wise(earlier["unit"], earlier["asset_id"], "\0")
+        outside &= ~pc.is_in(held, change.held_now).to_numpy()
+    leaving[outside] = False
+    return leaving
+
+
+def _parts(groups: pa.DictionaryArray) -> Iterator[tuple[str, str, str]]:
+    return (together.partition("\0") for together in groups.dictionary.to_pylist())
+
+
+def _span(coverage: Mapping[str, tuple[float, float]], thread: str) -> tuple[float, float]:
+    """From when to when a unit speaks of a thread; of one that it does not name it speaks as a whole."""
+    return coverage.get(thread) or coverage.get("") or (-math.inf, math.inf)
+
+
+def _spans(coverage: Iterable[CoveredInterval]) -> dict[str, tuple[float, float]]:
+    """From when to when a unit speaks of each thread, and of all others under an empty name."""
+    found: dict[str, tuple[float, float]] = {}
+    for one in coverage:
+        since, until = found.get(one.thread_id or "", (math.inf, -math.inf))
+        since = min(since, -math.inf if one.since is None else one.since)
+        until = max(until, math.inf if one.until is None else one.until)
+        found[one.thread_id or ""] = since, until
+    return found
+
+
+def _carry_over_months(change: MonthRewrites, stored: dict[str, UnitState], month: str, kept: pa.Table) -> None:
+    """A unit of which records are kept that it holds no more still contributes to their month."""
+    for path in set(kept["unit"].unique().to_pylist()) & change.coverage.keys():
+        state, before = change.states[path], stored.get(path)
+        if before and month not in {known.month for known in state.months}:
+            added = [known for known in before.months if known.month == month]
+            state.months = sorted([*state.months, *added], key=lambda known: known.month)

@@ -1,0 +1,162 @@
+"""Which source reads a file that several could: folders of sources may overlap, and a file is read by one of them.
+
+That is the source whose path is the file itself; else the first in the order of KINDS that recognises the file, of one
+kind the one with the deepest folder. What no kind recognises is read, to say what is wrong with it, by the source with
+the deepest folder, among equals by the least particular kind; by none where that one excludes it, else a note that
+`documents` leaves out would be taken for minutes.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines.files.regular_files import may_open
+from relrag_pipelines.records import UnitState
+from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.sources import KINDS, Kind, path_of
+
+_ORDER = {name: place for place, name in enumerate(KINDS)}
+
+PreviouslyRead = Callable[[Source], Mapping[str, UnitState]]
+"""the units that a source has read in the way in which it would read them now, by path"""
+
+
+@dataclass(frozen=True)
+class CandidateSource:
+    """A source that may read a file."""
+
+    source: Source
+    root: Path
+    """its path, absolute"""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the source."""
+        return KINDS[self.source.kind]
+
+    def could_read(self, file: Path) -> bool:
+        """Whether the file lies in its folder, has a name that its kind reads, and is not excluded."""
+        return file == self.root or (self._named(file) and not self.source.excludes(path_of(file, self.root)))
+
+    def leaves_out(self, file: Path) -> bool:
+        """Whether it would read the file, did it not exclude it."""
+        return bool(self.source.exclude) and not self.could_read(file) and self._named(file)
+
+    def could_read_at(self, path: str) -> bool:
+        """Whether it could read what lies at that path in its folder."""
+        return self._holds(path) and not self.source.excludes(path)
+
+    def recognises(self, file: Path) -> bool:
+        """Whether a file is one of its kind, as far as it may be opened."""
+        root = self.root if file != self.root else file.parent
+        return may_open(file, root, follow_links=self.source.follow_links) and recognises(self.kind, file)
+
+    def _named(self, file: Path) -> bool:
+        return str(file).startswith(f"{self.root}{os.sep}") and self._holds(path_of(file, self.root))
+
+    def _holds(self, path: str) -> bool:
+        named = self.kind.holds(path) or path.lower().endswith(self.kind.companions)
+        return named and not (path.startswith(".") or "/." in path)
+
+
+def competing_sources(settings: Settings, source: Source) -> list[CandidateSource]:
+    """The other sources that could read some of a source's files."""
+    root, suffixes = settings.source_path(source), _suffixes(source)
+    others = [CandidateSource(one, settings.source_path(one)) for one in settings.sources if one.name != source.name]
+    return [
+        one
+        for one in others
+        if suffixes & _suffixes(one.source) and (one.root.is_relative_to(root) or root.is_relative_to(one.root))
+    ]
+
+
+def competition_fingerprint(settings: Settings, source: Source) -> list[Any]:
+    """What decides, beside the files, which of them a source reads; empty where no other could read any."""
+    root = settings.source_path(source)
+    return [
+        [one.source.kind, os.path.relpath(one.root, root), sorted(one.source.exclude)]
+        for one in competing_sources(settings, source)
+    ]
+
+
+def claimed_elsewhere(
+    settings: Settings, source: Source, as_read: PreviouslyRead = lambda source: {}
+) -> Callable[[Path], bool]:
+    """Whether another source reads a file of this one's folder.
+
+    Only a file that several could read is opened, and none that one of them has read and that is as it was then.
+    """
+    own, others = CandidateSource(source, settings.source_path(source)), competing_sources(settings, source)
+    if not others:
+        return lambda file: False
+    everyone = sorted([own, *others], key=lambda one: settings.sources.index(one.source))
+    read = functools.cache(lambda place: as_read(everyone[place].source))
+    stems = functools.lru_cache(maxsize=1)(_stems)
+
+    def taken_by_another(file: Path) -> bool:
+        able = [place for place, one in enumerate(everyone) if one.could_read(file)]
+        leaving = [one for one in everyone if one.leaves_out(file)] if able else []
+        if len(able) < 2 and not leaving:
+            return bool(able) and everyone[able[0]] is not own
+        # what lies beside it can make a text the transcript of a call, or minutes
+        alone = stems(file.parent)[_stem(file.name)] == 1
+        known = [place for place in able if alone and _unchanged(everyone[place], file, read(place))]
+        if len(known) == 1:
+            return everyone[known[0]] is not own
+        return owning_source(file, [everyone[place] for place in able], leaving) is not own
+
+    return taken_by_another
+
+
+def owning_source(
+    file: Path, able: Sequence[CandidateSource], leaving: Sequence[CandidateSource] = ()
+) -> CandidateSource:
+    """Which of the sources that could read a file reads it; one of `leaving`, which exclude it, where none does."""
+    if exact := [one for one in able if one.root == file]:
+        return exact[0]
+    for one in sorted(able, key=lambda one: (_ORDER[one.source.kind], -len(one.root.parts))):
+        if one.recognises(file):
+            return one
+    # of equals the first
+    return max([*able, *leaving], key=lambda one: (len(one.root.parts), _ORDER[one.source.kind]))
+
+
+def recognises(kind: Kind, file: Path) -> bool:
+    """Whether a file is one of that kind; one that cannot be read is none."""
+    try:
+        return kind.recognise(file)
+    except OSError:
+        return False
+
+
+def _unchanged(one: CandidateSource, file: Path, read: Mapping[str, UnitState]) -> bool:
+    state = read.get(path_of(file, one.root))
+    if state is None or not state.content_hash:
+        return False
+    try:
+        found = file.stat()
+    except OSError:
+        return False
+    return (state.size, state.mtime_ns) == (found.st_size, found.st_mtime_ns)
+
+
+def _suffixes(source: Source) -> set[str]:
+    kind = KINDS[source.kind]
+    return {*kind.suffixes, *kind.companions}
+
+
+def _stems(folder: Path) -> Counter[str]:
+    try:
+        return Counter(_stem(file.name) for file in folder.iterdir())
+    except OSError:
+        return Counter()
+
+
+def _stem(name: str) -> str:
+    return name.partition(".")[0]

@@ -1,0 +1,90 @@
+"""What of the private records no longer fits files that are as they were: dates, and what newer files say.
+
+A record to come lies in the first month until its time has come; a date that a file has from the disk alone follows
+that; and a record of a retained file that is gone gives way to that of a file that is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from relrag_pipelines.records import UnitState
+from relrag_pipelines.stores import lake
+
+
+def units_with_due_records(home: Path, source: str, first: str, last: str) -> set[str]:
+    """Units with records that were to come, or seemed so by a clock that was slow, and whose month has begun."""
+    outside = [("date_quality", "==", "outside")]
+    held = _columns(home, source, first, ["unit", "timestamp", "date_quality"], outside)
+    return set(held["unit"].filter(_begun(held, first, last)).unique().to_pylist())
+
+
+def mark_due_records_exact(rows: pa.Table, units: pa.Array, first: str, last: str) -> pa.Table:
+    """Rows of the first month that stay although their units hold them no more: those that were due are so no longer.
+
+    They were to come when they were read, and their units cannot say how exact their times are.
+    """
+    begun = pc.and_(_begun(rows, first, last), pc.is_in(rows["unit"], units))
+    column = rows.schema.get_field_index("date_quality")
+    return rows.set_column(column, rows.schema.field(column), pc.if_else(begun, "exact", rows["date_quality"]))
+
+
+def _begun(rows: pa.Table, first: str, last: str) -> pa.ChunkedArray:
+    months = pc.fill_null(pc.utf8_slice_codeunits(rows["timestamp"], 0, 7), "")
+    within = pc.and_(pc.greater_equal(months, first), pc.less_equal(months, last))
+    return pc.and_(within, pc.equal(rows["date_quality"], "outside"))
+
+
+def units_dated_by_mtime(home: Path, source: str, states: Collection[UnitState]) -> set[str]:
+    """Those of these units that have a record whose time may be that of the file; it may lie outside of all months."""
+    found: set[str] = set()
+    paths = pa.array([state.path for state in states], pa.string())
+    by_file = [("date_quality", "in", ["modified", "outside"])]
+    for month in sorted({month.month for state in states for month in state.months}):
+        units = _columns(home, source, month, ["unit"], by_file)["unit"]
+        found.update(units.filter(pc.is_in(units, paths)).unique().to_pylist())
+    return found
+
+
+def superseded_records(
+    home: Path, source: str, states: Mapping[str, UnitState], gone: set[str], new: pa.ChunkedArray, *, all_months: bool
+) -> dict[str, pa.Array]:
+    """Month -> asset_ids that files which are gone hold there, and a file that is there holds too.
+
+    That is looked for among `new`, the ids that are read now, and with `all_months` in all that is stored.
+    """
+    units = pa.array(sorted(gone), pa.string())
+    kept = {month: _ids(home, source, month, units) for month in _months(states, gone)}
+    known = pa.chunked_array([[], *kept.values()], pa.string())
+    held = [*new.filter(pc.is_in(new, known.combine_chunks())).chunks]
+    for month in lake.manifest(home, "private_records", source) if all_months and len(known) else ():
+        ids = _ids(home, source, month, units, invert=True)
+        held.append(ids.filter(pc.is_in(ids, known.combine_chunks())))
+    there = pa.chunked_array([[], *held], pa.string()).combine_chunks()
+    found = {month: ids.filter(pc.is_in(ids, there)) for month, ids in kept.items()}
+    return {month: ids for month, ids in found.items() if len(ids)}
+
+
+def _months(states: Mapping[str, UnitState], paths: Collection[str]) -> list[str]:
+    return sorted({month.month for path in paths for month in states[path].months})
+
+
+def _ids(home: Path, source: str, month: str, units: pa.Array, *, invert: bool = False) -> pa.Array:
+    held = _columns(home, source, month, ["asset_id", "unit"])
+    theirs = pc.is_in(held["unit"], units)
+    return held["asset_id"].filter(pc.invert(theirs) if invert else theirs).combine_chunks()
+
+
+def _columns(home: Path, source: str, month: str, names: list[str], filters: Any = None) -> pa.Table:
+    """Columns of a private month; none of it where it is not there, damaged, or of a shape without them."""
+    path = lake.month_path(home, "private_records", source, month)
+    try:
+        return pq.read_table(path, columns=names, filters=filters, partitioning=None)
+    except (pa.ArrowException, OSError):  # what is wrong with it is said where it is needed
+        return pa.table({name: pa.array([], pa.string()) for name in names})

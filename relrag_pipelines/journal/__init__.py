@@ -1,0 +1,1 @@
+"""What the owner states, appended entry by entry."""

@@ -1,0 +1,1 @@
+"""Check, repair and back up a home."""

@@ -1,0 +1,197 @@
+"""Copies what of an archive cannot be made again, or all of it, and puts it back.
+
+What that is stands in `inventory.PARTS` and is asked there: a later part that the owner alone can give says so there,
+and is in every backup. Records of a source that retains are in it too: the files that they were made of may be gone.
+A backup is a folder: relrag.toml, the keys in a file of their own, home/, and a sealed MANIFEST.json with the hash of
+each file, written last.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.files import access, atomic, sealed_json
+from relrag_pipelines.files.atomic import make_private, replacing, sync_file, sync_folder, write_text
+from relrag_pipelines.files.sealed_json import file_hash
+from relrag_pipelines.files.sparse_files import copy_file
+from relrag_pipelines.records import SCHEMA_VERSION
+from relrag_pipelines.settings import CONFIG_NAME, Settings
+from relrag_pipelines.stores import generations, inventory, lock, private_manifest, retired_generations
+
+_MANIFEST = "MANIFEST.json"
+
+
+class BackupError(Exception):
+    """A backup cannot be made or put back; the message says why, and that nothing was changed."""
+
+
+def files_to_back_up(settings: Settings, *, everything: bool = False) -> list[str]:
+    """Files of the home that a backup holds, by their paths within it.
+
+    What is published is left out where its vectors are on a server: a sync makes both again.
+    """
+    elsewhere = vectors_on_server(settings)
+    retaining = [source.name for source in settings.sources if source.retain]
+    found = []
+    for name in atomic.files(settings.home_path):
+        part = inventory.part(name)
+        if part is None or part.origin in ("running", "passing") or name.endswith(("-wal", "-shm", "-journal")):
+            continue
+        retained = part.origin == "exports" and any(inventory.belongs_to_source(name, source) for source in retaining)
+        if name.startswith("published/") and elsewhere:
+            continue
+        if everything or retained or part.origin == "owner":
+            found.append(name)
+    return found
+
+
+def vectors_on_server(settings: Settings) -> bool:
+    """Whether a generation has its vectors on a server."""
+    home = settings.home_path
+    return any(generations.on_server(home, number) for number in generations.numbers(home))
+
+
+def backup(settings: Settings, place: Path, *, everything: bool = False, wait: float = 0) -> dict[str, Any]:
+    """Writes a backup into a new or empty folder and returns its manifest; waits for another writer to end."""
+    home, keys = settings.home_path, settings.keys_path
+    if place.is_relative_to(home):
+        raise BackupError(f"{place} lies within {home}; name a folder elsewhere")
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise BackupError(f"{place} is not empty; name a new folder (nothing was changed)")
+    with ExitStack() as held:
+        if home.exists():
+            held.enter_context(lock.writing(home, "relrag backup", wait))
+        make_private(place)
+        place.chmod(0o700)
+        _copy(settings.folder / CONFIG_NAME, place / CONFIG_NAME)
+        if keys.exists():
+            _copy(keys, place / keys.name)
+        for name in files_to_back_up(settings, everything=everything):
+            _copy(home / name, place / "home" / name)
+    files = {
+        name: {"sha256": file_hash(place / name), "bytes": (place / name).stat().st_size} for name in _files(place)
+    }
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "archive": settings.archive,
+        "made_at": settings_module.now().isoformat("T", "seconds"),
+        "everything": everything,
+        "keys": keys.name if keys.exists() else None,
+        "files": files,
+    }
+    write_text(place / _MANIFEST, sealed_json.seal(manifest))
+    return manifest
+
+
+def check(place: Path, keys: Path | None = None) -> dict[str, Any]:
+    """The manifest of a backup whose files are all as they were written; `keys` is where they lie now, if elsewhere.
+
+    Raises BackupError, which names the files that are not.
+    """
+    try:
+        manifest = sealed_json.read(place / _MANIFEST)
+    except (FileNotFoundError, NotADirectoryError):
+        raise BackupError(f"{place} is no backup, or one that was not finished: it has no {_MANIFEST}") from None
+    except sealed_json.UnusableFile as unusable:
+        raise BackupError(f"{place / _MANIFEST} {unusable.found}; use another backup") from None
+    where = {name: place / name for name in manifest["files"]}
+    if manifest["keys"] and keys:
+        where[manifest["keys"]] = keys
+    wrong = [str(path) for name, path in where.items() if not _matches_manifest(path, manifest["files"][name])]
+    if wrong == [str(place / (manifest["keys"] or ""))] and not (place / manifest["keys"]).exists():
+        raise BackupError(f"the keys are not in {place}: name the file that they were moved to with --keys")
+    if wrong:
+        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        raise BackupError(f"not as it was backed up: {', '.join(wrong[:5])}{more} (nothing was changed)")
+    return manifest
+
+
+def restore(
+    place: Path, folder: Path, *, keys: Path | None = None, force: bool = False
+) -> tuple[dict[str, Any], list[Path]]:
+    """Puts a backup back, relrag.toml into `folder`; returns its manifest, and what was written of keys, home, toml.
+
+    Every hash is checked before anything is written, and those of the home again on its copy. With `force` what is
+    there is replaced, a home as a whole; what the backup does not hold of it, a sync makes again.
+    """
+    manifest = check(place, keys)
+    settings = settings_module.load(place / CONFIG_NAME).model_copy(update={"folder": folder})
+    config, home = folder / CONFIG_NAME, settings.home_path
+    within = {
+        name.removeprefix("home/"): entry for name, entry in manifest["files"].items() if name.startswith("home/")
+    }
+    written = [config, *([home] if within else [])]
+    if manifest["keys"]:
+        source = keys or place / manifest["keys"]
+        if not settings.keys_path.exists() or file_hash(settings.keys_path) != file_hash(source):
+            written.insert(0, settings.keys_path)
+    there = [path for path in written if path.exists()]
+    if there and not force:
+        raise BackupError(f"{there[0]} is already there; --force replaces it (nothing was changed)")
+    with ExitStack() as held:
+        if home.exists():
+            held.enter_context(lock.writing(home, "relrag restore"))
+        staged = _stage(place, home, within) if within else None
+        if settings.keys_path in written:
+            with replacing(settings.keys_path) as beside:
+                _copy(source, beside)
+        if staged:
+            _swap_in(staged, home)
+        make_private(folder)
+        with access.default_permissions(), replacing(config, private=False) as beside:
+            shutil.copyfile(place / CONFIG_NAME, beside)
+    return manifest, written
+
+
+def _stage(place: Path, home: Path, files: dict[str, Any]) -> Path:
+    """The home that was backed up, checked, beside the place that it will take."""
+    staged = home.with_name(f".{home.name}.restoring")
+    shutil.rmtree(staged, ignore_errors=True)
+    for name, entry in files.items():
+        _copy(place / "home" / name, staged / name)
+        if not _matches_manifest(staged / name, entry):
+            shutil.rmtree(staged)
+            raise BackupError(f"{place / 'home' / name} changed while it was copied (nothing was changed)")
+    if private_manifest.NAME not in files:
+        private_manifest.reset(staged)
+    return staged
+
+
+def _swap_in(staged: Path, home: Path) -> None:
+    former = home.with_name(f".{home.name}.former")
+    shutil.rmtree(former, ignore_errors=True)
+    retired_generations.adopt_remote(home, staged)
+    if home.exists():
+        home.replace(former)
+    staged.replace(home)
+    sync_folder(home.parent)
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copies one file for the owner only, its holes kept; a database as a whole, whoever has it open."""
+    make_private(target.parent)
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600))
+    if source.suffix == ".db":
+        with closing(sqlite3.connect(source)) as opened, closing(sqlite3.connect(target)) as copy:
+            opened.backup(copy)
+    else:
+        copy_file(source, target)
+    sync_file(target)
+
+
+def _files(place: Path) -> list[str]:
+    return [name for name in atomic.files(place) if name != _MANIFEST]
+
+
+def _matches_manifest(path: Path, entry: dict[str, Any]) -> bool:
+    try:
+        return bool(path.stat().st_size == entry["bytes"] and file_hash(path) == entry["sha256"])
+    except OSError:
+        return False

@@ -1,0 +1,171 @@
+"""Takes away what is damaged and can be made again, so that the next sync makes it again.
+
+The lake and the generations are made of private/, private/ is made of the exports. What can no longer be made is left
+where it lies, and named.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from relrag_pipelines.maintenance.verify import Finding
+from relrag_pipelines.records import UnitMonth, UnitState
+from relrag_pipelines.settings import Source
+from relrag_pipelines.stores import (
+    evaluation_history,
+    generations,
+    inventory,
+    lake,
+    private_manifest,
+    quarantine,
+    unit_state,
+)
+from relrag_pipelines.stores.generations import GenerationError
+from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.workspace import Workspace
+
+
+def repair(workspace: Workspace, findings: Sequence[Finding]) -> Iterator[str]:
+    """Prepares the archive for a sync that makes good what was found; says what was done, a line each.
+
+    The caller holds the writer's lock, and syncs afterwards. Raises LakeError, before anything is done, where a newer
+    relrag has written.
+    """
+    home = workspace.home
+    for finding in findings:
+        if finding.newer:
+            raise LakeError(f"{home / finding.path} {finding.said}; install that version, nothing was changed")
+    # manifests first: nothing can be taken out of a damaged one
+    damaged = sorted(
+        (one.path for one in findings if not one.unasked), key=lambda path: not path.endswith("MANIFEST.json")
+    )
+    for source in workspace.settings.sources:
+        yield from _private(workspace, source, damaged)
+    if private_manifest.NAME in damaged:
+        private_manifest.reset(home)
+        yield f"{private_manifest.NAME}: written again"
+    yield from _generations(home, damaged)
+    for path in damaged:
+        yield from _single(home, path)
+
+
+def _single(home: Path, path: str) -> Iterator[str]:
+    part = inventory.part(path)
+    if path.startswith("lake/") and part:
+        yield f"{_lake(home, path)}: removed, to be made again from private/"
+    elif part and part.origin == "private" and path.startswith("private/"):
+        (home / path).unlink(missing_ok=True)
+        yield f"{path}: removed; what it held is computed again where it is needed"
+    elif part and part.origin == "passing":
+        if path.startswith("published/"):
+            generations.clean_up(home)
+        else:
+            (home / path).unlink(missing_ok=True)
+        left = "left, because its server cannot be asked" if (home / path).exists() else "removed"
+        yield f"{path}: {left}, it {part.meaning}"
+    elif part and part.origin == "history":
+        for name in (path, f"{path}-wal", f"{path}-shm"):
+            (home / name).unlink(missing_ok=True)
+        made = "the next ones are kept again" if path == evaluation_history.NAME else "Dagster makes it anew"
+        yield f"{path}: removed, {made}; it held no data of the archive"
+
+
+def _lake(home: Path, path: str) -> str:
+    """Lets go of a month, or of all months of a table whose manifest is damaged; returns what went."""
+    _, table, source, name = path.split("/")
+    if name == "MANIFEST.json":
+        shutil.rmtree(home / "lake" / table / source)
+        return f"lake/{table}/{source}"
+    lake.drop(home, table, source, [Path(name).stem])
+    return path
+
+
+def _generations(home: Path, damaged: list[str]) -> Iterator[str]:
+    """Removes damaged generations; an older sound one serves until the sync has made a new one."""
+    bad = {number for number in generations.numbers(home) if any(_within(path, number) for path in damaged)}
+    if not bad and "published/current" not in damaged:
+        return
+    try:
+        oldest = int(generations.published(home).get("oldest_kept", 0))
+    except GenerationError:
+        oldest = 0
+    for number in sorted(bad):
+        if generations.remove(home, number):
+            yield f"published/{number}: removed, to be made again from the lake"
+        else:
+            yield f"published/{number}: is being read, so it was left; run this again when its readers are done"
+    sound = max(
+        (number for number in generations.numbers(home) if number >= oldest and number not in bad), default=None
+    )
+    generations.set_current(home, sound)
+    yield f"published/current: {f'names {sound} now' if sound else 'removed, until a generation is published'}"
+
+
+def _within(path: str, number: int) -> bool:
+    return path.startswith(f"published/{number}/")
+
+
+def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterator[str]:
+    """Has the units read again that damaged private files were made of, where they still are there."""
+    home, name = workspace.home, source.name
+    within = f"private/records/{name}"
+    sorts = ("units", "failures", "threads")
+    kept = [path for path in (f"private/{sort}/{name}.parquet" for sort in sorts) if path in damaged]
+    records = [Path(path).stem for path in damaged if path.startswith(f"{within}/")]
+    unread = [path for path in damaged if path.startswith(f"private/raw/{name}/") and inventory.part(path)]
+    if not kept and not records and not unread:
+        return
+    try:
+        there = workspace.scan(source, {}).units.keys()
+    except unit_state.SourceNotFound as missing:
+        yield f"{name}: nothing private can be made again: {missing}"
+        return
+    known = _needs_rebuild(home, name) if f"private/units/{name}.parquet" in kept else unit_state.load(home, name)
+    months = {month for month in records if month != "MANIFEST"}
+    lost = months & {month.month for path in known.keys() - there for month in known[path].months}
+    if source.retain and lost:
+        yield from _retain(home, name, sorted(lost))
+        months -= lost
+    elif "MANIFEST" in records:
+        lake.recover_unlisted(home, name, [])
+    of_unit = {path: quarantine.unit_of(path, known, workspace.keys) for path in unread}
+    again = {path for path, state in known.items() if kept or months & {month.month for month in state.months}}
+    again |= there & set(filter(None, of_unit.values()))
+    marked = {path: replace(known[path], reader=unit_state.UNFINISHED) for path in again}
+    lake.drop(home, "private_records", name, sorted(months))
+    if f"private/failures/{name}.parquet" in kept:
+        unit_state.save_failures(home, name, [])
+    if f"private/threads/{name}.parquet" in kept:
+        (home / f"private/threads/{name}.parquet").unlink(missing_ok=True)
+    unit_state.save(home, name, {**known, **marked})
+    for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *kept]:
+        yield f"{path}: to be made again; files of {name} to be read: {len(again & there)} at least"
+    for path, unit in of_unit.items():
+        gone = "left, it is of a file that is gone; restore it from a backup, or delete it to do without it"
+        yield f"{path}: {'to be kept again when its file is read' if unit in there else gone}"
+
+
+def _retain(home: Path, source: str, months: list[str]) -> Iterator[str]:
+    """Months that hold retained records of files that are gone: taken as they are if nothing says they are damaged."""
+    adopted = lake.recover_unlisted(home, source, months)
+    for month in months:
+        said = "left, it was made of files that are gone; restore it from a backup, or delete it to do without them"
+        if month in adopted:
+            said = "taken as it is: its manifest was lost, and it holds records of files that are gone"
+        yield f"private/records/{source}/{month}.parquet: {said}"
+
+
+def _needs_rebuild(home: Path, source: str) -> dict[str, UnitState]:
+    """The units that the private records name, so that one whose file is gone is still known."""
+    found: dict[str, list[UnitMonth]] = {}
+    for file in sorted(lake.folder(home, "private_records", source).glob("*.parquet")):
+        try:
+            rows = lake.read(home, "private_records", source, file.stem)
+        except LakeError:
+            continue
+        for unit in rows["unit"].value_counts().to_pylist():
+            found.setdefault(unit["values"], []).append(UnitMonth(file.stem, unit["counts"], ""))
+    return {path: UnitState(path, 0, 0, "", unit_state.UNFINISHED, months) for path, months in found.items()}

@@ -1,0 +1,206 @@
+"""Looks into a folder and says which sources it holds: what `relrag init` proposes.
+
+Files are recognised by their content, as long as the time allows, and by their names after that. Each kind becomes
+one source at the deepest folder that holds all its files; which of them reads a file that several could is decided as
+a sync does, see claims.py. What no kind recognises (a damaged PDF, an encrypted zip) is read too, to say what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from relrag_pipelines.files.regular_files import may_open
+from relrag_pipelines.ingest.ownership import recognises
+from relrag_pipelines.onboarding.estimate import record_count
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.formats.git_repository import is_bare
+
+_NAMES = {"document": "documents", "gmail": "mail"}
+_TELLS_LITTLE = frozenset({"call_recording"})
+"""kinds whose suffixes music, films and data of programs share: what they do not recognise is not worth a word"""
+_RESERVED = frozenset({"catalog", "published"})
+
+
+@dataclass(frozen=True)
+class ProposedSource:
+    """One source that a folder holds."""
+
+    name: str
+    kind: str
+    path: str
+    """relative to the folder that was looked into, with forward slashes"""
+    files: int
+    sizes: Mapping[str, int]
+    """suffix -> bytes"""
+    records: int = 0
+    """what they hold, roughly"""
+
+    @property
+    def bytes(self) -> int:
+        """Of all its files."""
+        return sum(self.sizes.values())
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What a folder holds."""
+
+    sources: list[ProposedSource] = field(default_factory=list)
+    unrecognised: list[str] = field(default_factory=list)
+    """files that no kind recognises and a source reads all the same, to say what is wrong with them"""
+    unread: list[str] = field(default_factory=list)
+    """files with a known suffix that no kind recognises and that lie in none of the sources"""
+    by_name: int = 0
+    """files told apart by their names alone, because time was up"""
+    complete: bool = True
+    """every folder was looked into"""
+
+
+@dataclass(frozen=True)
+class _File:
+    path: str
+    size: int
+    kinds: tuple[str, ...]
+    """kinds that read files with its suffix, the most particular first"""
+
+    @property
+    def folder(self) -> str:
+        return PurePosixPath(self.path).parent.as_posix()
+
+
+def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int = 16) -> Discovery:
+    """What that folder holds; looks at `most` files at the most, `depth` folders deep, and stops after `seconds`."""
+    folder = folder.resolve()
+    until = time.monotonic() + seconds
+    files: list[_File] = []
+    complete = True
+    for file, allowed in _walk(folder, depth):
+        complete &= allowed
+        if file:
+            files.append(file)
+        if len(files) >= most or time.monotonic() > until:
+            complete = False
+            break
+    recognised, late = _recognise(folder, files, until)
+    roots = _roots(files, recognised)
+    readers = {file.path: recognised.get(file.path) or _reader(file, roots) for file in files}
+    sources: list[ProposedSource] = []
+    for kind, root in roots.items():
+        own = [file for file in files if readers[file.path] == kind]
+        sizes: Counter[str] = Counter()
+        for file in own:
+            sizes[PurePosixPath(file.path).suffix.lower()] += file.size
+        records = record_count(kind, [(folder / file.path, file.size) for file in own])
+        sources.append(
+            ProposedSource(_name(root, kind, {one.name for one in sources}), kind, root, len(own), sizes, records)
+        )
+    sources += _code(files, {one.name for one in sources})
+    doubtful = [
+        file.path
+        for file in files
+        if file.path not in late and recognised[file.path] is None and not _TELLS_LITTLE.issuperset(file.kinds)
+    ]
+    read, unread = ([path for path in doubtful if bool(readers[path]) == wanted] for wanted in (True, False))
+    return Discovery(sources, read, unread, len(late), complete)
+
+
+def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
+    """Files that a kind might read, in order; False beside a folder that was left out."""
+    refused: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=refused.append):
+        relative = Path(place).relative_to(folder)
+        if found := _repository(Path(place), relative):
+            yield found, True
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if len(relative.parts) >= depth and folders:
+            folders.clear()
+            yield None, False
+        for name in sorted(names):
+            kinds = [kind for kind in KINDS.values() if kind.holds((relative / name).as_posix())]
+            if kinds and not name.startswith((".", "~$")):
+                file = Path(place, name)
+                size = file.stat().st_size if file.exists() else 0
+                yield _File((relative / name).as_posix(), size, tuple(kind.name for kind in kinds)), True
+    if refused:
+        yield None, False
+
+
+def _repository(place: Path, relative: Path) -> _File | None:
+    """What makes a folder a git repository: its `.git`, or the folder itself where it is bare."""
+    if (place / ".git").exists():
+        return _File((relative / ".git").as_posix(), 0, ("git",))
+    return _File(relative.as_posix(), 0, ("git",)) if relative.parts and is_bare(place) else None
+
+
+def _code(files: list[_File], taken: set[str]) -> list[ProposedSource]:
+    """The source code of the repositories among the files."""
+    folders = [file.folder for file in files if PurePosixPath(file.path).name == ".git"]
+    if not folders:
+        return []
+    root = os.path.commonpath(folders) or "."
+    return [ProposedSource(_name(root, "code", taken), "code", root, len(folders), {})]
+
+
+def _recognise(folder: Path, files: list[_File], until: float) -> tuple[dict[str, str | None], set[str]]:
+    """Path -> the kind that recognises the file, None for no kind; and the paths for which time was up."""
+    found: dict[str, str | None] = {}
+    late: set[str] = set()
+    for file in files:
+        if time.monotonic() > until:
+            late.add(file.path)
+        else:
+            place = folder / file.path
+            kinds = (kind for kind in file.kinds if may_open(place, folder) and recognises(KINDS[kind], place))
+            found[file.path] = next(kinds, None)
+    return found, late
+
+
+def _roots(files: list[_File], recognised: dict[str, str | None]) -> dict[str, str]:
+    """Kind -> the deepest folder that holds all files of it that were recognised.
+
+    Without one, that of those for which there was no time and whose usual kind it is.
+    """
+    usual = _usual([file for file in files if file.path not in recognised], files, recognised)
+    roots = {}
+    for kind in KINDS:
+        certain = [file.folder for file in files if recognised.get(file.path) == kind]
+        if not certain and kind not in _TELLS_LITTLE:
+            certain = [file.folder for file in files if usual.get(file.path) == kind]
+        if certain:
+            roots[kind] = os.path.commonpath(certain) or "."
+    return roots
+
+
+def _usual(unknown: list[_File], files: list[_File], recognised: dict[str, str | None]) -> dict[str, str]:
+    """Path -> the kind that is commonest in its folder, of those that read such names."""
+    near: dict[str, Counter[str]] = {}
+    for file in files:
+        if kind := recognised.get(file.path):
+            near.setdefault(file.folder, Counter())[kind] += 1
+    # the last kind is the least particular one: plain text is a document
+    return {file.path: max(reversed(file.kinds), key=near.get(file.folder, Counter()).__getitem__) for file in unknown}
+
+
+def _reader(file: _File, roots: Mapping[str, str]) -> str | None:
+    """The kind whose source reads a file that none recognises, as claims.owner says; None where it lies in none."""
+    able = [kind for kind in file.kinds if kind in roots and _below(roots[kind], file.path)]
+    return max(reversed(able), key=lambda kind: len(PurePosixPath(roots[kind]).parts), default=None)
+
+
+def _below(root: str, path: str) -> bool:
+    return path != root if root == "." else path.startswith(f"{root}/")
+
+
+def _name(root: str, kind: str, taken: set[str]) -> str:
+    """A source's name: the folder's where it can be one, else the kind's."""
+    plain = re.sub(r"[^a-z0-9]+", "_", PurePosixPath(root).name.lower()).strip("_")
+    usual = _NAMES.get(kind, kind)
+    names = [plain] if re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED else []
+    names += [usual, *(f"{usual}_{number}" for number in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)

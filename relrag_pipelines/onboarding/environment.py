@@ -1,0 +1,148 @@
+"""What can be known of this machine without a network: its time zone, and what kind of folder something lies in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+_NO_PLACE = frozenset({"localtime", "posixrules", "Factory"})
+
+_SYNCED_FOLDERS = (
+    (re.compile(r"dropbox\b", re.IGNORECASE), "Dropbox"),
+    (re.compile(r"onedrive\b", re.IGNORECASE), "OneDrive"),
+    (re.compile(r"google ?drive\b|my drive$", re.IGNORECASE), "Google Drive"),
+    (re.compile(r"icloud ?drive$|mobile documents$|com~apple~clouddocs$", re.IGNORECASE), "iCloud"),
+    (re.compile(r"next ?cloud\b", re.IGNORECASE), "Nextcloud"),
+    (re.compile(r"own ?cloud$", re.IGNORECASE), "ownCloud"),
+    (re.compile(r"pcloud ?drive$|pcloud$", re.IGNORECASE), "pCloud"),
+)
+"""names of folders, matched from their beginning, that sync programs make"""
+
+_SYNC_MARKS = (
+    (".dropbox", "Dropbox"),
+    (".dropbox.cache", "Dropbox"),
+    (".849C9593-D756-4E56-8D6E-42412F2A707B", "OneDrive"),
+    (".tmp.drivedownload", "Google Drive"),
+    (".tmp.driveupload", "Google Drive"),
+    (".nextcloudsync.log", "Nextcloud"),
+    (".sync_*.db", "Nextcloud"),
+    ("._sync_*.db", "Nextcloud"),
+    (".owncloudsync.log", "ownCloud"),
+    (".stfolder", "Syncthing"),
+)
+"""files that sync programs leave in the top folder of what they sync"""
+
+_NETWORK = re.compile(
+    r"(fuse\.|osxfuse\.|macfuse\.|fuse\.osxfuse\.)?"
+    r"(9p|v9fs|drvfs|nfs\d?|cifs|smb\d|smbfs|afpfs|webdav|ncpfs|afs|beegfs|ceph|glusterfs|gpfs|lustre|davfs2?|gcsfuse"
+    r"|rclone|s3fs|sshfs|vmhgfs-fuse)"
+)
+"""types of file systems on which SQLite's locks cannot be relied on"""
+
+
+def time_zone(
+    environ: Mapping[str, str] = os.environ,
+    localtime: Path = Path("/etc/localtime"),
+    named: Path = Path("/etc/timezone"),
+) -> str | None:
+    """IANA name of this machine's zone: from TZ, else the link /etc/localtime, else /etc/timezone; None if unknown."""
+    said = [environ["TZ"].removeprefix(":") or "UTC"] if "TZ" in environ else []
+    with contextlib.suppress(OSError):  # a copy and no link, as in many containers
+        said += [str(localtime.readlink()), str(localtime.resolve())]
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        said.append(named.read_text(encoding="utf-8").strip())
+    names = (re.sub(r"^.*zoneinfo(?:\.default)?/(?:posix/|right/)?", "", one) for one in said)
+    return next((name for name in names if _is_zone(name)), None)
+
+
+def sync_provider(folder: Path) -> str | None:
+    """The program that copies that folder to other machines, as far as names and its marks tell; None otherwise."""
+    place = folder.resolve()
+    for name in place.parts:
+        for pattern, program in _SYNCED_FOLDERS:
+            if pattern.match(name):
+                return program
+        if name == "CloudStorage":
+            return "a cloud drive"
+    for parent in (place, *place.parents):
+        for mark, program in _SYNC_MARKS:
+            if any(parent.glob(mark)) and parent != Path.home():
+                return program
+    return None
+
+
+def enclosing_git_tree(folder: Path) -> Path | None:
+    """Top folder of the git tree that holds the folder; None outside of one."""
+    place = folder.resolve()
+    return next((parent for parent in (place, *place.parents) if (parent / ".git").exists()), None)
+
+
+def tracking_git_tree(folder: Path) -> Path | None:
+    """The git tree that would take up what lies in the folder, which need not exist; None where git ignores it."""
+    tree = enclosing_git_tree(folder)
+    return None if tree is None or _git_ignores(tree, folder) else tree
+
+
+def _git_ignores(tree: Path, folder: Path) -> bool:
+    # a file below it: a pattern for folders matches a path only where git knows it for a folder
+    inside = folder.resolve() / "private" / "records"
+    try:
+        asked = subprocess.run(["git", "-C", str(tree), "check-ignore", "--quiet", str(inside)], capture_output=True)
+    except OSError:
+        return False
+    return asked.returncode == 0
+
+
+def network_file_system(folder: Path, mounts: Mapping[str, str] | None = None) -> str | None:
+    """Type of the network file system that holds the folder; None on a local one, or where it cannot be told."""
+    known = _mounts() if mounts is None else mounts
+    place = folder.resolve()
+    kind = next((known[str(parent)] for parent in (place, *place.parents) if str(parent) in known), "")
+    return kind if _NETWORK.fullmatch(kind) else None
+
+
+def free_bytes(folder: Path) -> int:
+    """Free space for this user where the folder is, or will be."""
+    place = folder.resolve()
+    return shutil.disk_usage(next(parent for parent in (place, *place.parents) if parent.exists())).free
+
+
+def location_warnings(home: Path) -> Iterator[str]:
+    """What is unfortunate about where an index lies, or would lie: one sentence each, with what to do."""
+    if program := sync_provider(home):
+        yield f"{home} would be copied to other machines by {program}, private texts included; set `home` elsewhere."
+    if kind := network_file_system(home):
+        yield f"{home} lies on a network file system ({kind}), where SQLite breaks; set `home` to a local disk."
+
+
+def _is_zone(name: str) -> bool:
+    if name in _NO_PLACE:
+        return False
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True
+
+
+def _mounts() -> dict[str, str]:
+    """Mount point -> type of its file system; the last mount at a point is the one that is seen."""
+    try:
+        if sys.platform == "darwin":
+            said = subprocess.run(["mount"], capture_output=True, text=True, errors="replace").stdout
+            return dict(re.findall(r"^.* on (/.*) \((\w+)[,)]", said, re.MULTILINE))
+        lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return {}
+    return {_unescaped(line.split()[4]): line.partition(" - ")[2].split()[0] for line in lines}
+
+
+def _unescaped(mount_point: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), mount_point)

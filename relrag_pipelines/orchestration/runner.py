@@ -1,0 +1,263 @@
+"""Materialises a plan in this process, on the Dagster instance that the UI shows.
+
+One process and no step start-up: the assets, their events and their checks are the same as in a run that the UI, the
+schedule or a sensor launches.
+"""
+
+import importlib.util
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import sqlalchemy
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
+from dagster._core.execution.api import execute_run
+from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+
+from relrag_pipelines import definitions, embedders
+from relrag_pipelines.assets import attribution
+from relrag_pipelines.assets.attribution import partition_range
+from relrag_pipelines.definitions import PUBLISHING, build_defs
+from relrag_pipelines.files.atomic import write_text
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.orchestration import orphaned_runs
+from relrag_pipelines.orchestration.instance import dagster_yaml
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.plan import Plan
+from relrag_pipelines.stores import generations, lake, lock
+from relrag_pipelines.workspace import Workspace
+
+_EMBEDDED_AT_ONCE = 1_000
+"""records; the built-in model embeds 40 to 90 passages a second"""
+_EVENTS = "history/event_log.db"
+"""under DAGSTER_HOME"""
+_POSTGRES_URL = "DAGSTER_POSTGRES_URL"
+LOCATION = RemoteRepositoryOrigin(
+    ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=definitions.__name__)),
+    SINGLETON_REPOSITORY_NAME,
+)
+"""The code location that `relrag ui` loads. The timeline and the pages of jobs leave out runs of no location"""
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass
+class Outcome:
+    """What was done."""
+
+    runs: int = 0
+    errors: list[str] = field(default_factory=list)
+    """what failed, in words; empty when all went well"""
+    warnings: list[str] = field(default_factory=list)
+    """checks that did not pass"""
+    generation: int | None = None
+    """the current generation afterwards"""
+
+
+@contextmanager
+def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance]:
+    """The archive's own Dagster instance, made when it is new; SettingsError where its storage cannot be used."""
+    folder = instance_folder(home, storage)
+    if storage == "postgres":
+        _check_postgres()
+    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
+    sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
+    try:
+        _drop_unfinished(folder / _EVENTS)
+        with dg.DagsterInstance.from_config(str(folder)) as opened, ExitStack() as held:
+            # Dagster opens its databases anew for every event, and the last one to close writes all out: with
+            # another open, and without a sync for every commit, a sync's events cost a seventh
+            for path in folder.rglob("*.db"):
+                connection = held.enter_context(closing(sqlite3.connect(path)))
+                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+            yield opened
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "commit", _before_commit)
+        sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
+
+
+def _drop_unfinished(path: Path) -> None:
+    """Removes a database of events that a process was killed over while it made it.
+
+    Dagster takes any file for a whole database, and fails for lack of a table. The one of versions is made last.
+    """
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            made = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+    except sqlite3.Error:  # damaged or in use; `relrag doctor` says what to do about it
+        return
+    if not made:
+        for left in path.parent.glob(f"{path.name}*"):
+            left.unlink(missing_ok=True)
+
+
+def _check_postgres() -> None:
+    """Says what is wrong with the database, without its password, before Dagster tries for long."""
+    if importlib.util.find_spec("dagster_postgres") is None:
+        raise SettingsError('dagster_storage is "postgres", which needs dagster-postgres; install relrag[postgres]')
+    example = "postgresql+psycopg2://user:password@host:5432/database"
+    given = os.environ.get(_POSTGRES_URL, "")
+    # without the driver in its name, SQLAlchemy takes another one
+    if not given.startswith("postgresql+psycopg2://"):
+        said = "is not set" if not given else "does not begin with postgresql+psycopg2://"
+        raise SettingsError(f'dagster_storage is "postgres", but {_POSTGRES_URL} {said}; write it as {example}')
+    try:
+        engine = sqlalchemy.create_engine(given, poolclass=sqlalchemy.pool.NullPool)
+        with engine.connect():
+            return
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        raise SettingsError(f"{_POSTGRES_URL} cannot be read; write it as {example}") from None
+    except sqlalchemy.exc.SQLAlchemyError as error:
+        where = f"{engine.url.host}:{engine.url.port or 5432}, database {engine.url.database}"
+        said = type(error).__name__
+    raise SettingsError(f"PostgreSQL at {where} cannot be used ({said}); check that it runs, and {_POSTGRES_URL}")
+
+
+def _relax_sqlite_sync(connection: Any, _: object) -> None:
+    if not isinstance(connection, sqlite3.Connection):
+        return
+    # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
+    # them loses no data
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _before_commit(connection: Any) -> None:
+    failpoint("dagster.commit", Path(connection.engine.url.database or ""))
+
+
+def instance_folder(home: Path, storage: str = "sqlite") -> Path:
+    """DAGSTER_HOME of the archive, with its dagster.yaml."""
+    folder = home / "dagster"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    wanted = dagster_yaml(home, storage)
+    place = folder / "dagster.yaml"
+    if not place.exists() or place.read_text() != wanted:  # also after the home has been moved
+        write_text(place, wanted)
+    return folder
+
+
+def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance]:
+    return instance(workspace.home, workspace.settings.dagster_storage)
+
+
+def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> Outcome:
+    """Does what the plan says: exports, then the months that they make stale, then a new generation."""
+    with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        session = _Session(workspace, shared)
+        sources = [one.source for one in todo.exports]
+        if full:
+            sources = [source.name for source in workspace.settings.sources]
+            for source in sources:
+                lake.drop_damaged(workspace.home, source)
+        if sources:
+            asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
+            config = {"ops": {f"{source}__export": asked for source in sources}}
+            session.materialize("sync", [dg.AssetKey([source, "export"]) for source in sources], config=config)
+        return _follow_up(workspace, session)
+
+
+def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcome:
+    """Makes all stages of a source's months from first to last again, then publishes if anything changed."""
+    workspace.settings.source(source)
+    with lock.writing(workspace.home, "relrag backfill"), _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        session = _Session(workspace, shared)
+        keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
+        session.materialize("backfill", keys, tags=partition_range(first, last))
+        return _follow_up(workspace, session)
+
+
+def follow_up(workspace: Workspace) -> Outcome:
+    """Makes the months that are stale and publishes, without reading any source."""
+    with lock.writing(workspace.home, "relrag"), _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        return _follow_up(workspace, _Session(workspace, shared))
+
+
+def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
+    if _is_long_embedding(workspace):
+        _run_stale_months(session, plans.build_plan(workspace).without("embeddings"))
+        if not plans.build_plan(workspace).without("embeddings").stale:
+            session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
+            _report_lexical_generation(workspace)
+    _run_stale_months(session, plans.build_plan(workspace))
+    todo = plans.required_for_publish(workspace, plans.build_plan(workspace))
+    if todo.outdated and not todo.stale:
+        session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
+    session.outcome.generation = generations.current_number(workspace.home)
+    return session.outcome
+
+
+def _report_lexical_generation(workspace: Workspace) -> None:
+    """Tells whoever waits that the archive can be asked already."""
+    if number := generations.current_number(workspace.home):
+        said = f"Generation {number} can be searched by words; its passages are being embedded"
+        workspace.report(f"{said} (Ctrl-C stops that; the next sync goes on)", 0, 0)
+
+
+def _run_stale_months(session: "_Session", todo: Plan) -> None:
+    for first, last, stages in todo.runs():
+        keys = [dg.AssetKey([*stage]) for stage in stages]
+        session.materialize("sync", keys, tags=partition_range(first, last))
+
+
+def _is_long_embedding(workspace: Workspace) -> bool:
+    """Whether a first generation has to wait long for its vectors: then one that is searched by words goes ahead."""
+    if generations.current_number(workspace.home) is not None or embedders.model(workspace.settings) is None:
+        return False
+    manifests = [lake.manifest(workspace.home, "private_records", one.name) for one in workspace.settings.sources]
+    return sum(entry.rows for entries in manifests for entry in entries.values()) > _EMBEDDED_AT_ONCE
+
+
+class _Session:
+    """Runs on one instance, one after another."""
+
+    def __init__(self, workspace: Workspace, shared: dg.DagsterInstance) -> None:
+        self._workspace, self._instance = workspace, shared
+        self._defs = build_defs(workspace)
+        self.outcome = Outcome()
+
+    def materialize(
+        self,
+        name: str,
+        keys: list[dg.AssetKey],
+        tags: dict[str, str] | None = None,
+        config: dict[str, Any] | None = None,
+    ) -> None:
+        """Runs the job of that name on these of its assets, as a run of the code location that the UI shows."""
+        job = self._defs.resolve_job_def(name)
+        told = attribution.describe_run(self._workspace, keys, tags or {}, attribution.COMMAND_LINE)
+        run = self._instance.create_run_for_job(
+            job,
+            run_config={**_QUIET, **(config or {})},
+            tags={**told, attribution.USER: attribution.COMMAND_LINE, orphaned_runs.PROCESS: str(os.getpid())},
+            asset_selection=set(keys),
+            remote_job_origin=LOCATION.get_job_origin(name),
+        )
+        result = execute_run(InMemoryJob(job), run, self._instance)
+        self.outcome.runs += 1
+        for event in result.get_step_failure_events():
+            error = event.step_failure_data.error
+            said = event.step_failure_data.user_failure_data
+            self.outcome.errors.append(f"{event.step_key}: {said.description if said else error and error.cls_name}")
+        for check in result.get_asset_check_evaluations():
+            if not check.passed:
+                why = f": {check.description}" if check.description else " failed"
+                self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name}{why}")
+
+
+def end_orphans(workspace: Workspace) -> None:
+    """Ends runs that nobody works on any more; for a sync that has nothing else to do."""
+    with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home)

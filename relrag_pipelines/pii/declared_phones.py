@@ -1,0 +1,121 @@
+"""The phones that a record itself knows of: its sender is a number, a card or a call names it as a phone.
+
+Such a number is a phone in all of that record, however it looks. What is found by its form anyway costs nothing here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import regex
+
+from relrag_pipelines.pii import PIIRedactor, RedactionError, false_positives, flexible_pattern, present_candidates
+from relrag_pipelines.pii.json_values import as_integer, iter_strings, parse, visible_strings
+from relrag_pipelines.pii.phones import LONGEST
+from relrag_pipelines.pii.redactor import FEWEST_KNOWN
+
+_PHONE_KEYS = frozenset(
+    {"phone", "phones", "phone_number", "phone_numbers", "tel", "telephone", "mobile", "cell", "fax", "msisdn"}
+)
+_PHONE_KEY = f'(?i)"(?:{"|".join(sorted(_PHONE_KEYS))})":'
+_NAMING = ("from", "to", "participants", "people")
+"""columns that name people: what is but a number there is a phone, and so is one of nine digits beside a name"""
+_DIGITS = "\\+?[(\\p{Nd}](?:[\\s().\\-_/\u2010-\u2015]{0,3}\\p{Nd})"
+_NUMBER = f"^\\s*{_DIGITS}{{6,14}}\\s*$|(?:^|[^\\w@.+]){_DIGITS}{{8,14}}(?:$|[^\\w@.])"
+_NUMBERS = regex.compile(_NUMBER)
+
+
+def declared_phones_by_row(
+    rows: pa.Table, redactor: PIIRedactor, channel: str, columns: Collection[str]
+) -> dict[int, tuple[str, ...]]:
+    """By the place of a row, the phones that it knows of and that would not be found wherever it holds them."""
+    if not redactor.looks_for_phones(channel):
+        return {}
+
+    @functools.cache
+    def is_unfound(phone: str) -> bool:
+        return bool(_still_undetected([phone], phone, redactor, channel))
+
+    naming = np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist()
+    named = rows.take(pa.array(naming, pa.int64())).to_pylist()
+    phones = (_undetected(row, redactor, channel, columns, is_unfound) for row in named)
+    return {place: some for place, some in zip(naming, phones, strict=True) if some}
+
+
+def _naming_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> npt.NDArray[np.bool_]:
+    """Which rows name a phone under a key of `extra`, or a person by a number that would not be found."""
+    found: npt.NDArray[np.bool_] = pc.match_substring_regex(rows["extra"], _PHONE_KEY).to_numpy().copy()
+    for name in _NAMING:
+        column = rows[name].combine_chunks()
+        owners = np.arange(rows.num_rows)
+        if pa.types.is_list(column.type):
+            owners = np.repeat(owners, pc.fill_null(pc.list_value_length(column), 0).to_numpy())
+            column = column.flatten()
+        if pa.types.is_struct(column.type):
+            column = column.field("name")
+        words = column.dictionary_encode()
+        numbers = pc.indices_nonzero(pc.match_substring_regex(words.dictionary, _NUMBER)).to_pylist()
+        unfound = [place for place in numbers if _contains_number(words.dictionary[place].as_py(), redactor, channel)]
+        found[owners[np.isin(pc.fill_null(words.indices, -1).to_numpy(), unfound)]] = True
+    return found
+
+
+def _contains_number(name: str, redactor: PIIRedactor, channel: str) -> bool:
+    try:
+        return bool(_numbers(redactor.redact(name, channel)))
+    except RedactionError:
+        return False  # its rows will be reported
+
+
+def _numbers(name: str) -> list[str]:
+    return [match[0] for match in _NUMBERS.finditer(false_positives.mask_false_positives(name))]
+
+
+def _undetected(
+    row: dict[str, Any],
+    redactor: PIIRedactor,
+    channel: str,
+    columns: Collection[str],
+    is_unfound: Callable[[str], bool],
+) -> tuple[str, ...]:
+    """The phones that a record names and that one of its strings would still show."""
+    named = [row["from"] or "", *row["to"], *row["participants"], *(one["name"] for one in row["people"])]
+    try:
+        phones = list(
+            dict.fromkeys([*(one for name in named for one in _numbers(name)), *_phones_in(parse(row["extra"]))])
+        )
+        unfound = set(filter(is_unfound, phones))
+        if len(unfound) < len(phones):  # in other words around it, or in other groups, it may not be found either
+            texts = [*iter_strings([row[name] for name in columns if name != "extra"]), *visible_strings(row["extra"])]
+            unfound.update(one for text in texts for one in _still_undetected(phones, text, redactor, channel))
+        return tuple(one for one in phones if one in unfound)
+    except RedactionError:
+        return ()
+
+
+def _still_undetected(phones: Collection[str], text: str, redactor: PIIRedactor, channel: str) -> list[str]:
+    """Those of the phones that stand in the text and still stand in it when it is redacted."""
+    there = [one for one in present_candidates(text, phones) if flexible_pattern(one).search(text)]
+    redacted = redactor.redact(text, channel) if there else ""
+    return [one for one in there if flexible_pattern(one).search(redacted)]
+
+
+def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
+    """The numbers that stand in JSON under the key of a phone; `unknown` and `yes` are none."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _phones_in(one, key.lower() in _PHONE_KEYS)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _phones_in(one, is_phone)
+    elif is_phone:
+        number = as_integer(value)
+        said = value if isinstance(value, str) else "" if number is None else str(number)
+        if len(said) <= LONGEST and sum(map(str.isdecimal, said)) >= FEWEST_KNOWN:
+            yield said

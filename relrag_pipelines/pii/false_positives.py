@@ -1,0 +1,59 @@
+"""What looks like a phone number and is none: dates and times, addresses of machines, decimals, places on a map.
+
+The phonenumbers library takes them for phones more often than not. Each pattern is one that a phone is hardly written
+in; with digits joined to it on either side it could be a piece of a number after all, and is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from relrag_pipelines.pii import context_words
+
+# 03.04.2025 9:15, 3.4.25, 20250403_091500 and 1618-1648; the minutes behind a colon are no digits of a number.
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_TIME = r",? (?:o |v |um |at )?\d\d?(?:(?=:\d\d(?!\d))|\.\d\d)"
+_YEAR = r"(?:19|20)\d\d"
+_DATE = rf"{_DAY}(?:\. ?{_DAY}\. ?(?:{_YEAR}|\d\d)|-{_DAY}-{_YEAR}|/{_DAY}/(?:{_YEAR}|\d\d))(?:{_TIME})?"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_MONTH_DAY = rf"{_MONTH}(?:0[1-9]|[12]\d|3[01])"
+_ISO_DATE = rf"{_YEAR}(?P<dash>[-./]){_MONTH}(?P=dash)(?:0[1-9]|[12]\d|3[01])(?:{_TIME})?"
+_STAMP = rf"(?:20\d\d{_MONTH_DAY}[_T-]|\d\d{_MONTH_DAY}_)(?:[01]\d|2[0-3])[0-5]\d[0-5]\d"
+_NUMBERED_DAY = rf"20\d\d{_MONTH_DAY}-\d\d?"
+_YEARS = r"(?:1\d|20)\d\d ?[-\u2013] ?(?:1\d|20)\d\d"
+# Seconds and milliseconds since 1970, until 2033, but for what Israeli services have: 1-700, 1-800, 1-599, 1-801.
+_SECONDS = r"1(?![789]00|80[19]|599)\d{9}(?:\d{3})?"
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_IPV4 = rf"{_BYTE}(?:\.{_BYTE}){{3}}"
+_DEGREES = r"(?:1[0-7]\d|[1-9]?\d)\.\d{4,}"
+_PLACE = rf"{_DEGREES}[°NSEW]{{0,2}}(?:, ?|; ?| ){{1,2}}-?{_DEGREES}"
+_DECIMAL = r"(?!1\.\d{10}(?!\d))\d\.\d{5,}"
+
+_COVERED = re.compile(
+    rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_ISO_DATE}|{_STAMP}|{_NUMBERED_DAY}|{_YEARS}|{_PLACE}"
+    rf"|(?P<other>{_SECONDS}|{_IPV4}|{_DECIMAL}))(?![\-./()]?\d)"
+)
+
+
+_DIGITS = re.compile(r"\d+")
+_MOST_DIGITS = 28
+"""in a row, of a phone with the codes of its country and of a carrier; more, and it is a number of another kind"""
+
+
+def mask_false_positives(text: str) -> str:
+    """The text with all of these covered, every offset unchanged; but for dates not what words announce as a phone."""
+    parts: list[str] = []
+    done = 0
+    for digits in _DIGITS.finditer(text):  # quicker than a search by the pattern, which begins with what must not be
+        start = digits.start()
+        if start < done:
+            continue
+        end = digits.end()
+        if end - start <= _MOST_DIGITS:
+            match = _COVERED.match(text, start)
+            if not match or (match["other"] and context_words.has_phone_context(text, start)):
+                continue
+            end = match.end()
+        parts += [text[done:start], "\ufffc" * (end - start)]
+        done = end
+    return "".join([*parts, text[done:]]) if parts else text

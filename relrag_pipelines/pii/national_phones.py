@@ -1,0 +1,110 @@
+"""Phone numbers without the code of their country that the library does not find, or finds too easily.
+
+Czech numbers have nine digits, as amounts, orders and companies have, so their form and the words around decide:
+mobile numbers in any usual grouping, those of a place in groups of three, and neither where the words announce another
+number or an amount follows. Behind a word that announces a phone every number of six digits or more is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from relrag_pipelines.pii import context_words
+from relrag_pipelines.pii.normalized_text import WRAP
+from relrag_pipelines.pii.spans import Span
+
+FORM, ANNOUNCED = 0.6, 0.7
+"""scores, by how a number was recognised"""
+
+_GAP = "[ \u00a0\u2007\u2009\u202f\u205f\\-\u2010-\u2015.]"
+_BLANK = "[ \u00a0\u2007\u2009\u202f\u205f]"
+_JOINT = rf"(?:{_BLANK}?[\-\u2010-\u2015./]{_BLANK}?|(?!{WRAP}){_BLANK})"
+# one separator throughout, but where a line ends in the number
+_FIRST_JOINT = rf"(?:{WRAP}|(?P<gap>{_JOINT}){WRAP}?)"
+_SECOND_JOINT = rf"(?:{WRAP}|(?(gap)(?P=gap){WRAP}?|{_JOINT}))"
+# https://ctu.gov.cz/cislovaci-plan-0, as the library has it
+_MOBILE = r"(?:60[1-8]|7(?:0[2-5]|[2379]\d))"
+_PLACE = r"(?:2\d\d|3[1257-9]\d|4[16-9]\d|5[13-9]\d|800)"
+_CZECH = re.compile(rf"(?:420)?(?:{_MOBILE}|{_PLACE})\d{{6}}")
+_FORMS = re.compile(
+    rf"(?<![0-9A-Za-z])(?<!\d[.,\-])"
+    rf"(?:(?:420{_GAP}?)?(?:(?:\({_MOBILE}\)|{_MOBILE}){_FIRST_JOINT}\d{{3}}{_SECOND_JOINT}(?!000)\d{{3}}"
+    rf"|{_MOBILE}/\d{{3}}{_BLANK}\d{{3}}|{_MOBILE}/(?!0{{6}})\d{{6}}|{_MOBILE}\d{{3}}{_BLANK}(?!000)\d{{3}}|{_MOBILE}{_GAP}?(?!0{{6}})\d{{6}}"
+    rf"|{_MOBILE}(?P<pairs>{_GAP})\d\d(?P=pairs)\d\d(?P=pairs)\d\d"
+    rf"|{_PLACE}(?P<blank>{_BLANK})\d{{3}}(?P=blank)(?!000)\d{{3}})"
+    rf"|(?:0|421{_GAP}?)9[014]\d(?:{_GAP}|/)?\d{{3}}{_GAP}?\d{{3}})"
+    rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d|{_GAP}\d{{3}}{_GAP}\d{{3}}))(?![.\-]\d)"
+)
+_SOME = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
+_ODD = "[_\u00b7\u2022\u2219\u22c5\u30fb]"
+ODD = re.compile(_ODD)
+"""separators that few numbers have"""
+# the first group leads, as patterns that begin with a look behind are slow to search for
+# groups of digits first, as a pattern that begins with a look behind is slow to search for
+_GROUPS_WITH_ODD = re.compile(
+    rf"\d{{1,3}}(?P<odd>{_ODD})(?:\d{{1,3}}(?P=odd))?(?:\d{{3}}(?P=odd)\d{{3,4}}|\d{{7}})(?!\d)"
+)
+_WITH_ODD = re.compile(
+    rf"(?P<own>(?:972.|0)(?:5\d|7[2-9]|[23489]).(?:\d{{3}}.\d{{4}}|\d{{7}}))|(?:420.)?{_MOBILE}.\d{{3}}.\d{{3}}"
+)
+_CLOSE = re.compile(rf"\d{_ODD}")
+_LETTER = re.compile("[A-Za-z_]")
+_GOES_ON = re.compile(rf"{_ODD}\d|[A-Za-z_]")
+_ROUND = re.compile(r"0000$")
+_SLOVAK = re.compile(r"(?:0|421)9[014]\d{7}")
+_IN_PAIRS = re.compile(r"\d\d(?:\D\d\d){4}")
+
+
+def number_patterns(text: str, start: int, end: int) -> Iterator[Span]:
+    """Czech and Slovak numbers within the chain of digits that stands there."""
+    for match in _FORMS.finditer(text, start, end):
+        if "/" in match[0] and "/" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]):
+            continue  # the folders of a path
+        if not context_words.is_amount(text, match.end()) and (
+            context_words.has_phone_context(text, match.start())
+            or not (
+                context_words.has_other_context(text, match.start()) or context_words.in_address(text, match.start())
+            )
+        ):
+            yield Span(*match.span(), FORM)
+
+
+def with_odd_separators(text: str) -> Iterator[Span]:
+    """Israeli numbers and Czech mobile ones in their usual groups with underscores or raised dots between them.
+
+    Programs write figures with underscores, too, but none that begin with a 0: a Czech one needs to be announced.
+    """
+    for match in _GROUPS_WITH_ODD.finditer(text) if ODD.search(text) else ():
+        start, end = match.span()
+        number = _WITH_ODD.fullmatch(match[0])
+        if number is None or ((start and text[start - 1].isdigit()) or _CLOSE.match(text, max(0, start - 2))):
+            continue
+        start -= text[start - 1 : start] == "+"
+        whole = number["own"] or not ((start and _LETTER.match(text, start - 1)) or _GOES_ON.match(text, end))
+        if context_words.has_phone_context(text, start) or (
+            whole and (number["own"] or "_" not in match[0]) and not context_words.has_other_context(text, start)
+        ):
+            yield Span(start, end, FORM)
+
+
+def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
+    """The number that the chain of digits begins with, where the words in front announce a phone."""
+    match = _SOME.match(text, start, end)
+    if (
+        match
+        and context_words.has_phone_context(text, start)
+        and not (_ROUND.search(match[0]) or context_words.is_amount(text, match.end()))
+    ):
+        yield Span(*match.span(), ANNOUNCED)
+
+
+def normalise(number: str, digits: str) -> str | None:
+    """E.164 of a number that is Czech or Slovak as it is written; None for others."""
+    if number[0] == "+":
+        return None
+    if _CZECH.fullmatch(digits):
+        return f"+420{digits.removeprefix('420')}"
+    if _SLOVAK.fullmatch(digits) and not _IN_PAIRS.fullmatch(number):
+        return f"+421{digits[-9:]}"
+    return None

@@ -1,0 +1,147 @@
+"""A text as it is read by eye: without invisible marks, in plain digits, its wrapped lines joined, (at) as @.
+
+What is looked for is looked for in the text and in what is seen of it; both findings count, at their place in the text.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import html
+import itertools
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from relrag_pipelines.pii import spelled_addresses
+from relrag_pipelines.pii.spans import Span, resolve_overlaps
+
+WRAP = "\u205f"
+"""a space that stands for the end of a line within a number; nobody writes it"""
+
+_WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF01, 0xFF5F), 0xFE6B)} | {0x3002: "."}
+DIGITS = {
+    code: str(unicodedata.decimal(chr(code)))
+    for code in (*range(128, 0xFFFF), *range(0x1D7CE, 0x1D800), *range(0x1FBF0, 0x1FBFA))
+    if unicodedata.category(chr(code)) == "Nd"
+}
+_PLAIN = DIGITS | _WIDE
+_MARKS = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
+_HIDDEN = re.compile(f"[{_MARKS}]+")
+# apart, as a class is quick to look for only within one plane
+_STRANGE = re.compile(f"[{_MARKS}{''.join(chr(code) for code in _PLAIN if code < 0x10000)}]")
+_STYLED = re.compile("[\U0001d7ce-\U0001d7ff\U0001fbf0-\U0001fbf9]")
+_QUOTE = r"[ \t\xa0]*\r?\n[> \t\xa0]*"
+_WRAPPED = re.compile(rf"(?:(?<=\d)|(?<=\d[\-/.()])|(?<=\+)){_QUOTE}(?=[\-/.(]?\d)")
+_WRAPPED_ADDRESS = re.compile(
+    r"@(?<=\w@)(?:(?:[\w-]+\.)?(?P<end>\r?\n[> \t]*)(?=[\w-]+\.\w)|[\w-]+\.(?P<last>\r?\n[> \t]*)(?=\w)"
+    r"|[\w-]+(?P<word>\r?\n[> \t]*)(?=[\w-]*\.\w))"
+)
+_SIGN = re.compile(
+    r"[\[({%](?:(?<=[\[({])[ ]?(?:[aA][tT]|[zZ]avin[aá][cč]|שטרודל|[dD][oO][tT]|[tT]e[cč]ka|[pP]unkt|נקודה)[ ]?[\])}]"
+    r"|(?<=%)40)(?=[ \t]?\w)"
+)
+_REFERENCE = re.compile(r"&#?\w{2,8};")
+_REFERRED = re.compile(rf"[@.\-+()/_\d]|[{_MARKS}]+")
+"""what addresses and numbers are made of, where HTML refers to it"""
+_DOTS = ("dot", "te", "pun", "נקו")
+
+
+@dataclass(frozen=True)
+class NormalizedText:
+    """What is seen of a text, and where each of its characters stands there."""
+
+    text: str
+    _starts: list[int]
+    _shifts: list[int]
+
+    def place(self, offset: int) -> int:
+        """Where the character at that offset stands in the text itself."""
+        return offset + self._shifts[bisect.bisect_right(self._starts, offset) - 1]
+
+
+def normalize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
+    """The finder, made to look at what is seen of a text as well."""
+
+    @functools.wraps(find)
+    def found(text: str) -> list[Span]:
+        spans = find(text)
+        if (view := seen(text)) is None:
+            return spans
+        more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
+        return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
+
+    return found
+
+
+def _is_part(one: Span, spans: list[Span]) -> bool:
+    """Whether what was found in the text is a part of what is seen there: `777 123 456` behind the `+420` of a line."""
+    place = bisect.bisect_right(spans, one.start, key=lambda span: span.start) - 1
+    return place >= 0 and one.end <= spans[place].end
+
+
+def plain_digits(value: str) -> str:
+    """What is seen of the text, or the text itself where that is the same."""
+    view = seen(value)
+    return view.text if view else value
+
+
+@functools.lru_cache(maxsize=8)
+def seen(text: str) -> NormalizedText | None:
+    """What is seen of the text; None where that is what stands there."""
+    plain = text
+    changes: list[tuple[int, int, str]] = []
+    if not text.isascii() and (_STRANGE.search(text) or _STYLED.search(text)):
+        plain = text.translate(_PLAIN)
+        changes += [(*match.span(), "") for match in _HIDDEN.finditer(text)]
+    if "\n" in text:
+        changes += [(*match.span(), WRAP) for match in _isolated_breaks(list(_WRAPPED.finditer(plain)), plain)]
+        if "@" in plain:
+            changes += [(*match.span(match.lastgroup or 0), "") for match in _WRAPPED_ADDRESS.finditer(plain)]
+    changes += [_decode_symbol(match, plain) for match in _SIGN.finditer(plain)]
+    if "&" in plain:
+        changes += _references(plain)
+    if spelled_addresses.has_spelled_address(plain, spelled_addresses.WORDS) or (
+        "@" in plain and spelled_addresses.has_spelled_address(plain, spelled_addresses.APART)
+    ):
+        changes += spelled_addresses.signs(plain)
+    return _build(plain, sorted(changes, key=lambda one: (one[0], -one[1]))) if changes or plain != text else None
+
+
+def _references(text: str) -> Iterator[tuple[int, int, str]]:
+    """What references of HTML such as `&nbsp;` and `&#64;` stand for."""
+    for match in _REFERENCE.finditer(text):
+        char = html.unescape(match[0])
+        if char.isspace() and char not in "\r\n":
+            yield (*match.span(), "\u00a0")
+        elif _REFERRED.fullmatch(char):
+            yield (*match.span(), _HIDDEN.sub("", char))
+
+
+def _decode_symbol(match: re.Match[str], text: str) -> tuple[int, int, str]:
+    """What a spelt-out sign stands for, with the blanks around it."""
+    start, end = match.span()
+    sign = "." if match[0].strip("[({ ").lower().startswith(_DOTS) else "@"
+    if match[0][0] in "[({":
+        start, end = start - text[start - 1 : start].isspace(), end + text[end : end + 1].isspace()
+    return start, end, sign
+
+
+def _isolated_breaks(breaks: list[re.Match[str]], text: str) -> Iterator[re.Match[str]]:
+    """Those that have no other in the line before or behind: line after line with numbers is a table."""
+    ends = [-1, *("\n" in text[a.end() : b.start()] for a, b in itertools.pairwise(breaks)), -1]
+    return (one for one, before, behind in zip(breaks, ends, ends[1:], strict=False) if before and behind)
+
+
+def _build(text: str, changes: list[tuple[int, int, str]]) -> NormalizedText:
+    parts, starts, shifts, done, length = [], [0], [0], 0, 0
+    for start, end, new in changes:
+        if start < done:
+            continue
+        parts += [text[done:start], new]
+        length += start - done + len(new)
+        done = end
+        starts.append(length)
+        shifts.append(done - length)
+    return NormalizedText("".join([*parts, text[done:]]), starts, shifts)

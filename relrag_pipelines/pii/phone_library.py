@@ -1,0 +1,125 @@
+"""Phone numbers that the phonenumbers library finds, for several regions in one go.
+
+The library scans a text once for each region and parses every part of it that could be a number, which takes nearly
+all of the time that looking for phones takes. What it would try does not depend on the region as long as nothing is
+found. So it is asked once what it would try, and then runs only for the regions whose numbers one of these can be.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import phonenumbers
+from phonenumbers.phonemetadata import PhoneMetadata
+
+from relrag_pipelines.pii.normalized_text import DIGITS
+
+# Presidio's default regions, Israel first. Its CA is left out: with US it shares numbers and findings.
+REGIONS: dict[str, tuple[str, ...]] = {
+    "IL": ("0", "1", "972"),
+    "US": ("",),
+    "GB": ("0", "44"),
+    "DE": ("0", "16", "22", "3", "49"),
+    "FR": ("0", "33"),
+    "IN": ("",),
+    "BR": ("",),
+}
+"""how the digits of each region's numbers begin: the national prefix where it is never left out, a code, a service"""
+FEWEST_WITH_PLUS = 6
+"""the fewest digits behind a + that are a valid number anywhere"""
+FEWEST = 7
+"""Shorter numbers are left out all the same: to the library 1648 is a German pager, but in texts it is a year."""
+MOST = 28
+"""No number has more digits without an extension: a code of the carrier, one of a country, seventeen of the number."""
+
+_PLUS = re.compile("[+\uff0b]")
+_NOT_DIGIT = re.compile(r"\D+")
+_EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
+"""what stands in front of an extension, whose digits are no part of the number"""
+
+
+class _Attempt(phonenumbers.PhoneNumberMatcher):
+    """The library's matcher, which only notes what it would try to parse."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, None)
+        self.tried: set[str] = set()
+        self.has_next()
+
+    def _parse_and_verify(self, candidate: str, offset: int) -> None:
+        self.tried.add(candidate)
+
+
+class _Matcher(phonenumbers.PhoneNumberMatcher):
+    """The library's matcher, which does not try to parse what cannot be a number of the region."""
+
+    def __init__(self, text: str, region: str) -> None:
+        super().__init__(text, region)
+        self._region = region
+
+    def _parse_and_verify(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
+        return super()._parse_and_verify(candidate, offset) if self._region in regions_of(candidate) else None
+
+
+def find(window: str, end: int) -> Iterator[tuple[int, int]]:
+    """Where numbers stand in the window; what stands behind `end` is only looked at.
+
+    Regions are tried in their order, until one of them leaves no digit to the others.
+    """
+    digits = count(window[:end])
+    if digits < FEWEST:
+        return
+    # most chains are one number, which the region that it is of finds at once, and then no digit is left
+    for match in (one for region in regions_of(window[:end])[:1] for one in _Matcher(window, region)):
+        if count(match.raw_string) == digits:
+            yield match.start, match.end
+            return
+    possible = {region for candidate in _Attempt(window).tried for region in regions_of(candidate)}
+    for region in filter(possible.__contains__, REGIONS):
+        for match in _Matcher(window, region):
+            if (found := count(match.raw_string)) >= FEWEST:
+                yield match.start, match.end
+                if found == digits:
+                    return
+
+
+def count(text: str) -> int:
+    """How many digits the text has."""
+    return len(_NOT_DIGIT.sub("", text))
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def regions_of(candidate: str) -> tuple[str, ...]:
+    """The regions in which a candidate can be a valid number, judged by its digits; the library judges what can."""
+    digits = _NOT_DIGIT.sub("", candidate)
+    if not digits.isascii():
+        digits = digits.translate(DIGITS)
+    extended = _EXTENDED.search(candidate) is not None
+    if len(digits) > MOST and not extended:
+        return ()
+    if _PLUS.search(candidate):  # means the same everywhere, so one region does
+        return tuple(REGIONS)[:1] if len(digits) >= FEWEST_WITH_PLUS else ()
+    if not digits.isascii():
+        return tuple(REGIONS)
+    fitting = re.Pattern.match if extended else re.Pattern.fullmatch
+    return tuple(
+        name for name, openings in REGIONS.items() if digits.startswith(openings) and fitting(numbers(name), digits)
+    )
+
+
+@functools.cache
+def numbers(region: str) -> re.Pattern[str]:
+    """The digits of every valid number as it is dialled in the region without a +, and of some that are not valid."""
+    home: Any = PhoneMetadata.metadata_for_region(region)
+    sharing: list[Any] = [
+        PhoneMetadata.metadata_for_region(one) for one in phonenumbers.region_codes_for_country_code(home.country_code)
+    ]
+    own = "|".join(one.general_desc.national_number_pattern for one in sharing)
+    prefix = home.national_prefix_for_parsing
+    return re.compile(
+        rf"(?:{home.international_prefix})\d{{{FEWEST_WITH_PLUS},}}"
+        rf"|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?"
+    )

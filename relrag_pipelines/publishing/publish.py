@@ -1,0 +1,298 @@
+"""From the lake to a published generation: the catalog, the vectors, the seal. Each step is built beside what is read.
+
+A month that is not up to date is refused: it could hold text redacted under an older policy.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from relrag_pipelines.embedders import embed_chunks
+from relrag_pipelines.erasure import rules
+from relrag_pipelines.files.atomic import link
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.journal import manual_links
+from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.records import SCHEMA_VERSION, Failure, ManualLink, arrow_schema, to_table
+from relrag_pipelines.settings import Source, now
+from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stores import catalog, generations, lake, unit_state, vectors
+from relrag_pipelines.stores.generations import Generation, GenerationError
+from relrag_pipelines.stores.retired_generations import VECTORS
+from relrag_pipelines.workspace import Workspace
+
+CATALOG = catalog.NAME
+_INPUTS = "INPUTS"
+"""in the folder being built, written last: hash of what it was built from"""
+_BUILD_INFO = "months.json"
+"""in every generation: hash of each month that it was built from, and of those that its base was built from; what it
+holds"""
+_SHARE = 5
+"""not more than one in so many records may lie on top of a base"""
+
+
+def build(workspace: Workspace) -> dict[str, int]:
+    """Begins a generation with its catalog and its vectors; returns rows by table, and `points`.
+
+    Where little has changed since the last generation that was built whole, the catalog lies on top of that one and
+    the vectors are a copy of the newest ones with what differs; else, and whenever something is deleted, both are
+    built anew. The first generation need not wait for dense vectors: it is searched by words until they are there.
+    Raises GenerationError where a month of the lake is not up to date.
+    """
+    for source in workspace.settings.sources:
+        # a kill came between the two, or somebody materialised what follows and not the check
+        if lake.is_unaudited(workspace.home, source.name) and (found := monthly.check_redaction(workspace, source)):
+            raise GenerationError(f"{source.name}: {monthly.describe_unredacted(found)}")
+    surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
+    first_ever = generations.current_number(workspace.home) is None
+    stale = [one for one in plans.stale_months(surveys) if not (first_ever and one.stage == "embeddings")]
+    if stale:
+        first = stale[0]
+        raise GenerationError(
+            f"{len(stale)} months are not up to date, the first is {first.source}/{first.stage} {first.month} "
+            f"({first.reason}); run `relrag sync`"
+        )
+    inputs, months = plans.expected_inputs_hash(workspace, surveys), plans.month_inputs(surveys)
+    model = plans.embedding_model(workspace, surveys)
+    about = {
+        "settings": plans.publish_settings(workspace),
+        "embedder": model.name if model else "",
+        "dimension": model.dimension if model else 0,
+        "months": months,
+    }
+    counts = _build_incremental(workspace, about) or _build_full(workspace, about)
+    failpoint("publish.inputs", generations.build_folder(workspace.home) / _INPUTS)
+    (generations.build_folder(workspace.home) / _INPUTS).write_text(inputs)
+    return counts
+
+
+def _build_full(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
+    place, points = generations.begin(workspace.home), []
+
+    def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
+        if target := _collection(workspace):
+            points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"], target))
+            return
+        with workspace.aside() as (beside, others):
+            points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], beside=beside))
+
+    parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
+    counts = catalog.build(
+        place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **_relations(workspace)
+    )
+    held = {**counts, "points": points[0]}
+    _write_build_info(place, {**about, "base": about["months"], "holds": held})
+    return held
+
+
+def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str, int] | None:
+    """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
+    previous = _published(workspace)
+    below = _read_build_info(previous.parent) if previous else {}
+    if not previous or any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
+        return None
+    replaced = sorted(
+        month
+        for month in about["months"].keys() | below["base"]
+        if about["months"].get(month) != below["base"].get(month)
+    )
+    if _rows(workspace, replaced) * _SHARE > _rows(workspace, about["months"]):
+        return None
+    if vectors.missing_parts(previous.with_name(VECTORS)):
+        return None
+    place, points = generations.begin(workspace.home), []
+    number = generations.next_number(workspace.home)
+    base = previous.with_name(catalog.BASE)
+    link(base if base.exists() else previous, place / catalog.BASE)
+
+    def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
+        below, above = previous.with_name(VECTORS), place / VECTORS
+        points.append(vectors.extend(below, above, batches, gone, workspace.each, number))
+
+    parts = _parts(workspace, place, set(replaced), bool(about["embedder"]))
+    try:
+        counts = catalog.build(
+            place / CATALOG,
+            parts,
+            at=now(),
+            previous=previous,
+            replaced=replaced,
+            index=index,
+            **_relations(workspace),
+        )
+    except (catalog.SharedRecordsError, duckdb.OutOfMemoryException):
+        # what is joined with all of the base may take more than building anew, month by month
+        return None
+    if catalog.removed(place / CATALOG, previous):
+        # what was deleted would stay in the base and in the files of the vectors
+        return None
+    held = {**counts, "points": points[0]}
+    _write_build_info(place, {**about, "base": below["base"], "holds": held})
+    return held
+
+
+def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
+    """Checks what was built and makes it the current generation; returns it and the numbers of those removed."""
+    place = generations.build_folder(workspace.home)
+    if not (place / _INPUTS).exists():
+        raise GenerationError("nothing has been built; materialise duckdb_catalog and qdrant_points first")
+    surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
+    inputs = plans.expected_inputs_hash(workspace, surveys)
+    if (place / _INPUTS).read_text() != inputs:
+        raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
+    counts = validate_build(place)
+    deleted = catalog.removed(place / CATALOG, _published(workspace))
+    policy = plans.policy_hash(workspace)
+    failpoint("publish.seal", place)
+    before = generations.published(workspace.home)
+    # one of an older schema cannot be compared with, so whatever it holds may have been deleted
+    apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
+    (place / _INPUTS).unlink()
+    embedder = _read_build_info(place)["embedder"]
+    forgotten = rules.load(workspace.home).last
+    about = {
+        "inputs": inputs,
+        "policy": policy,
+        "embedder": embedder,
+        "counts": {**counts, "deleted": deleted},
+        "forgotten": forgotten,
+    }
+    if there := vectors.collection(place / VECTORS):
+        about["collection"] = there.name
+    # what was deleted or forgotten, or what another policy let through, may stay in no older generation or vector
+    forget = bool(deleted) or apart or forgotten > before.get("forgotten", 0)
+    if forget:
+        embed_chunks.prune_cache(workspace.home)
+    sealed = generations.finish(
+        workspace.home, about, now(), forget=forget, carried=_inherited_hashes(workspace, place)
+    )
+    return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
+
+
+def validate_build(place: Path) -> dict[str, int]:
+    """What a generation holds, counted when its parts were written; GenerationError where they do not fit together."""
+    counts: dict[str, int] | None = _read_build_info(place).get("holds")
+    if counts is None:
+        raise GenerationError("what was built is of an older version, or damaged; run `relrag sync`")
+    wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
+    if counts["points"] != counts["chunks"]:
+        wrong["points"] = counts["points"]
+    if wrong:
+        raise GenerationError(f"the new generation does not fit together: {wrong}, with {counts['chunks']} chunks")
+    return counts
+
+
+def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
+    """What could not be read in a source, its paths redacted."""
+    channel, redactor = workspace.channel(source), workspace.redactor
+    return [
+        Failure(
+            redactor.redact(one.location, channel),
+            one.fault,
+            redactor.redact(one.message, channel),
+            one.source,
+            redactor.redact(one.unit, channel),
+            one.whole_unit,
+        )
+        for one in unit_state.load_failures(workspace.home, source.name)
+    ]
+
+
+def _relations(workspace: Workspace) -> dict[str, Any]:
+    """What the catalog takes of relations beside the lake; the owner's own words redacted as those of any document."""
+    said = [replace(word, provenance=_redacted(workspace, word)) for word in manual_links.load(workspace.home)]
+    return {"said": said, "link_max_records": workspace.settings.link_max_records}
+
+
+def _redacted(workspace: Workspace, word: ManualLink) -> str:
+    try:
+        return workspace.redactor.redact(word.provenance, "default")
+    except RedactionError:  # it is left out rather than let through
+        return ""
+
+
+def _collection(workspace: Workspace) -> vectors.CollectionRef | None:
+    """A new collection for the next generation; None where the vectors stay in its folder.
+
+    Its name is used by nobody else: two archives of one name, or a copy of one, may share a server.
+    """
+    settings = workspace.settings
+    if not settings.qdrant_url:
+        return None
+    number = generations.next_number(workspace.home)
+    name = f"relrag-{settings.archive}-{number}-{secrets.token_hex(4)}"
+    return vectors.CollectionRef(settings.qdrant_url, name, number, quantization=settings.qdrant_quantization)
+
+
+def _parts(
+    workspace: Workspace, place: Path, months: Set[str], embedded: bool
+) -> dict[str, list[tuple[str, list[Path]]]]:
+    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there."""
+    parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
+    for source in workspace.settings.sources:
+        for table, found in parts.items():
+            entries = lake.manifest(workspace.home, table, source.name)
+            files = [
+                lake.month_path(workspace.home, table, source.name, month)
+                for month, entry in sorted(entries.items())
+                if entry.rows
+                and (embedded or table != "embeddings")
+                and (table == "failures" or f"{source.name}/{month}" in months)
+            ]
+            found.append((source.name, files))
+        failed = redacted_failures(workspace, source)
+        path = place / f"failures-{source.name}.parquet"
+        failpoint("publish.failures", path)
+        pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
+        parts["failures"][-1][1].append(path)
+    return parts
+
+
+def _rows(workspace: Workspace, months: Iterable[str]) -> int:
+    """Records of these months."""
+    manifests = {name: lake.manifest(workspace.home, "records", name) for name in {one.split("/")[0] for one in months}}
+    entries = [manifests[name].get(month) for name, month in (one.split("/") for one in months)]
+    return sum(entry.rows for entry in entries if entry)
+
+
+def _write_build_info(place: Path, about: dict[str, Any]) -> None:
+    """What the generation was built from, and at the end what was written for the catalog alone."""
+    failpoint("publish.about", place / _BUILD_INFO)
+    (place / _BUILD_INFO).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
+    for left in place.glob("failures-*.parquet"):
+        left.unlink()
+
+
+def _read_build_info(place: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = orjson.loads((place / _BUILD_INFO).read_bytes())
+    except (FileNotFoundError, orjson.JSONDecodeError):  # of an older version, or damaged: everything is built anew
+        return {}
+    return found
+
+
+def _inherited_hashes(workspace: Workspace, place: Path) -> dict[str, dict[str, Any]]:
+    """The entries of files that are those of the generation before, whose hashes are known."""
+    if not (place / catalog.BASE).exists():
+        return {}
+    files = generations.published(workspace.home)["files"]
+    return {catalog.BASE: files.get(catalog.BASE) or files[CATALOG]}
+
+
+def _published(workspace: Workspace) -> Path | None:
+    """The catalog to compare with: the current one, if it has the shape of today."""
+    number = generations.current_number(workspace.home)
+    if generations.published(workspace.home).get("schema_version", 0) < generations.OLDEST:
+        return None
+    path = workspace.home / "published" / str(number) / CATALOG
+    return path if path.exists() else None

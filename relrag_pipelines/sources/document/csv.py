@@ -1,0 +1,86 @@
+"""CSV and TSV: every row as `column: value` pairs, so that a row can be understood on its own.
+
+The delimiter is the one that cuts the first rows into the same number of columns, more than one. The first row names
+the columns where its cells are distinct words or years and none is another number. Empty cells are left out of a row;
+since every value is named, none slides under another's column. The names stand once more in the first line.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+
+from relrag_pipelines.records import Failure
+from relrag_pipelines.sources.document.extracted import Extracted, one_line
+from relrag_pipelines.sources.formats.charset_detection import Decoded, decode
+from relrag_pipelines.sources.formats.stored_text import clean
+
+CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
+MAX_FIELD = 2**24
+"""A cell with more characters means that a quotation mark was never closed."""
+MAX_NAME = 200
+"""A column's name is cut to so many characters in the rows: in each of many it could be of any length."""
+
+_DELIMITERS = ",;\t|"
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
+_END = "\x1e"
+"""A last row; it is not one of its own where an open quotation mark swallowed it."""
+
+
+def extract(data: bytes, suffix: str) -> tuple[Extracted, Decoded]:
+    """The rows of a CSV or TSV file, and how its bytes were read. Raises CharsetError."""
+    decoded = decode(data)
+    found = Extracted(CONTENT_TYPES[suffix])
+    lines = clean(decoded.text).strip("\n").split("\n")
+    delimiter = "\t" if suffix == ".tsv" else ""
+    if lines[0].lower().startswith("sep=") and len(lines[0]) == 5:  # a hint that Excel writes and reads
+        delimiter, lines = lines[0][4], lines[1:]
+    rows, closed = _rows(lines, delimiter or _delimiter(lines))
+    if not closed:
+        why = "a quotation mark is opened and never closed, so quotation marks were read as text; close it"
+        found.failures.append(Failure("rows", "open_quote", why))
+    found.text = "\n".join(_sentences([[one_line(cell) for cell in row] for row in rows]))
+    return found, decoded
+
+
+def _delimiter(lines: list[str]) -> str:
+    """The delimiter that most of the first 50 rows agree on; a comma where none cuts them."""
+    best, agreed = ",", 0
+    for delimiter in _DELIMITERS:
+        widths = Counter(len(row) for row in _rows(lines[:50], delimiter)[0] if row)
+        width, rows = max(widths.items(), key=lambda item: (item[0] > 1, item[1]), default=(1, 0))
+        if width > 1 and rows > agreed:
+            best, agreed = delimiter, rows
+    return best
+
+
+def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], bool]:
+    """The rows, and whether every quotation mark was closed; where not, the marks are taken as text."""
+    csv.field_size_limit(MAX_FIELD)
+    try:
+        rows = list(csv.reader([*(f"{line}\n" for line in lines), _END], delimiter=delimiter, skipinitialspace=True))
+    except csv.Error:  # a cell longer than MAX_FIELD
+        rows = []
+    if rows and rows[-1] == [_END]:
+        return rows[:-1], True
+    return list(csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)), False
+
+
+def _sentences(rows: list[list[str]]) -> list[str]:
+    rows = [row for row in rows if any(row)]
+    named = len(rows) > 1 and _names_columns(rows[0])
+    names = [name[:MAX_NAME] or f"column {place}" for place, name in enumerate(rows[0], 1)] if named else []
+    names += [f"column {place}" for place in range(len(names) + 1, max(map(len, rows), default=0) + 1)]
+    header = [", ".join(rows[0])] if named else []
+    return header + [
+        "; ".join(f"{name}: {value}" for name, value in zip(names, row, strict=False) if value)
+        for row in rows[1 if named else 0 :]
+    ]
+
+
+def _names_columns(row: list[str]) -> bool:
+    names = [name for name in row if name]
+    words = {name for name in names if not name[0].isdigit() and "@" not in name}
+    only_words_and_years = all(name in words or _YEAR.fullmatch(name) for name in names)
+    return len(names) == len(set(names)) > len(row) / 2 and bool(words) and only_words_and_years

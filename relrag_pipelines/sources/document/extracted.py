@@ -1,0 +1,87 @@
+"""What is read out of a document, in every format alike, and the rules that all formats share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from relrag_pipelines.records import Failure, Page
+from relrag_pipelines.sources.formats.stored_text import clean
+
+MAX_TITLE = 120
+"""A first line longer than this is no title, characters."""
+
+_NO_TITLE = {"untitled", "unspecified", "(anonymous)", "anonymous", "word document", "document", "none", "title"}
+_NO_AUTHOR = {"anonymous", "(anonymous)", "unknown", "unspecified", "python-docx", "none", "author", "user", "admin"}
+_PRINTED_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.IGNORECASE)
+
+
+@dataclass
+class Extracted:
+    """Text of one document and what it says about itself."""
+
+    content_type: str
+    """MIME type"""
+    text: str = ""
+    title: str | None = None
+    author: str | None = None
+    date: datetime | None = None
+    """as the document itself names it: when a PDF was made (tools touch it later), when a DOCX was last saved, what
+    Markdown has in front; without a zone where the document gives none"""
+    date_has_time: bool = True
+    language: str | None = None
+    """ISO 639-1; no reader tells it yet"""
+    pages: list[Page] = field(default_factory=list)
+    """pages with text; text[page.start : page.end] is the page's"""
+    page_count: int | None = None
+    numbers: list[str] = field(default_factory=list)
+    """invoice, order and account numbers"""
+    failures: list[Failure] = field(default_factory=list)
+    """what could not be read"""
+    readable: bool = True
+    """False: nothing of the document could be read, and failures say why"""
+
+
+class DocumentError(Exception):
+    """Nothing of the document can be read: a fault word, and what was found and what to do."""
+
+    def __init__(self, fault: str, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+    def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str]]:
+        return DocumentError, (self.fault, str(self))  # it travels between processes
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space made one space."""
+    return " ".join(text.split())
+
+
+def table_row(cells: Iterable[str]) -> str:
+    """A row of a table as one line in which empty cells keep their place: `| a | | c |`."""
+    written = (one_line(cell).replace("|", "\\|") for cell in cells)
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in written) + "|"
+
+
+def clean_title(title: str | None) -> str | None:
+    """A title from metadata, unless it is what programs write where there is none."""
+    title = _PRINTED_BY.sub("", one_line(clean(title or "")))
+    return None if not title or title.casefold() in _NO_TITLE or title.startswith("file:") else title
+
+
+def clean_author(author: str | None) -> str | None:
+    """An author from metadata, unless it is what programs write where there is none."""
+    author = one_line(clean(author or ""))
+    return None if not author or author.casefold() in _NO_AUTHOR else author
+
+
+def first_line_title(text: str) -> str | None:
+    """The first line with a letter, where it is short and no sentence."""
+    for line in text[: 20 * MAX_TITLE].splitlines():
+        line = line.strip(" \t#*_|")
+        if any(character.isalpha() for character in line):
+            return line if len(line) <= MAX_TITLE and line[-1] not in ".,;:" else None
+    return None

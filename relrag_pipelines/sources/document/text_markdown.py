@@ -1,0 +1,48 @@
+"""Plain text and Markdown, kept as they are."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from relrag_pipelines.sources.document.extracted import Extracted, clean_author, clean_title, first_line_title
+from relrag_pipelines.sources.formats.charset_detection import Decoded, decode
+from relrag_pipelines.sources.formats.stored_text import clean
+
+TEXT, MARKDOWN = "text/plain", "text/markdown"
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^(title|author|date):[ \t]*(\S.*)$", re.MULTILINE)
+_FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<line>.*)|(?P<over>[^\s#>|-].*)\n(?:=+|-+)[ \t]*)$", re.MULTILINE)
+
+
+def text(data: bytes) -> tuple[Extracted, Decoded]:
+    """A text file, and how its bytes were read. Raises CharsetError."""
+    decoded = decode(data)
+    found = Extracted(TEXT, clean(decoded.text))
+    found.title = first_line_title(found.text)
+    return found, decoded
+
+
+def markdown(data: bytes) -> tuple[Extracted, Decoded]:
+    """A Markdown file with its front matter, and how its bytes were read. Raises CharsetError."""
+    decoded = decode(data)
+    found = Extracted(MARKDOWN, clean(decoded.text))
+    front = _FRONT_MATTER.match(found.text)
+    about = {name: value.strip("\"' ") for name, value in _FIELD.findall(front[1])} if front else {}
+    body = _FENCE.sub("", found.text[front.end() :] if front else found.text)
+    heading = _HEADING.search(body)
+    line = ((heading["line"] or "").rstrip(" \t#") or heading["over"]) if heading else None
+    found.title = clean_title(about.get("title") or line)
+    found.title = found.title or first_line_title(body)
+    found.author = clean_author(about.get("author"))
+    found.date, found.date_has_time = _date(about.get("date", ""))
+    return found, decoded
+
+
+def _date(written: str) -> tuple[datetime | None, bool]:
+    try:
+        return datetime.fromisoformat(written), len(written) > len("2025-01-14")
+    except ValueError:
+        return None, True

@@ -1,0 +1,1 @@
+"""File formats and encodings that several kinds of source share."""

@@ -1,0 +1,339 @@
+"""HTML read by tokens, as the tokenisation of the HTML standard has them, without a tree.
+
+The trees of the standard grow with the square of hostile input and more (17 KB took lexbor 4 s, and libxml2 looks for
+every end tag through all open elements), and pages and mails come from strangers. Time and memory here are proportional
+to the length of the input. What a page or a mail has of its own is read by a subclass (html.py, mail/html.py).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from relrag_pipelines.sources.document.extracted import one_line
+from relrag_pipelines.sources.formats.html_tables import LINE, Cell, Table, grid, rows
+
+MAX_ADDRESS = 200
+"""A longer address is shown without its query, characters."""
+MAX_SPAN = 1000
+"""Columns or rows that one cell takes up at most."""
+MAX_CELLS = 100_000
+"""Tables of data with more cells in all are read as running text from there on."""
+KEPT_SPACE, KEPT_LINE = "\x1e", "\x1f"
+"""Space and line end of preformatted text. `clean` removes them from input."""
+
+_SPACES = re.compile(r"\s")
+_OUTER_LINES = re.compile(f"(?<=\n\n){KEPT_LINE}++|(?<!{KEPT_LINE}){KEPT_LINE}++(?=\n\n)")
+"""empty lines at the beginning and the end of preformatted text"""
+
+_TOKEN = re.compile(
+    r"""<(?:(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+)(?P<closed>>?)
+    |(?P<comment>!--)
+    |[!?/][^>]*+>?)""",
+    re.VERBOSE,
+)
+_RAW = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "title", "textarea", "xmp")}
+_SKIPPED = frozenset({"template", "svg", "math", "iframe", "object", "canvas", "select", "audio", "video"})
+_SELF_CLOSING = {"svg", "math"}
+_VOID = {"br", "hr", "img", "input", "meta", "link", "col", "area", "base", "wbr", "embed", "source"}
+_REOPENED = {"p", "li", "tr", "td", "th", "dt", "dd", "option"}
+"""Elements whose end tag may be missing: the next of their kind ends them."""
+_PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "pre", "blockquote", "table", "section"} | {
+    *("article", "figure", "hr")
+}
+_LINES = {"div", "li", "tr", "dt", "dd", "header", "footer", "nav", "main", "aside", "address", "caption", "body"} | {
+    *("figcaption", "form", "fieldset", "option")
+}
+_BREAKS = {"br": "\n"} | dict.fromkeys(_LINES, LINE) | dict.fromkeys(_PARAGRAPHS, "\n\n")
+_HIDDEN = re.compile(r"(?:display\s*+:\s*+none|visibility\s*+:\s*+hidden)", re.IGNORECASE)
+_HIDDEN_BY_NAME = re.compile(r"(?:^|\s)hidden(?:\s|=|/|$)", re.IGNORECASE)
+_PIXEL = re.compile(r"\b(?:width|height)\s*+[=:]\s*+[\"']?[012](?:px)?[\s\"';/]|(?:^|\s)(?:width|height)=[012]$", re.I)
+_VALUE = r"""\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))"""
+_ATTRIBUTE = {
+    name: re.compile(rf"(?:^|[\s\"'/]){name}{_VALUE}", re.I)
+    for name in ("href", "alt", "start", "colspan", "rowspan", "name", "content")
+}
+
+
+def tidy(text: str) -> str:
+    """Runs of white space as one space, one line end or one empty line; what is kept, as it was."""
+
+    def reduced(run: re.Match[str]) -> str:
+        return "\n\n" if run[0].count("\n") > 1 else "\n" if "\n" in run[0] or LINE in run[0] else " "
+
+    text = re.sub(f"[ \t\n{LINE}]{{2,}}|[\t{LINE}]", reduced, _OUTER_LINES.sub("", text)).strip()
+    return text.replace(KEPT_SPACE, " ").replace(KEPT_LINE, "\n")
+
+
+def attribute(attributes: str, name: str) -> str:
+    """The value of an attribute (href, alt, start, colspan, rowspan, name, content), empty where it is missing."""
+    found = _ATTRIBUTE[name].search(attributes)
+    return html.unescape(found[1] or found[2] or found[3] or "") if found else ""
+
+
+def shown_address(href: str) -> str:
+    """The address of a link as it is shown behind its text; empty for one that leads nowhere outside the page."""
+    address = href.strip()
+    if not re.match(r"https?://|mailto:", address, re.IGNORECASE):
+        return ""
+    address = re.sub(r"^mailto:([^?]*).*", r"\1", address, flags=re.IGNORECASE)
+    return address if len(address) <= MAX_ADDRESS else re.split(r"[?#]", address)[0][:MAX_ADDRESS]
+
+
+class HtmlTextReader:
+    """Text of a page, and what is open while its tokens go by.
+
+    Headings get the `#` of Markdown, lists their marks, tables of data one line a row, links their address. Scripts,
+    styles, comments, hidden elements and pixels that count readers are left out.
+    """
+
+    skipped: frozenset[str] = _SKIPPED
+    """elements that are left out with all that they hold"""
+    hidden_by: re.Pattern[str] = _HIDDEN
+    """what in its attributes hides an element"""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.out: list[str] = []
+        self.tables: list[Table] = []
+        self.lists: list[int | None] = []
+        self.grids = 0
+        """cells of all tables of data"""
+        self.link: tuple[str, int] | None = None
+        self.preformatted = 0
+        self.hidden: tuple[str, int] | None = None
+        """the element that is left out and how many of its name are open"""
+        self.comments_end = True
+        """False once a comment was found that does not"""
+
+    def read(self) -> list[str]:
+        """Pieces of text in order."""
+        position, size = 0, len(self.source)
+        while position < size:
+            position = self._read_from(position)
+        self._end_link()
+        return self.out
+
+    def opened(self, name: str, attributes: str) -> None:
+        """A start tag of an element that is shown; name in lower case."""
+        if handler := _STARTS.get(name):
+            handler(self, attributes)
+        elif breaks := _BREAKS.get(name):
+            self.out.append(breaks)
+            if name[0] == "h" and name[1:].isdigit():
+                self.out.append("#" * int(name[1]) + " ")
+                self.no_data()
+
+    def closed(self, name: str) -> None:
+        """An end tag."""
+        if handler := _ENDS.get(name):
+            handler(self)
+        elif breaks := _BREAKS.get(name):
+            self.out.append(breaks)
+
+    def void(self, name: str, attributes: str) -> None:
+        """A tag of an element that holds nothing."""
+        if name == "br":
+            self.out.append(KEPT_LINE if self.preformatted else "\n")
+        elif name == "hr":
+            self.out.append("\n\n")
+        elif name == "img" and not _PIXEL.search(attributes) and not self._is_hidden(attributes):
+            self.out.append(one_line(attribute(attributes, "alt")))
+
+    def raw(self, name: str, text: str) -> None:
+        """What a script, style, title or the like holds; it is no text of the page."""
+
+    def no_data(self) -> None:
+        """Something was seen that tables of data do not hold."""
+        if self.tables:
+            self.tables[-1].data = False
+
+    def _read_from(self, position: int) -> int:
+        """Reads up to a comment, script or style, and returns where reading goes on behind it.
+
+        A tag that never ends is text with all that follows: the input was cut, or is no HTML.
+        """
+        source = self.source
+        for token in _TOKEN.finditer(source, position):
+            closing, name, attributes, closed, comment = token.groups()
+            if name and not closed:
+                break
+            if (start := token.start()) > position and not self.hidden:
+                self._text(source[position:start])
+            position = token.end()
+            if comment:
+                return self._behind_comment(position)
+            if name:
+                name = name.lower()
+                if name in _RAW and not closing:
+                    end = _RAW[name].search(source, position)
+                    behind = end.start() if end else len(source)
+                    if not self.hidden:
+                        self.raw(name, source[position:behind])
+                    return behind
+                if not self.hidden or self._reappears(name, closing):
+                    if closing:
+                        self.closed(name)
+                    else:
+                        self._start(name, attributes)
+        if not self.hidden:
+            self._text(source[position:])
+        return len(source)
+
+    def _behind_comment(self, position: int) -> int:
+        """A comment without an end ends with the next `>`, as in old browsers."""
+        if self.comments_end:
+            end = self.source.find("-->", position - 2)
+            self.comments_end = end >= 0
+            if self.comments_end:
+                return end + 3
+        return (self.source.find(">", position) + 1) or len(self.source)
+
+    def _reappears(self, name: str, closing: str) -> bool:
+        """Whether this tag ends what is hidden and is itself to be read."""
+        assert self.hidden
+        hidden, count = self.hidden
+        if name != hidden and not (hidden == "p" and not closing and name in _PARAGRAPHS | _LINES):
+            return False
+        if not closing and hidden in _REOPENED:
+            self.hidden = None
+            return True
+        count += -1 if closing else 1
+        self.hidden = (hidden, count) if count else None
+        return False
+
+    def _is_hidden(self, attributes: str) -> bool:
+        if self.hidden_by.search(attributes):
+            return True
+        return "hidden" in attributes and bool(_HIDDEN_BY_NAME.search(re.sub("\"[^\"]*+\"|'[^']*+'", "", attributes)))
+
+    def _text(self, text: str) -> None:
+        if "&" in text:
+            text = html.unescape(text)
+        if self.preformatted:
+            self.out.append(text.replace(" ", KEPT_SPACE).replace("\n", KEPT_LINE))
+        else:
+            self.out.append(text.replace("\n", " ") if text.isascii() and "\r" not in text else _SPACES.sub(" ", text))
+
+    def _start(self, name: str, attributes: str) -> None:
+        if name in _VOID:
+            self.void(name, attributes)
+        elif name in self.skipped or (attributes and self._is_hidden(attributes)):
+            if name not in _SELF_CLOSING or not attributes.endswith("/"):
+                self.hidden = (name, 1)
+        else:
+            self.opened(name, attributes)
+
+    def _start_link(self, attributes: str) -> None:
+        self._end_link()
+        if address := shown_address(attribute(attributes, "href")):
+            self.link = (address, len(self.out))
+
+    def _end_link(self) -> None:
+        if self.link:
+            address, start = self.link
+            text = "".join(self.out[start:])
+            if text.strip(f" \n{LINE}") and address not in text:
+                self.out.append(f" ({address})")
+            self.link = None
+
+    def _start_list(self, attributes: str, first: int | None = None) -> None:
+        self.lists.append(first)
+        self.out.append("\n\n")
+        self.no_data()
+
+    def _start_numbered(self, attributes: str) -> None:
+        start = attribute(attributes, "start")
+        self._start_list(attributes, int(start) if re.fullmatch("[0-9]{1,6}", start) else 1)
+
+    def _end_list(self) -> None:
+        if self.lists:
+            self.lists.pop()
+        self.out.append("\n\n")
+
+    def _start_item(self, attributes: str) -> None:
+        number = self.lists[-1] if self.lists else None
+        if number is not None:
+            self.lists[-1] = number + 1
+        self.out.append(f"{LINE}- " if number is None else f"{LINE}{number}. ")
+
+    def _start_preformatted(self, attributes: str) -> None:
+        self.preformatted += 1
+        self.out.append("\n\n")
+        self.no_data()
+
+    def _end_preformatted(self) -> None:
+        self.preformatted = max(self.preformatted - 1, 0)
+        self.out.append("\n\n")
+
+    def _start_table(self, attributes: str) -> None:
+        self.no_data()
+        self.out.append("\n\n")
+        self.tables.append(Table(len(self.out)))
+
+    def _start_row(self, attributes: str) -> None:
+        self._end_cell()
+        self.out.append(LINE)
+        if self.tables:
+            self.tables[-1].rows.append([])
+
+    def _start_cell(self, attributes: str) -> None:
+        self._end_cell()
+        self.out.append(" ")
+        if self.tables:
+            wide, high = _span(attributes, "colspan"), _span(attributes, "rowspan")
+            self.tables[-1].cell = Cell(len(self.out), 0, wide, high)
+
+    def _start_heading(self, attributes: str) -> None:
+        self._start_cell(attributes)
+        if self.tables:
+            self.tables[-1].headed = True
+
+    def _end_cell(self) -> None:
+        if self.tables and (cell := self.tables[-1].cell):
+            self._end_link()
+            table = self.tables[-1]
+            table.rows = table.rows or [[]]
+            table.rows[-1].append(cell._replace(end=len(self.out)))
+            table.cell = None
+
+    def _end_table(self) -> None:
+        self._end_cell()
+        if self.tables:
+            table = self.tables.pop()
+            self.grids += (size := grid(table))
+            if size and self.grids <= MAX_CELLS:
+                text = "\n".join(rows(table, self.out))
+                del self.out[table.start :]
+                self.out.append(text)
+                if self.link:
+                    self.link = (self.link[0], min(self.link[1], table.start))
+        self.out.append("\n\n")
+
+
+_STARTS = {
+    "a": HtmlTextReader._start_link,
+    "ul": HtmlTextReader._start_list,
+    "ol": HtmlTextReader._start_numbered,
+    "li": HtmlTextReader._start_item,
+    "pre": HtmlTextReader._start_preformatted,
+    "table": HtmlTextReader._start_table,
+    "tr": HtmlTextReader._start_row,
+    "td": HtmlTextReader._start_cell,
+    "th": HtmlTextReader._start_heading,
+}
+_ENDS = {
+    "a": HtmlTextReader._end_link,
+    "ul": HtmlTextReader._end_list,
+    "ol": HtmlTextReader._end_list,
+    "pre": HtmlTextReader._end_preformatted,
+    "table": HtmlTextReader._end_table,
+    "tr": HtmlTextReader._end_cell,
+    "td": HtmlTextReader._end_cell,
+    "th": HtmlTextReader._end_cell,
+}
+
+
+def _span(attributes: str, name: str) -> int:
+    value = attribute(attributes, name) if name in attributes else ""
+    return min(max(int(value), 1), MAX_SPAN) if re.fullmatch("[0-9]{1,6}", value) else 1

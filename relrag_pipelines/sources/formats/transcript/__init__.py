@@ -1,0 +1,109 @@
+"""Transcripts of what was said: captions (.vtt, .srt, .sbv), whisper's .json, and text with speakers.
+
+`read` gives cues, each with its time, speaker and text; `written` makes one text of them and says where in it each is.
+What cannot be read of a file is a fault; the rest is kept. Used by calls and meetings alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from relrag_pipelines.records import Failure, SpeechSegment
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, Decoded, decode
+from relrag_pipelines.sources.formats.transcript import captions, speaker_text, whisper
+from relrag_pipelines.sources.formats.transcript.cues import Cue, Transcript, TranscriptError
+
+__all__ = [
+    "Cue",
+    "Transcript",
+    "TranscriptError",
+    "describe_damage",
+    "format_transcript",
+    "read",
+    "speakers",
+    "swap_speakers",
+    "word_count",
+]
+
+_READERS = {
+    ".vtt": captions.vtt,
+    ".srt": captions.srt,
+    ".sbv": captions.sbv,
+    ".json": whisper.read,
+    ".txt": speaker_text.read,
+    ".md": speaker_text.read,
+}
+
+
+def read(data: bytes, suffix: str) -> Transcript:
+    """The transcript in a file with that suffix. Raises TranscriptError where it is none or says nothing."""
+    if not data.strip():
+        raise TranscriptError("empty", "the file has no text; restore it or delete it")
+    try:
+        decoded = decode(data)
+    except CharsetError as error:
+        raise TranscriptError(error.fault, f"{error}; save it as UTF-8") from None
+    found = _READERS[suffix](decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
+    if not any(cue.text for cue in found.cues):
+        raise TranscriptError("no_cues", found.faults[0].message if found.faults else "the file holds no captions")
+    found.faults += describe_damage(decoded)
+    return found
+
+
+def describe_damage(decoded: Decoded) -> list[Failure]:
+    """That bytes of a text were damaged, or that its charset is a guess."""
+    if decoded.replaced:
+        why = f"damaged in {decoded.replaced} places, where U+FFFD stands now; restore the file or save it as UTF-8"
+    elif decoded.rivals:
+        why = f"read as {decoded.charset}, but it may as well be {' or '.join(decoded.rivals)}; save it as UTF-8"
+    else:
+        return []
+    return [Failure("text", "charset", why)]
+
+
+def speakers(cues: Sequence[Cue]) -> list[str]:
+    """Everyone who speaks, in the order of their first words."""
+    return list(dict.fromkeys([cue.speaker for cue in cues if cue.speaker]))
+
+
+def swap_speakers(cues: Sequence[Cue]) -> list[Cue]:
+    """The cues with their two speakers in each other's place; as they are where there are not two."""
+    names = speakers(cues)
+    if len(names) != 2:
+        return list(cues)
+    other = dict(zip(names, reversed(names), strict=True))
+    return [cue._replace(speaker=other.get(cue.speaker or "")) for cue in cues]
+
+
+def word_count(cues: Sequence[Cue]) -> list[str]:
+    """What is said, word for word: two transcripts of one call with the same words say the same."""
+    return list(chain.from_iterable(cue.text.split() for cue in cues))
+
+
+def format_transcript(cues: Sequence[Cue]) -> tuple[str, list[SpeechSegment]]:
+    """One text, a line for each turn of a speaker, and when each part of it is said.
+
+    Cues of one speaker in a row are one line `Name: ...`; a cue without a speaker is a line of its own.
+    """
+    parts: list[str] = []
+    spoken: list[SpeechSegment] = []
+    place = 0
+    before: str | None = None
+    for start, end, speaker, text in cues:
+        if not text:
+            continue
+        if speaker is None:
+            lead = "\n"
+        elif speaker == before:
+            lead = " "
+        else:
+            lead = f"\n{speaker}: "
+        before = speaker
+        lead = lead if place else lead[1:]
+        begin = place + (lead[:1] == "\n")
+        place += len(lead) + len(text)
+        parts += (lead, text)
+        if start is not None:
+            spoken.append(SpeechSegment(start, start if end is None or end < start else end, begin, place))
+    return "".join(parts), spoken

@@ -1,0 +1,207 @@
+"""A mail as records: itself, then what is attached to it, messages within it included.
+
+| field of `extra` | meaning |
+|---|---|
+| `cc`, `bcc` | those of `to` who only got a copy |
+| `references` | asset ids of the mails that its headers name, the oldest first |
+| `gmail_thread` | Gmail's own name of the thread, keyed |
+| `labels` | Gmail's labels; those that Gmail itself gives, in English |
+| `apart` | what stands beside the text its author wrote, by the kinds of `quoted` |
+| `bulk` | why it counts as sent to many, or by a program: the words of `bulk` |
+| `signed`, `ornaments` | it is; how many pictures that only adorn its text are left out |
+| `left_out` | file name, type and encoded size of those and of signatures |
+| `defects` | what is wrong with its form |
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from relrag_pipelines.privacy.keys import safe_id
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import ReadContext
+from relrag_pipelines.sources.mail import attachments, gmail_labels, headers, mime, segmentation
+from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of, name_of
+from relrag_pipelines.sources.mail.bulk_mail import bulk_reason
+from relrag_pipelines.sources.mail.mime import Part
+from relrag_pipelines.sources.mail.outlook import msg
+from relrag_pipelines.text import reference_numbers
+
+KIND = "gmail"
+APART: tuple[segmentation.SegmentKind, ...] = ("forward_headers", "forwarded", "quoted", "signature", "disclaimer")
+"""what of a mail's text its author did not write for this mail; the names are those of `quoted`"""
+
+MAX_SPLIT = 256 * 2**10
+"""A longer text, characters, is a log or a list and has no history to be told apart."""
+
+_TOO_LARGE = {
+    "too_deep": f"parts more than {mime.MAX_DEPTH} deep within each other are not read",
+    "too_many_parts": f"of its parts the first {mime.MAX_PARTS:,} are read",
+    "head_too_long": f"of a head the first {mime.MAX_HEADERS:,} bytes are read",
+    "text_too_long": f"of a text the first {MAX_TEXT:,} bytes are read",
+}
+_DAMAGED = {
+    "damaged_outlook": "some of what Outlook saved is missing from the file",
+    "damaged_rtf": "its text is rich text that cannot be unpacked",
+}
+_LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
+"""defects with which something of the mail may be missing"""
+_MOST_IDS = 200
+
+
+@dataclass(frozen=True)
+class MailContext:
+    """A mail as it was found."""
+
+    data: bytes
+    unit: str
+    """path of the unit that holds it"""
+    place: str
+    """where in the unit it lies; empty where it is all of it"""
+
+    @property
+    def where(self) -> str:
+        """Its place, for `locations`."""
+        return f"{self.unit}#{self.place}" if self.place else self.unit
+
+    @property
+    def at(self) -> str:
+        """Its place within the unit, for failures."""
+        return f"mail at byte {self.place}" if self.place else ""
+
+
+def read_mail(letter: MailContext, reading: ReadContext, seen: dict[str, str]) -> Iterator[Record | Failure]:
+    """The records of one mail, each behind its failures; `seen` are the ids of the unit's mails so far.
+
+    A second mail of one id and other content is a mail of its own; one of equal content is the same at another place.
+    """
+    try:
+        found = list(_records(letter, reading, seen))
+    except msg.CompoundError as error:
+        reading.keep(letter.unit, letter.place, letter.data)
+        why = f"a mail saved by Outlook that cannot be opened: {error}; its bytes are kept, save it again"
+        yield Failure(letter.at, "damaged", why, whole_unit=not letter.place)
+        return
+    except Exception as error:  # noqa: BLE001  one bad mail must not stop a mailbox; its text must not reach a traceback
+        reading.keep(letter.unit, letter.place, letter.data)
+        why = f"the mail cannot be read ({type(error).__name__}); its bytes are kept; please report it"
+        yield Failure(letter.at, "unreadable", why)
+        return
+    yield from found
+
+
+def _records(letter: MailContext, reading: ReadContext, seen: dict[str, str]) -> Iterator[Record | Failure]:
+    saved_by_outlook = letter.data.startswith(msg.SIGNATURE)
+    mail = msg.parse(letter.data) if saved_by_outlook else mime.parse(letter.data)
+    body = body_of(mail)
+    record = _record(mail, body, reading)
+    record.source_id = _native_id(record, mail, reading, seen)
+    record.locations = [letter.where]
+    record.parent_ref = record.source_id
+    inside = list(attachments.read(mail, body, record, reading, letter.at, _nested))
+    record.extra |= _note_failure(body)
+    if body.defects & _LOSSY:
+        reading.keep(letter.unit, letter.place, letter.data)
+    for defect in sorted(body.defects & _TOO_LARGE.keys()):
+        yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
+    for defect in sorted(body.defects & _DAMAGED.keys()):
+        yield Failure(letter.at, "damaged", f"{_DAMAGED[defect]}; its bytes are kept, save the mail again from Outlook")
+    if body.encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:
+        yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP); save it decrypted to have its text")
+    yield record
+    yield from inside
+
+
+def _nested(message: Part, record: Record, reading: ReadContext, at: str) -> Iterator[Record | Failure]:
+    """Fills the record of a message that is attached with what the message says, and gives what is attached to it."""
+    mail = message.parts[0]
+    body = body_of(mail)
+    said = _record(mail, body, reading)
+    own_id = headers.message_ids([mail.raw("message-id")])
+    references = [*said.extra.get("references", ()), *(_asset_id(one, reading) for one in own_id)]
+    for name in ("from_", "to", "subject", "ts", "text", "numbers"):
+        setattr(record, name, getattr(said, name))
+    record.extra |= said.extra | ({"references": references} if references else {})
+    yield from attachments.read(mail, body, record, reading, at, _nested)
+    record.extra |= _note_failure(body)
+
+
+def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
+    """All of the record that the mail itself says, but its id."""
+    senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
+    to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
+    subject = mail.get("subject")
+    parts = segmentation.segment(body.text, subject) if len(body.text) <= MAX_SPLIT else _whole(body.text)
+    apart = {kind: text for kind in APART if (text := parts.only(kind))}
+    named = _references(mail)
+    extra: dict[str, Any] = {
+        "cc": list(map(str, cc)),
+        "bcc": list(map(str, bcc)),
+        "references": [_asset_id(one, reading) for one in named],
+        "labels": gmail_labels.parse_labels(mail.fields.get("x-gmail-labels", ())),
+        "apart": apart,
+        "bulk": bulk_reason((name, values[0].decode("latin-1")) for name, values in mail.fields.items()),
+    }
+    gmail_thread = mail.raw("x-gm-thrid").strip().decode("ascii", "replace")
+    if gmail_thread:
+        extra["gmail_thread"] = reading.hash(gmail_thread)
+    return Record(
+        source_id="",
+        text=parts.only("fresh"),
+        rag_source_type="email",
+        from_=", ".join(map(str, senders)) or None,
+        to=[str(one) for one in dict.fromkeys([*to, *cc, *bcc])],
+        subject=subject or None,
+        ts=headers.date(mail.raw("date"), reading.timezone),
+        thread_id=None,
+        parent_asset_id=f"{KIND}:{named[-1]}" if named else None,
+        total_siblings=0,
+        content_type=body.content_type,
+        numbers=reference_numbers.find_reference_numbers(f"{subject or ''}\n{body.text}"),
+        extra={name: value for name, value in extra.items() if value},
+    )
+
+
+def _whole(text: str) -> segmentation.Segments:
+    return segmentation.Segments(text, (segmentation.Segment("fresh", 0, len(text)),))
+
+
+def _references(mail: Part) -> list[str]:
+    """The ids of the mails that the headers name, the oldest first; the one that is answered is the last."""
+    answered = headers.message_ids(mail.fields.get("in-reply-to", ()))[:1]
+    named = headers.message_ids(mail.fields.get("references", ()))[-_MOST_IDS:]
+    own = headers.message_ids([mail.raw("message-id")])
+    return [one for one in [*(one for one in named if one not in answered), *answered] if one not in own]
+
+
+def _asset_id(message_id: str, reading: ReadContext) -> str:
+    return f"{KIND}:{safe_id(message_id, reading.hash)}"
+
+
+def _native_id(record: Record, mail: Part, reading: ReadContext, seen: dict[str, str]) -> str:
+    """The Message-ID, else a hash of what tells a mail from others, the same wherever it lies."""
+    own = headers.message_ids([mail.raw("message-id")])[:1]
+    written = mail.source[mail.start : mail.end].replace(b"\r", b"").strip()
+    known = [mail.raw("date").strip(), repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass")]
+    digest = reading.hash(hashlib.sha256(b"\0".join([*known, written])).hexdigest())
+    native = own[0] if own else digest
+    if seen.setdefault(native, digest) != digest:
+        return f"{native}:{digest}"
+    return native
+
+
+def _note_failure(body: Body) -> dict[str, Any]:
+    left_out = [
+        {"file_name": name_of(part), "content_type": part.type, "size": part.end - part.start}
+        for part in (*body.ornaments, *body.signatures)
+    ]
+    noted = {
+        "signed": bool(body.signatures),
+        "ornaments": len(body.ornaments),
+        "left_out": left_out,
+        "defects": sorted(body.defects),
+    }
+    return {name: value for name, value in noted.items() if value}

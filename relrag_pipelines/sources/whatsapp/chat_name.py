@@ -1,0 +1,64 @@
+"""The name of a chat, which stands only in the names of exported files and folders, in the phone's language."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import PurePath
+
+from relrag_pipelines.sources.whatsapp.phrases import TITLES
+from relrag_pipelines.sources.whatsapp.timestamps import MARKS
+
+_GAP = r"[\s_-]+"
+
+
+def _template(phrase: str) -> str:
+    words = [re.escape(word).replace("'", "['’׳_]?") for word in re.split(r"[\s-]+", phrase)]
+    return _GAP.join(words).replace(re.escape("{}"), "(.+)")
+
+
+_TITLE = {phrase: re.compile(_template(phrase), re.IGNORECASE) for phrase in sorted(TITLES, key=len, reverse=True)}
+_DASH = re.compile(r"[^-]*whats\s?app[^-]* - (.+)", re.IGNORECASE)
+_NAMELESS = re.compile("_?(?:chat|export|messages|whatsapp|whatsapp[ _-]chat)", re.IGNORECASE)
+_COPY = re.compile(r"\s*\(\d+\)$| - (?:copy|kopie|copie|copia|kopia|עותק)$", re.IGNORECASE)
+
+
+def named_title(name: str) -> str | None:
+    """The chat that a file or folder of that name says it holds; None where the name is not one of WhatsApp's."""
+    stem = _stem(name)
+    for pattern in (*_TITLE.values(), _DASH):
+        if match := pattern.fullmatch(stem):
+            return match[1].strip(" _") or None
+    return None
+
+
+def phrase(*names: str) -> str:
+    """Which of phrases.TITLES the first of the names that has one is made by; empty where none is."""
+    stems = [_stem(name) for name in names]
+    return next((one for stem in stems for one, pattern in _TITLE.items() if pattern.fullmatch(stem)), "")
+
+
+def is_nameless(name: str) -> bool:
+    """Whether a file's name says nothing about the chat, as `_chat.txt`, which iOS gives every chat."""
+    return bool(_NAMELESS.fullmatch(_stem(name)))
+
+
+def title(*names: str) -> str:
+    """The chat's title by the names of the file and of what it lies in, innermost first: the first that says one."""
+    found = next((name for name in names if not is_nameless(name)), "chat")
+    return named_title(found) or _stem(found)
+
+
+def chat_key(chat: str) -> str:
+    """What all ways to write one title have in common; ids are made from it."""
+    letters = re.sub(rf"[{MARKS}_\s]+", " ", unicodedata.normalize("NFKC", chat))
+    return letters.strip().casefold()
+
+
+def _stem(name: str) -> str:
+    """The name without suffix, invisible marks and what file managers add to a copy's name."""
+    path = PurePath(re.sub(f"[{MARKS}]", "", unicodedata.normalize("NFC", name)))
+    stem = (path.stem if path.suffix.lower() in (".txt", ".zip") else path.name).strip()
+    while (shorter := _COPY.sub("", stem)) not in ("", stem):
+        stem = shorter
+    return stem

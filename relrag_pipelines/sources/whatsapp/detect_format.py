@@ -1,0 +1,188 @@
+"""The first pass over a chat: its charset, the form of its messages, the order of day and month."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from relrag_pipelines.records import Failure
+from relrag_pipelines.sources.formats.charset_detection import SAMPLE, CharsetError, decode
+from relrag_pipelines.sources.whatsapp.dates import DateOrderVotes
+from relrag_pipelines.sources.whatsapp.system_messages import MARK
+from relrag_pipelines.sources.whatsapp.timestamps import PARTS, MessageFormat, find_form
+
+CHUNK = 2**17
+"""Characters that are looked at together; what is read ends at a line break, so one long line can be more."""
+
+LONGEST = 2**24
+"""Most characters of a line, or of lines without a message among them, in what can be a chat."""
+
+_KEPT = 2**22
+"""Characters of a chat up to which its messages are kept from the first pass for the second, not cut again.
+
+They take some six times as much memory as the text, and fetching them takes longer the less of a cache the process has
+to itself. What WhatsApp exports, 40,000 messages at most, is below this; a longer text, of joined exports, is cut
+twice.
+"""
+
+OpenStream = Callable[[], BinaryIO]
+
+_MARKS = (
+    *((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32")),
+    *((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")),
+)
+
+
+@dataclass(frozen=True)
+class Charset:
+    """How bytes become text: `errors` is `replace` where a few bytes of UTF-8 are damaged."""
+
+    name: str
+    errors: str = "strict"
+
+
+@dataclass(frozen=True)
+class FormatGuess:
+    """What must be known of a whole chat before its first message can be read."""
+
+    charset: Charset
+    form: MessageFormat
+    order: str | None
+    """of day and month, where the dates tell it"""
+    orders: DateOrderVotes
+    title_speaks: bool
+    """somebody of the chat's name wrote a message, so it is a person and no group"""
+    lines_before: int
+    """lines before the first message"""
+    stray_text: bool
+    """one of them is not blank"""
+    cut: list[list[str]] | None
+    """each part of the text, cut by `form.messages`; None for a long chat, whose parts are cut once more"""
+
+
+def survey(opener: OpenStream, title: str) -> FormatGuess | Failure:
+    """One pass over the chat."""
+    try:
+        charset = declared_charset(opener)
+        try:
+            return _survey(opener, charset, title)
+        except UnicodeDecodeError:
+            if charset.name != "utf-8":
+                raise CharsetError("charset", f"it begins as {charset.name} but does not stay so") from None
+        charset = _other_charset(opener)
+        try:
+            return _survey(opener, charset, title)
+        except UnicodeDecodeError:
+            raise CharsetError("charset", f"parts of it are {charset.name}, parts are not") from None
+    except CharsetError as error:
+        return _reject(error.fault, f"the text cannot be read: {error}; export the chat again or save it as UTF-8")
+
+
+def chunks(opener: OpenStream, charset: Charset) -> Iterator[str]:
+    """The text in parts of whole lines, each with one line break before every line and none at its end.
+
+    In all charsets but the wide ones a line break is one byte that is part of no other character, so bytes are cut at
+    it and decoded in one go; that takes half the time of decoding while reading.
+    """
+    wide = charset.name.startswith(("utf-16", "utf-32"))
+    with opener() as file:
+        source: Any = io.TextIOWrapper(file, charset.name, charset.errors) if wide else file
+        while part := source.read(CHUNK):
+            rest = source.readline(LONGEST)
+            if len(rest) == LONGEST:
+                raise CharsetError("binary", f"a line is longer than {LONGEST:,} characters")
+            part += rest
+            text: str = part if wide else part.decode(charset.name, charset.errors)
+            if "\r" in text:
+                text = text.replace("\r\n", "\n").replace("\r", "\n")
+            yield "\n" + text.removesuffix("\n")
+
+
+def declared_charset(opener: OpenStream) -> Charset:
+    """UTF-16 and UTF-32 by their byte order mark or zero bytes, else UTF-8, which the first pass proves."""
+    with opener() as file:
+        head = file.read(4096)
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return Charset(name)
+    if b"\0" in head:
+        line_end = head.rfind(b"\n")
+        try:
+            return Charset(decode(head[: line_end - line_end % 2] if line_end > 0 else head).charset)
+        except CharsetError:
+            pass  # zero bytes, but not those of UTF-16
+    return Charset("utf-8")
+
+
+def _other_charset(opener: OpenStream) -> Charset:
+    """Damaged UTF-8, or what the lines beyond ASCII can only be; raises CharsetError."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    valid = damaged = 0
+    telling: list[bytes] = []
+    with opener() as file:
+        while data := file.read(CHUNK) + file.readline(CHUNK):
+            text = decoder.decode(data)
+            broken = len(re.findall("[\udc80-\udcff]", text))
+            damaged += broken
+            valid += len(re.findall("[^\0-\x7f]", text)) - broken
+            if sum(map(len, telling)) < SAMPLE:
+                telling += [line for line in data.splitlines(keepends=True) if not line.isascii()]
+    if damaged * 3 < valid:
+        return Charset("utf-8", "replace")
+    guess = decode(b"".join(telling)[:SAMPLE])
+    if guess.rivals:
+        raise CharsetError("charset", f"no UTF-8, and as well {guess.charset} as {' or '.join(guess.rivals)}")
+    return Charset(guess.charset)
+
+
+def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | Failure:
+    form: MessageFormat | None = None
+    orders = DateOrderVotes()
+    signature = f"] {title}: "
+    title_speaks = False
+    lines = silence = size = 0
+    stray_text = False
+    cut: list[list[str]] | None = []
+    for chunk in chunks(opener, charset):
+        size += len(chunk)
+        if form is None:
+            form = find_form(chunk)
+            first = form.messages.search(chunk) if form else None
+            before = chunk[: first.start()] if first else chunk
+            lines += before.count("\n")
+            stray_text = stray_text or bool(before.strip())
+        if form:
+            if cut is not None and size <= _KEPT:
+                cut.append(form.messages.split(chunk))
+                dates = cut[-1][1::PARTS]
+            else:
+                cut, dates = None, form.dates.findall(chunk)
+            orders.add(dates)
+            silence = 0 if dates else silence + len(chunk)
+            if silence > LONGEST:
+                raise CharsetError("binary", f"there are {LONGEST:,} characters without a message among them")
+            title_speaks = title_speaks or (form.style == "bracket" and _has_sender(chunk, signature))
+    if form is None:
+        if not lines:
+            return _reject("empty", "the file is empty; export the chat again")
+        return _reject("not_a_chat", f"none of its {lines} lines begins like a WhatsApp message; is it an export?")
+    return FormatGuess(charset, form, orders.decide(), orders, title_speaks, lines, stray_text, cut)
+
+
+def _has_sender(chunk: str, signature: str) -> bool:
+    """Whether a message begins so and is not one of WhatsApp's own, which have a mark before them."""
+    position = chunk.find(signature)
+    while position >= 0:
+        behind = position + len(signature)
+        if not chunk.startswith(MARK, behind):
+            return True
+        position = chunk.find(signature, behind)
+    return False
+
+
+def _reject(fault: str, message: str) -> Failure:
+    return Failure("", fault, message, whole_unit=True)

@@ -1,0 +1,156 @@
+"""What WhatsApp itself writes into a message: notes on media, on edited and deleted messages, notices of its own.
+
+All of it is in the language of the phone and nothing in it is documented. Before such a note iOS puts a left-to-right
+mark, which nobody types: behind that mark the shape of a note is enough, in any language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from relrag_pipelines.sources.whatsapp import phrases
+from relrag_pipelines.sources.whatsapp.timestamps import MARKS
+
+MARK = "\u200e"
+"""Left-to-right mark: iOS puts it before whatever it writes itself, Android before the name of an attached file."""
+
+_INVISIBLE = "\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069 \u00a0\n"
+_LEADING = "\u200e\u200f\u061c"
+"""marks before a notice; in languages written from right to left there is one of theirs too"""
+
+
+def _bare(phrase: str) -> str:
+    return phrase.strip(_INVISIBLE).rstrip(".。").casefold()
+
+
+_ATTACHED = {_bare(phrase) for phrase in phrases.ATTACHED}
+_OMITTED = {_bare(phrase): kind for kind, table in phrases.OMITTED.items() for phrase in table}
+_DELETED = {_bare(phrase) for phrase in phrases.DELETED}
+_EDITED = {_bare(phrase) for phrase in phrases.EDITED}
+_FOREIGN = {
+    _bare(phrase)
+    for table in (phrases.ATTACHED, *phrases.OMITTED.values(), phrases.DELETED, phrases.EDITED)
+    for phrase in table
+    if not any(word in phrase for word in phrases.ENGLISH)
+}
+_NOTICE = re.compile("|".join(phrases.NOTICES), re.IGNORECASE)
+_FACTS: list[tuple[Iterable[str], dict[str, Any]]] = [
+    (phrases.DELETED, {"deleted": True}),
+    *((table, {"omitted": kind}) for kind, table in phrases.OMITTED.items()),
+]
+WHOLE: dict[str, dict[str, Any]] = {
+    note: facts
+    for table, facts in _FACTS
+    for phrase in table
+    for start in (phrase, phrase[:1].upper() + phrase[1:])
+    for note in (start, f"{start}.", f"<{start}>")
+}
+"""Messages that are nothing but a note, as most phones write them, to what they say.
+
+A message that is not one of them and has a note in it, has `<`, ` (` or a MARK in it.
+"""
+
+_BRACKETED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,60}}?)[{MARKS} ]*>")
+_NAMED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,40}}?)\s?[:：][{MARKS} ]*([^<>\n]{{1,255}}?)[{MARKS} ]*>")
+_ANDROID = re.compile(rf"([{MARKS}]*)([^\n<>/\\]{{1,250}}\.\w{{1,10}}) \(([^()\n]+)\)(?=\n|$)")
+_IOS_OLD = re.compile(rf"([^\s<>/\\]{{1,250}}\.\w{{1,10}}) <[{MARKS} ]*([^<>\n:]{{1,40}}?)[{MARKS} ]*>")
+_FILE = re.compile(r"[^/\\]+\.\w{1,10}")
+
+
+Note = tuple[str, list[str], dict[str, Any]]
+"""A message without what WhatsApp wrote into it: the text that was typed, names of files, and facts for `extra`."""
+
+
+def read(text: str) -> Note:
+    """Tell what was typed from what WhatsApp wrote; a note that is not known stays in the text."""
+    if facts := WHOLE.get(text):
+        return "", [], dict(facts)
+    facts = {}
+    if "<" in text:
+        text, facts = _strip_edited(text)
+    text, files = _strip_files(text)
+    if not files and ("<" in text or MARK in text):
+        text, omitted = _strip_omitted(text)
+        facts |= omitted
+    if MARK in text:
+        said = _bare(text)
+        if said in _DELETED or said.startswith("this message was deleted by admin "):
+            return "", files, facts | {"deleted": True}
+    return text.lstrip(MARK), files, facts
+
+
+def is_notice(sender: str, text: str) -> bool:
+    """Whether a message that iOS shows as that sender's is a notice of WhatsApp's own.
+
+    It is where it says their name, which most languages put first and Arabic behind the verb, or has a known wording.
+    """
+    said = text.lstrip(_LEADING)
+    if said == text:
+        return False
+    first = said.partition("\n")[0]
+    if first.startswith(sender) or re.search(rf"(?<!\w){re.escape(sender)}(?!\w)", first):
+        return True
+    return _NOTICE.search(said) is not None
+
+
+def is_english(phrase: str) -> bool:
+    """Whether a phrase of phrases.py is English; an empty one tells of no other language."""
+    return not phrase or any(word in phrase for word in phrases.ENGLISH)
+
+
+def foreign(text: str) -> str:
+    """The note in a message that is in another language than English; empty where there is none."""
+    written = text.partition("\n")[0].strip(_INVISIBLE)
+    found = [written, *(match[2] for one in (_BRACKETED, _NAMED) for match in one.finditer(text))]
+    if android := _ANDROID.match(text):
+        found.append(android[3])
+    return next((phrase for phrase in found if _bare(phrase) in _FOREIGN), "")
+
+
+def _strip_edited(text: str) -> tuple[str, dict[str, Any]]:
+    *_, last = [None, *_BRACKETED.finditer(text)]
+    if last is None or text[last.end() :].strip(f"{MARK} "):
+        return text, {}
+    phrase = _bare(last[2])
+    if phrase in _EDITED or (last[1] and phrase not in _ATTACHED and phrase not in _OMITTED):
+        return text[: last.start()].rstrip(f"{MARK} "), {"edited": True}
+    return text, {}
+
+
+def _strip_files(text: str) -> tuple[str, list[str]]:
+    if " (" in text:
+        android = _ANDROID.match(text)
+        if android and (_bare(android[3]) in _ATTACHED or MARK in android[1]):
+            return text[android.end() :].removeprefix("\n"), [android[2].strip()]
+    if "<" not in text:
+        return text, []
+    files: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        if not (match[1] or _bare(match[2]) in _ATTACHED) or not _FILE.fullmatch(match[3]):
+            return match[0]
+        files.append(match[3])
+        return ""
+
+    without = _NAMED.sub(take, text)
+    if files:
+        return without.replace(MARK, "").strip(" \n"), files
+    old = _IOS_OLD.fullmatch(text.strip(f"{MARK} "))
+    return ("", [old[1]]) if old and _bare(old[2]) in _ATTACHED else (text, [])
+
+
+def _strip_omitted(text: str) -> tuple[str, dict[str, Any]]:
+    """A note on left-out media is the first line (Android, the caption follows), or the end (iOS)."""
+    first, _, rest = text.partition("\n")
+    caption, mark, end = text.rpartition(MARK)
+    if (kind := _kind_omitted(first)) and (not rest or first.startswith("<")):
+        return rest, {"omitted": kind}
+    if mark and (kind := _kind_omitted(end)):
+        return caption.replace(MARK, "").rstrip(" \n"), {"omitted": kind}
+    return text, {}
+
+
+def _kind_omitted(phrase: str) -> str | None:
+    return _OMITTED.get(_bare(phrase).strip("<> "))

@@ -1,0 +1,1 @@
+"""The stages of a month, and the plan of what is stale."""

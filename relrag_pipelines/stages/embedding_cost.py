@@ -1,0 +1,74 @@
+"""What embedding will take, before it is done: texts, tokens, cost, and what leaves this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relrag_pipelines import embedders
+from relrag_pipelines.embedders import embed_chunks
+from relrag_pipelines.stages.plan import Plan
+from relrag_pipelines.stores import lake, vector_cache
+from relrag_pipelines.workspace import Workspace
+
+BYTES_A_TOKEN = 4
+"""of English text; of other languages tokens are shorter"""
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """What a sync is going to embed."""
+
+    model: str
+    texts: int
+    """passages of the lake that have no vector yet; those of files that are still to be read are not among them"""
+    tokens: int
+    """of these and of the files to be read, estimated from their length"""
+    usd: float | None
+    """by the list price; None where that is not known or nothing is paid"""
+    host: str
+    """where the texts are sent; empty: nowhere"""
+    redacted: bool
+    languages: tuple[str, ...] = ()
+    """those that are embedded, ISO 639-1; empty: any"""
+    seconds: float | None = None
+    """that it may take on this machine; None where that is not known"""
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence."""
+        most = f" of texts in {', '.join(self.languages)}" if self.languages else ""
+        said = f"embed {'up to' if most else 'about'} {self.tokens:,} tokens{most} with {self.model}"
+        if not self.host:
+            return f"{said}, on this machine; nothing leaves it"
+        cost = "" if self.usd is None else f", for {_dollars(self.usd)}"
+        kind = "redacted text" if self.redacted else "text as it stands (pii_redaction_enabled is false)"
+        return f"{said}{cost}: the {kind} of passages, and later of questions, is sent to {self.host}"
+
+
+def _dollars(usd: float) -> str:
+    return "less than $0.01" if usd < 0.01 else f"about ${usd:,.2f}"
+
+
+def estimate_cost(workspace: Workspace, todo: Plan) -> CostEstimate | None:
+    """What doing the plan will embed; None without an embedder, or where nothing is embedded."""
+    model = embedders.model(workspace.settings)
+    if model is None:
+        return None
+    stale = [one for one in todo.stale if one.stage == "embeddings"]
+    missing = [text for one in stale for text in _missing(workspace, model, one.source, one.month)]
+    length = sum(map(len, missing)) + sum(export.text_bytes for export in todo.exports)
+    if not length:
+        return None
+    tokens = length // BYTES_A_TOKEN
+    usd = None if model.usd_per_million is None else tokens * model.usd_per_million / 1e6
+    seconds = tokens / model.tokens_per_second if model.tokens_per_second else None
+    redacted = workspace.settings.pii_redaction_enabled
+    return CostEstimate(model.name, len(missing), tokens, usd, model.host, redacted, model.languages, seconds)
+
+
+def _missing(workspace: Workspace, model: embedders.ModelInfo, source: str, month: str) -> list[str]:
+    """Texts of that month that are not in the cache."""
+    chunks = lake.read(workspace.home, "chunks", source, month)
+    _, _, texts = embed_chunks.chunks_to_embed(chunks, model, workspace.keys.content_hash)
+    known = vector_cache.known(workspace.home, model.name, list(texts))
+    return [text for key, text in texts.items() if key not in known]

@@ -1,0 +1,334 @@
+"""The monthly stages between the private records and publishing, each a function from tables to a table.
+
+Declared once here: the plan asks what a stage reads and depends on, the Dagster assets call `run`. What makes a
+month is imported where it is called: most syncs find nothing to do, and it takes longer than they do.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from relrag_pipelines import embedders, pii
+from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
+from relrag_pipelines.settings import Source
+from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.lake import InputFingerprint
+from relrag_pipelines.workspace import Workspace, stamp_hash, stamp_settings
+
+
+@dataclass(frozen=True)
+class StageOutput:
+    """What a stage made of one month."""
+
+    table: pa.Table
+    failures: list[Failure] = field(default_factory=list)
+    counts: Mapping[str, float] = field(default_factory=dict)
+    """what it took, to be added up over the months"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One monthly stage of every source."""
+
+    name: str
+    """the Dagster asset's name"""
+    table: str
+    """the lake table it writes"""
+    inputs: tuple[str, ...]
+    """tables it reads, same source and month"""
+    version: int
+    """raised when equal input gives other output"""
+    meaning: str
+    make: Callable[[Workspace, Source, list[pa.Table]], StageOutput]
+    settings: Callable[[Workspace, Source], Mapping[str, Any]] = lambda workspace, source: {}
+    """the settings that change its output, by name"""
+
+
+def merge_duplicates(private: pa.Table) -> pa.Table:
+    """One row a record: of several units that hold it the first by path wins, `locations` lists all."""
+    import pyarrow.compute as pc
+
+    names = arrow_schema(Record).names
+    ordered = private.sort_by([("asset_id", "ascending"), ("unit", "ascending")])
+    if pc.count_distinct(ordered["asset_id"]).as_py() == ordered.num_rows:
+        return ordered.select(names)
+    ids, locations = ordered["asset_id"].to_pylist(), ordered["locations"].to_pylist()
+    first: list[int] = []
+    merged: list[list[str]] = []
+    for row, asset_id in enumerate(ids):
+        if first and ids[first[-1]] == asset_id:
+            merged[-1] = list(dict.fromkeys([*merged[-1], *locations[row]]))
+        else:
+            first.append(row)
+            merged.append(locations[row])
+    table = ordered.take(first).select(names)
+    column = table.schema.get_field_index("locations")
+    return table.set_column(column, table.schema.field(column), pa.array(merged, pa.list_(pa.string())))
+
+
+def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
+    from relrag_pipelines.pii import redact_tables
+
+    table, failed = redact_tables.redact_records(
+        merge_duplicates(tables[0]), workspace.redactor, workspace.channel(source)
+    )
+    why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
+    return StageOutput(table, [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed])
+
+
+def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
+    from relrag_pipelines.identity.extract import extract_identifiers
+
+    merged = merge_duplicates(tables[0])
+    return StageOutput(extract_identifiers(merged, workspace.redactor, workspace.keys, workspace.channel(source)))
+
+
+def _chunks(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
+    from relrag_pipelines import chunking
+
+    settings = workspace.settings
+    made = chunking.chunk(
+        tables[0],
+        kind=source.kind,
+        chunk_tokens=settings.chunk_tokens,
+        overlap_sentences=settings.chunk_overlap_sentences,
+    )
+    return StageOutput(made)
+
+
+def _embeddings(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
+    from relrag_pipelines.embedders import embed_chunks
+
+    model = embedders.model(workspace.settings)
+    if model is None:
+        return StageOutput(arrow_schema(Embedding).empty_table())
+
+    def report(done: int, total: int) -> None:
+        workspace.report(f"{source.name}: passages of a month embedded", done, total)
+
+    keyed, home = workspace.keys.content_hash, workspace.home
+    made, tally = embed_chunks.embed(tables[0], model, lambda: workspace.embedder, keyed, home, report)
+    return StageOutput(made, counts=asdict(tally))
+
+
+def _model_name(workspace: Workspace) -> str:
+    model = embedders.model(workspace.settings)
+    return model.name if model else embedders.NONE
+
+
+def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
+    from relrag_pipelines import links
+
+    return StageOutput(links.build_edges(tables[0], tables[1]))
+
+
+RECOGNISERS = "recognisers"
+"""what `policy` calls the version of what is found and replaced; all else in it is a setting"""
+
+
+def policy(workspace: Workspace, source: Source) -> Mapping[str, Any]:
+    """All that decides how a source is redacted."""
+    settings = workspace.settings
+    return {
+        "pii_redaction_enabled": settings.pii_redaction_enabled,
+        "pii_policies": {name: policy.model_dump() for name, policy in settings.pii_policies.items()},
+        "channel": workspace.channel(source),
+        "keys_file": workspace.keys.fingerprint,
+        RECOGNISERS: pii.VERSION,
+    }
+
+
+STAGES = (
+    Stage(
+        "redacted",
+        "records",
+        ("private_records",),
+        3,
+        "The records with every string redacted by the policy of their channel; one row a record.",
+        _redacted,
+        policy,
+    ),
+    Stage(
+        "identifiers",
+        "identifiers",
+        ("private_records",),
+        2,
+        "Who appears in a record in what role, with a keyed value that joins channels.",
+        _identifiers,
+        policy,
+    ),
+    Stage(
+        "chunks",
+        "chunks",
+        ("records",),
+        3,
+        "Passages that are indexed and cited, with page, position and thread.",
+        _chunks,
+        lambda workspace, source: {
+            "chunk_tokens": workspace.settings.chunk_tokens,
+            "chunk_overlap_sentences": workspace.settings.chunk_overlap_sentences,
+        },
+    ),
+    Stage(
+        "embeddings",
+        "embeddings",
+        ("chunks",),
+        2,
+        "Dense vectors of the passages; none without an embedder, or in languages that it does not know.",
+        _embeddings,
+        lambda workspace, source: {"embedder": _model_name(workspace)},
+    ),
+    Stage(
+        "edges",
+        "asset_asset_edges",
+        ("records", "chunks"),
+        5,
+        "Claims of relations: thread_member, attachment_of, reply_to, references, chunk_of, transcript_of.",
+        _edges,
+    ),
+)
+
+
+def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inputs: Iterable[str]) -> InputFingerprint:
+    """The stamp that a month of the stage has when it is up to date with inputs of these hashes."""
+    return InputFingerprint(stamp_hash(list(inputs)), stage.version, stamp_settings(stage.settings(workspace, source)))
+
+
+def run(
+    workspace: Workspace, source: Source, stage: Stage, months: list[str]
+) -> tuple[lake.Manifest, Mapping[str, float]]:
+    """Makes the given months of a stage again and returns their manifest entries, and what it took in all."""
+    home, what = workspace.home, f"{source.name}: {stage.name}"
+    if stage.table == "records" and workspace.settings.pii_redaction_enabled:
+        lake.mark_unaudited(home, source.name)
+    upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
+    counts: dict[str, float] = {}
+    there = [month for month in months if all(month in known for known in upstream)]
+    make = functools.partial(_make, workspace, source.name, stage.name)
+    # an embedder keeps all processors busy by itself, and what it embedded is written at once
+    outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there)
+
+    def made() -> Iterator[tuple[pa.Table, InputFingerprint | None]]:
+        for done, month in enumerate(months):
+            workspace.report(what, done, len(months))
+            if any(month not in known for known in upstream):
+                _keep_failures(workspace, source, stage, month, [], None)
+                yield pa.table({}), None
+                continue
+            output = next(outputs)
+            for name, count in output.counts.items():
+                counts[name] = counts.get(name, 0) + count
+            stamp = expected_fingerprint(workspace, source, stage, [known[month].output for known in upstream])
+            _keep_failures(workspace, source, stage, month, output.failures, stamp)
+            yield output.table, stamp
+
+    entries = lake.write(home, stage.table, source.name, months, made())
+    workspace.report(what, len(months), len(months))
+    return entries, counts
+
+
+def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -> StageOutput:
+    """What the stage makes of that month; reads only, so that any process may do it."""
+    source = workspace.settings.source(source_name)
+    (stage,) = (one for one in STAGES if one.name == stage_name)
+    tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
+    return stage.make(workspace, source, tables)
+
+
+def _keep_failures(
+    workspace: Workspace,
+    source: Source,
+    stage: Stage,
+    month: str,
+    failures: list[Failure],
+    stamp: InputFingerprint | None,
+) -> None:
+    """Stores what the stage had to leave out of a month, before the month itself counts as made."""
+    known = lake.manifest(workspace.home, "failures", source.name)
+    if stage.table == "records" and (failures or month in known):
+        rows = to_table(failures, Failure) if failures else arrow_schema(Failure).empty_table()
+        lake.write(workspace.home, "failures", source.name, [month], [(rows, stamp if failures else None)])
+
+
+_MONTHS_CHECKED = 4
+"""of a source, those that were written last"""
+_IDS = frozenset(
+    {
+        "asset_id",
+        "source_id",
+        "thread_id",
+        "parent_asset_id",
+        "parent_ref",
+        "content_hash",
+        "timestamp",
+        "pages",
+        "spoken",
+    }
+)
+"""columns that no policy touches; the export made them safe"""
+
+
+def check_redaction(workspace: Workspace, source: Source) -> dict[str, int]:
+    """What `unredacted` finds; the months that it names are dropped.
+
+    Nothing can follow from them then, and whoever goes on has to redact them again.
+    """
+    found = find_unredacted(workspace, source)
+    lake.drop(workspace.home, "records", source.name, sorted(found))
+    lake.mark_audited(workspace.home, source.name)
+    return found
+
+
+def describe_unredacted(unredacted: Mapping[str, int]) -> str:
+    """What to say of months that still hold personal data."""
+    months = ", ".join(sorted(unredacted))
+    return (
+        f"{sum(unredacted.values())} of what was redacted still held personal data, in {months}; "
+        "nothing of that is published, and the next sync redacts it again; if it stays so, please report it"
+    )
+
+
+def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[str, int]:
+    """Strings of redacted records that hold what the policy forbids: how many, by month that holds any.
+
+    Looks at `most` records at most, spread over each month, of those months that were written last.
+    """
+    from relrag_pipelines.pii import json_values, redact_tables
+
+    found: Counter[str] = Counter()
+    if not workspace.settings.pii_redaction_enabled:
+        return found
+    home, left = workspace.home, most
+    months = [month for month, entry in lake.manifest(home, "records", source.name).items() if entry.rows]
+    written = {month: lake.month_path(home, "records", source.name, month).stat().st_mtime_ns for month in months}
+    for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
+        rows = lake.read(home, "records", source.name, month)
+        few = min(left, most // _MONTHS_CHECKED)
+        rows = rows.take(pa.array(range(0, rows.num_rows, -(-rows.num_rows // few) or 1), pa.int64()))
+        for row in rows.to_pylist():
+            channel = redact_tables.channel_of(row["rag_source_type"], workspace.channel(source))
+            row["extra"] = list(json_values.visible_strings(redact_tables.strip_keyed_refs(row["extra"])))
+            texts = _strings([value for name, value in row.items() if name not in _IDS])
+            found[month] += sum(
+                bool(workspace.redactor.detect(redact_tables.COMMIT.sub("-", text), channel)) for text in texts
+            )
+        left -= rows.num_rows
+        if left <= 0:
+            break
+    return +found
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
+    elif isinstance(value, dict):
+        yield from _strings(list(value.values()))

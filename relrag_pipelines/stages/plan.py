@@ -1,0 +1,343 @@
+"""What a sync would do, and why: decided in this one place, without Dagster.
+
+`survey()` reads what is there, `plan()` is a pure function of it. A month of a stage is stale when its input, its
+stage's version or the settings that matter to it differ from what its manifest entry says; what follows from a stale
+month is stale with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from relrag_pipelines import embedders
+from relrag_pipelines.erasure import rulebook
+from relrag_pipelines.journal import manual_links
+from relrag_pipelines.onboarding.estimate import text_bytes
+from relrag_pipelines.records import SCHEMA_VERSION
+from relrag_pipelines.settings import Source
+from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
+from relrag_pipelines.stores import generations, lake, settings_fingerprint, unit_state
+from relrag_pipelines.stores.lake import Manifest
+from relrag_pipelines.text import sparse_encoder
+from relrag_pipelines.workspace import Workspace, stamp_hash, stamp_settings
+
+PUBLISH_VERSION = 3
+"""Raised when equal lake tables are published differently."""
+
+_LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
+
+_FOLLOWS = " of the month changes"
+
+PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_asset_edges", "failures")
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """What is there of one source."""
+
+    source: str
+    scan: unit_state.SourceScan | None
+    """None when its path is missing"""
+    problem: str
+    """why its path could not be looked at; empty when it could"""
+    manifests: Mapping[str, Manifest]
+    """table -> manifest, private records included"""
+    settings: Mapping[str, str]
+    """stage -> the settings that matter to it, as stores/decided.py writes them"""
+    retain: bool = False
+    """records of files that are gone stay"""
+    unfinished: bool = False
+    """a kill left its private records half replaced: its months wait for the export"""
+
+
+@dataclass(frozen=True)
+class StaleUnits:
+    """Units of one source that have to be read again."""
+
+    source: str
+    new: int
+    changed: int
+    gone: int
+    bytes: int
+    """of the new and changed ones"""
+    text_bytes: int = field(default=0, compare=False)
+    """of text that these hold, estimated"""
+    why: dict[str, int] = field(default_factory=dict, compare=False)
+    """why those are looked at again that were read before -> how many"""
+
+
+@dataclass(frozen=True, order=True)
+class StaleMonth:
+    """One month of one stage of one source that has to be made again."""
+
+    source: str
+    month: str
+    stage: str
+    reason: str
+
+    @property
+    def follows(self) -> bool:
+        """It is made again only because something of the same month that it is made from is."""
+        return self.reason.endswith(_FOLLOWS)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sync would do."""
+
+    exports: list[StaleUnits] = field(default_factory=list)
+    stale: list[StaleMonth] = field(default_factory=list)
+    publish: str = ""
+    """why a new generation is needed; empty when the published one is up to date"""
+    problems: list[str] = field(default_factory=list)
+    """sources that cannot be looked at"""
+    outdated: bool = False
+    """the published generation is not made from what the lake holds now"""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing has to be done."""
+        return not (self.exports or self.stale or self.publish)
+
+    def without(self, stage: str) -> Plan:
+        """The same without the months of one stage."""
+        return replace(self, stale=[one for one in self.stale if one.stage != stage])
+
+    @property
+    def large(self) -> bool:
+        """So much has to be done that further processes gain more than their start costs."""
+        return sum(export.bytes for export in self.exports) > _LARGE_BYTES or len(self.stale) > _LARGE_MONTHS
+
+    def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
+        """(first month, last month, [(source, stage), ...]) for each contiguous range, in order.
+
+        Months that need the same stages of a source and follow each other are one range; sources that need the same
+        range share it.
+        """
+        stages_of: dict[str, dict[str, set[str]]] = {}
+        for one in self.stale:
+            stages_of.setdefault(one.source, {}).setdefault(one.month, set()).add(one.stage)
+        ranges: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for source, months in stages_of.items():
+            for first, last, stages in _contiguous(months):
+                together = [(source, stage.name) for stage in STAGES if stage.name in stages]
+                ranges.setdefault((first, last), []).extend(together)
+        return [(first, last, ranges[first, last]) for first, last in sorted(ranges)]
+
+
+def inspect_source(workspace: Workspace, source: Source) -> SourceState:
+    """Looks at the files and the manifests of a source; opens no unit."""
+    scan, problem = None, ""
+    known = unit_state.load(workspace.home, source.name)
+    try:
+        scan = unit_state.SourceScan({}, (), ())
+        if source.name not in rulebook.load(workspace.home).sources():
+            scan = workspace.scan(source, known)
+    except unit_state.SourceNotFound as missing:
+        problem = str(missing)
+    tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
+    return SourceState(
+        source.name,
+        scan,
+        problem,
+        {table: _partitioned(workspace, lake.manifest(workspace.home, table, source.name)) for table in tables},
+        {stage.name: stamp_settings(stage.settings(workspace, source)) for stage in STAGES},
+        source.retain,
+        any(state.reader == unit_state.UNFINISHED for state in known.values()),
+    )
+
+
+def _partitioned(workspace: Workspace, months: lake.Manifest) -> lake.Manifest:
+    """The months that have a partition: what a retained file held before `first_month` waits until that is earlier."""
+    return {month: entry for month, entry in months.items() if month >= workspace.settings.first_month}
+
+
+def plan(
+    surveys: Iterable[SourceState], known_units: Mapping[str, set[str]], published: str | None, wanted: str
+) -> Plan:
+    """What has to be done: a pure function of what is there.
+
+    known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
+    when there is none), wanted the one that the lake gives now.
+    """
+    surveys = list(surveys)
+    exports = []
+    for one in surveys:
+        if one.scan and (one.scan.changed or one.scan.gone):
+            new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
+            size = sum(one.scan.units[path].size for path in one.scan.changed)
+            text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
+            counts = new, len(one.scan.changed) - new, 0 if one.retain else len(one.scan.gone)
+            why = Counter(one.scan.why.values())
+            why["gone, its records stay"] = len(one.scan.gone) if one.retain else 0
+            exports.append(StaleUnits(one.source, *counts, size, int(text), dict(sorted((+why).items()))))
+    stale = stale_months(surveys)
+    reason = ""
+    if published is None:
+        reason = "nothing is published yet"
+    elif exports or stale:
+        reason = "what it is made from changes"
+    elif published != wanted:
+        reason = "what it was made from has changed"
+    return Plan(exports, stale, reason, _problems(surveys), published != wanted)
+
+
+def _problems(surveys: Iterable[SourceState]) -> list[str]:
+    """What stands in the way, each once with the names of the sources."""
+    names: dict[str, list[str]] = {}
+    for one in surveys:
+        if one.problem:
+            names.setdefault(one.problem, []).append(one.source)
+    return [f"{', '.join(sources)}: {problem}" for problem, sources in names.items()]
+
+
+def build_plan(workspace: Workspace) -> Plan:
+    """The plan for an archive as it is now."""
+    surveys = [inspect_source(workspace, source) for source in workspace.settings.sources]
+    known = {one.source: set(one.scan.known) for one in surveys if one.scan}
+    return plan(
+        surveys, known, generations.published(workspace.home).get("inputs"), expected_inputs_hash(workspace, surveys)
+    )
+
+
+def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
+    """The plan as far as the next generation waits for it.
+
+    The first does not wait for vectors, which take long or may fail: until they are there it is searched by words.
+    """
+    first = generations.current_number(workspace.home) is None
+    return todo.without("embeddings") if first and embedders.model(workspace.settings) else todo
+
+
+def embedding_model(workspace: Workspace, surveys: Iterable[SourceState]) -> embedders.ModelInfo | None:
+    """The model of the lake's vectors; None where there are none, or not yet all."""
+    model, surveys = embedders.model(workspace.settings), list(surveys)
+    if model is None or not any(entry.rows for one in surveys for entry in one.manifests["embeddings"].values()):
+        return None
+    return None if any(one.stage == "embeddings" for one in stale_months(surveys)) else model
+
+
+def stale_months(surveys: Iterable[SourceState]) -> list[StaleMonth]:
+    """Every month of every stage that is not up to date with the private records and settings, in order."""
+    return sorted(entry for one in surveys if not one.unfinished for entry in _stale(one))
+
+
+def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -> str:
+    """Hash of all that a generation is made from, in the order of relrag.toml."""
+    surveys = list(surveys)
+    tables = [[one.source, [[table, _outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys]
+    failures = [
+        [source.name, stamp_hash([repr(failure) for failure in unit_state.load_failures(workspace.home, source.name)])]
+        for source in workspace.settings.sources
+    ]
+    # a generation without vectors is replaced once all are there, even where the last months have none
+    embedder = [model.name] if (model := embedding_model(workspace, surveys)) else []
+    return stamp_hash([publish_settings(workspace), tables, failures, *embedder])
+
+
+def month_inputs(surveys: Iterable[SourceState]) -> dict[str, str]:
+    """Hash of each month that has rows, by <source>/<YYYY-MM>; failures apart."""
+    found: dict[str, list[list[str]]] = {}
+    for one in surveys:
+        for table in PUBLISHED_TABLES[:-1]:
+            for month, output in _outputs(one.manifests[table]):
+                found.setdefault(f"{one.source}/{month}", []).append([table, output])
+    return {month: stamp_hash(outputs) for month, outputs in sorted(found.items())}
+
+
+def publish_settings(workspace: Workspace) -> str:
+    """Hash of what decides, beside the lake, how a generation is built."""
+    settings = workspace.settings
+    names = [source.name for source in settings.sources]
+    relations = [settings.link_max_records, [repr(word) for word in manual_links.load(workspace.home)]]
+    server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
+    # also where no record was forgotten: what the owner had said of somebody stands in generations as well
+    forgotten = [last] if (last := rulebook.load(workspace.home).last) else []
+    made_by = [SCHEMA_VERSION, PUBLISH_VERSION, sparse_encoder.VERSION, policy_hash(workspace)]
+    return stamp_hash([*made_by, names, relations, *server, *forgotten])
+
+
+def policy_hash(workspace: Workspace) -> str:
+    """Changes when anything is redacted otherwise."""
+    return stamp_hash([policy(workspace, source) for source in workspace.settings.sources])
+
+
+def _stale(one: SourceState) -> list[StaleMonth]:
+    found: list[StaleMonth] = []
+    remade: set[tuple[str, str]] = set()
+    for stage in STAGES:
+        upstream, entries = [one.manifests[table] for table in stage.inputs], one.manifests[stage.table]
+        months = sorted(
+            {month for table in (*upstream, entries) for month in table} | _months_to_rebuild(remade, stage)
+        )
+        for month in months:
+            if reason := _stale_reason(one, stage, month, upstream, entries, remade):
+                found.append(StaleMonth(one.source, month, stage.name, reason))
+                remade.add((stage.table, month))
+    return found
+
+
+def _months_to_rebuild(remade: set[tuple[str, str]], stage: Stage) -> set[str]:
+    return {month for table, month in remade if table in stage.inputs}
+
+
+def _stale_reason(
+    one: SourceState,
+    stage: Stage,
+    month: str,
+    upstream: list[Manifest],
+    entries: Manifest,
+    remade: set[tuple[str, str]],
+) -> str:
+    entry = entries.get(month)
+    above = [table for table in stage.inputs if (table, month) in remade]
+    if above:
+        return above[0] + _FOLLOWS
+    if any(month not in known for known in upstream):
+        return "its records are gone" if entry else ""
+    if entry is None:
+        return "new"
+    if entry.version != stage.version:
+        return f"made by version {entry.version} of the stage, now {stage.version}"
+    if entry.settings != one.settings[stage.name]:
+        names = settings_fingerprint.changed_settings(entry.settings, one.settings[stage.name])
+        return (
+            "what is found as personal data changed"
+            if RECOGNISERS in names
+            else settings_fingerprint.describe_changes(names)
+        )
+    if entry.input != stamp_hash([known[month].output for known in upstream]):
+        return f"{stage.inputs[0]} changed"
+    return ""
+
+
+def _contiguous(months: Mapping[str, set[str]]) -> list[tuple[str, str, set[str]]]:
+    found: list[tuple[str, str, set[str]]] = []
+    for month in sorted(months):
+        if found and found[-1][2] == months[month] and next_month(found[-1][1]) == month:
+            found[-1] = (found[-1][0], month, months[month])
+        else:
+            found.append((month, month, months[month]))
+    return found
+
+
+def next_month(month: str) -> str:
+    """The month after a month (YYYY-MM)."""
+    year, number = int(month[:4]), int(month[5:])
+    return f"{year + number // 12:04d}-{number % 12 + 1:02d}"
+
+
+def month_range(first: str, last: str) -> list[str]:
+    """All months from first to last, both included; none when first is later."""
+    months = []
+    while first <= last:
+        months.append(first)
+        first = next_month(first)
+    return months
+
+
+def _outputs(entries: Manifest) -> list[list[str]]:
+    return [[month, entry.output] for month, entry in sorted(entries.items()) if entry.output]

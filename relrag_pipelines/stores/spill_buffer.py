@@ -1,0 +1,109 @@
+"""Tables by month that are collected before they are written: in memory while they are few, else on disk.
+
+They lie in private/spill/<source>, which holds nothing between two exports; what a kill left there goes with the next
+sync.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.files.atomic import make_private
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.records import PrivateRecord, arrow_schema
+
+MOST_BYTES = 64 * 2**20
+"""held in memory before it is put on disk"""
+_OF_A_TABLE = 16 * 2**10
+"""what a table takes beside its values, bytes"""
+
+_NUMBERS = itertools.count()
+
+
+class SpillBuffer:
+    """Private records by month."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        """where they are put when they are too many; nowhere when None"""
+        self._held: list[_Rows] = []
+        self._files: dict[str, list[Path]] = {}
+        self._bytes = 0
+
+    def add(self, rows: pa.Table, months: Sequence[str]) -> None:
+        """Adds records, each of its month."""
+        ordered = rows.take(pc.sort_indices(pa.array(months, pa.string())))
+        places, start = {}, 0
+        for month, count in sorted(Counter(months).items()):
+            places[month] = (start, count)
+            start += count
+        self._add(_Rows(ordered, places))
+
+    def take(self, others: SpillBuffer) -> None:
+        """Adds all of another collection."""
+        for month, files in others._files.items():
+            self._files.setdefault(month, []).extend(files)
+        for held in others._held:
+            self._add(held)
+
+    def of(self, month: str) -> pa.Table:
+        """The records of a month in the order in which they were added."""
+        put_away = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files.get(month, ())]
+        held = (one.of(month) for one in self._held if month in one.places)
+        return pa.concat_tables([arrow_schema(PrivateRecord).empty_table(), *put_away, *held])
+
+    def ids(self) -> pa.ChunkedArray:
+        """The asset_ids of all records."""
+        months = {*self._files, *(month for one in self._held for month in one.places)}
+        found = [chunk for month in sorted(months) for chunk in self.of(month)["asset_id"].chunks]
+        return pa.chunked_array(found, pa.string())
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._held, self._files, self._bytes = [], {}, 0
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _add(self, rows: _Rows) -> None:
+        self._held.append(rows)
+        self._bytes += rows.table.nbytes + _OF_A_TABLE
+        if self._bytes > MOST_BYTES and self.folder is not None:
+            self._put_away(self.folder)
+
+    def _put_away(self, folder: Path) -> None:
+        make_private(folder)
+        for month in dict.fromkeys(month for one in self._held for month in one.places):
+            file = folder / f"{month}-{os.getpid()}-{next(_NUMBERS)}.arrow"
+            failpoint("spill.write", file)
+            with pa.ipc.new_file(str(file), arrow_schema(PrivateRecord)) as writer:
+                for one in self._held:
+                    if month in one.places:
+                        writer.write_table(one.of(month))
+            self._files.setdefault(month, []).append(file)
+        self._held, self._bytes = [], 0
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Records ordered by month."""
+
+    table: pa.Table
+    places: dict[str, tuple[int, int]]
+    """month -> where its records begin, and how many there are"""
+
+    def of(self, month: str) -> pa.Table:
+        return self.table.slice(*self.places[month])
+
+
+def spill_folder(home: Path, source: str) -> Path:
+    """Where the tables of a source are put."""
+    return home / "private" / "spill" / source

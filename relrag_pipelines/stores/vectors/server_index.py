@@ -1,0 +1,256 @@
+"""Search vectors on a Qdrant server, or a cluster of them, through Qdrant's own client.
+
+A generation that is built whole has a collection of its own, which nobody reads before the generation is current. One
+that is built on top of it adds to the same collection: a point may carry the number of the generation that brought it
+(`since`), and of the first that no longer has it (`until`), and a reader leaves out what is not of its generation. So
+each generation reads what it did on the day it was published, and a new message costs its month. What no generation
+reads any more is removed, a collection as a whole. Points are named by UUIDv5 of passage and generation, so a passage
+can be there as two generations know it.
+
+https://qdrant.tech/documentation/concepts/collections/, .../concepts/indexing/, .../guides/quantization/
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from qdrant_client import models
+
+from relrag_pipelines.files.atomic import make_private
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.stores.vectors import collection_ref
+from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
+from relrag_pipelines.stores.vectors.connection import PAUSES, Connection, connect
+from relrag_pipelines.stores.vectors.protocol import (
+    EXACT_UP_TO,
+    INTEGERS,
+    KEYWORDS,
+    MEANING,
+    SCROLLED,
+    WORDS,
+    Each,
+    StoreError,
+    add_sparse_tokens,
+    build_points,
+)
+from relrag_pipelines.stores.vectors.server_search import (
+    CHUNK,
+    SINCE,
+    UNTIL,
+    ServerStore,
+    in_generation,
+    outside_generation,
+    sparse,
+)
+from relrag_pipelines.text.sparse_encoder import SparseEncoder
+
+_REQUEST_BYTES = 12_000_000
+"""the server takes 32 MB"""
+_POINT_BYTES, _NUMBER_BYTES = 6_000, 21
+"""of a point as JSON without its dense vector, and of a number of that, at most or nearly so"""
+_INDEXING_SECONDS = 3_600.0
+"""so long is waited for the index; then it is searched without what is left of it, slower and no less right"""
+_POLL_SECONDS = 0.5
+_HNSW = models.HnswConfigDiff(m=16, ef_construct=100, full_scan_threshold=10_000)
+_QUANTIZATION: dict[str, models.QuantizationConfig | None] = {
+    "none": None,
+    "scalar": models.ScalarQuantization(
+        scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+    ),
+    "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
+}
+
+
+def build(path: Path, place: CollectionRef, batches: Iterable[pa.RecordBatch], each: Each, dimension: int) -> int:
+    """Makes the collection, which the folder `path` names before it is there; returns how many points it holds."""
+    shutil.rmtree(path, ignore_errors=True)
+    make_private(path)
+    with closing(connect(place.url)) as server:
+        server.version()
+        collection_ref.save(path, place)
+        failpoint("vectors.create", path)
+        _create(server, place, dimension)
+        _upsert(server, place, batches, each, path)
+        failpoint("vectors.optimize", path)
+        _optimize(server, place, dimension)
+        return _finalize(server, place, path)
+
+
+def extend(
+    known: CollectionRef,
+    path: Path,
+    batches: Iterable[pa.RecordBatch],
+    remove_ids: Sequence[str],
+    each: Each,
+    generation: int,
+) -> int:
+    """Adds the points of a further generation to a collection, and marks those that it has no more."""
+    shutil.rmtree(path, ignore_errors=True)
+    make_private(path)
+    place = CollectionRef(known.url, known.name, generation, quantization=known.quantization)
+    with closing(connect(place.url)) as server:
+        server.version()
+        collection_ref.save(path, place)
+        _undo(server, known.name, known.generation)
+        for gone in _parts(remove_ids, SCROLLED):
+            failpoint("vectors.delete", path)
+            _mark(server, known, gone, generation)
+        _upsert(server, place, batches, each, path, {SINCE: generation})
+        return _finalize(server, place, path)
+
+
+def open(place: CollectionRef) -> ServerStore:
+    """The points of one generation, for reading; nothing is asked before the first search."""
+    return ServerStore(connect(place.url), place)
+
+
+def payloads(place: CollectionRef) -> Iterator[dict[str, Any]]:
+    """What all points of the collection carry beside their vectors, of whatever generation; none where it is gone."""
+    with closing(connect(place.url)) as server:
+        following = None
+        while server.ask(lambda client: client.collection_exists(place.name)):
+            found, following = _page(server, place, following)
+            yield from (point.payload or {} for point in found)
+            if following is None:
+                return
+
+
+def missing_parts(place: CollectionRef) -> str:
+    """What the server lacks of a generation; empty where it has all. StoreError where it cannot be asked."""
+    with closing(connect(place.url)) as server:
+        if not server.ask(lambda client: client.collection_exists(place.name)):
+            return f"{place} is not there"
+        held = ServerStore(server, place).count()
+    return "" if held == place.points else f"{place} holds {held} points of it, not {place.points}"
+
+
+def delete_remote(place: CollectionRef, kept: Sequence[int]) -> None:
+    """Removes what a generation that goes had for itself: the collection, or where others (`kept`, their numbers)
+    share it, the points that none of them has.
+    """
+    with closing(connect(place.url)) as server:
+        if not kept:
+            server.ask(lambda client: client.delete_collection(place.name), PAUSES)
+        elif server.ask(lambda client: client.collection_exists(place.name)):
+            over = models.Filter(must=[models.FieldCondition(key=UNTIL, range=models.Range(lte=min(kept)))])
+            server.ask(lambda client: client.delete(place.name, over, wait=True), PAUSES)
+            _undo(server, place.name, max(kept))
+
+
+def _create(server: Connection, place: CollectionRef, dimension: int) -> None:
+    server.ask(
+        lambda client: client.create_collection(
+            place.name,
+            vectors_config={MEANING: _dense(place, dimension)} if dimension else {},
+            sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+            # what has come to rest is indexed at half the cost, so not yet
+            optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
+        )
+    )
+    for field in (*KEYWORDS, CHUNK):
+        keyword = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
+        _index(server, place, field, keyword)
+    for field in (*INTEGERS, SINCE, UNTIL):
+        ranged = field in ("ts", SINCE, UNTIL)
+        integer = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=not ranged, range=ranged)
+        _index(server, place, field, integer)
+
+
+def _dense(place: CollectionRef, dimension: int) -> models.VectorParams:
+    return models.VectorParams(
+        size=dimension,
+        distance=models.Distance.COSINE,
+        datatype=models.Datatype.FLOAT16,
+        hnsw_config=_HNSW,
+        quantization_config=_QUANTIZATION[place.quantization],
+    )
+
+
+def _index(server: Connection, place: CollectionRef, field: str, params: models.PayloadSchemaParams) -> None:
+    server.ask(lambda client: client.create_payload_index(place.name, field, params, wait=True), PAUSES)
+
+
+def _upsert(
+    server: Connection,
+    place: CollectionRef,
+    batches: Iterable[pa.RecordBatch],
+    each: Each,
+    path: Path,
+    more: dict[str, int] | None = None,
+) -> None:
+    encoder = SparseEncoder()
+    for batch, tokens in add_sparse_tokens(batches, each):
+        given = list(build_points(batch, tokens, encoder))
+        size = max((len(vectors.get(MEANING, ())) for _, vectors, _ in given), default=0)
+        for some in _parts(given, max(1, _REQUEST_BYTES // (_POINT_BYTES + _NUMBER_BYTES * size))):
+            failpoint("vectors.upsert", path)
+            _send(server, place, [_point(one, place.generation, more or {}) for one in some])
+
+
+def _send(server: Connection, place: CollectionRef, some: list[models.PointStruct]) -> None:
+    server.ask(lambda client: client.upsert(place.name, some, wait=True), PAUSES)
+
+
+def _point(
+    passage: tuple[str, dict[str, Any], dict[str, Any]], generation: int, more: dict[str, int]
+) -> models.PointStruct:
+    chunk_id, vectors, payload = passage
+    named = {name: sparse(one) if name == WORDS else one for name, one in vectors.items()}
+    # not validated: that takes longer than all else, and the shapes are ours
+    return models.PointStruct.model_construct(
+        id=str(uuid.uuid5(uuid.UUID(chunk_id), str(generation))),
+        vector=named,
+        payload={**payload, CHUNK: chunk_id, **more},
+    )
+
+
+def _optimize(server: Connection, place: CollectionRef, dimension: int) -> None:
+    """Lets the server build its index, and waits for it."""
+    # counted in KiB, as by the engine in process
+    threshold = max(1, EXACT_UP_TO * dimension * 2 // 1024) if dimension else 10_000
+    ready = models.OptimizersConfigDiff(indexing_threshold=threshold)
+    server.ask(lambda client: client.update_collection(place.name, optimizers_config=ready), PAUSES)
+    until = time.monotonic() + _INDEXING_SECONDS
+    while time.monotonic() < until:
+        state = server.ask(lambda client: client.get_collection(place.name), PAUSES)
+        if state.status == models.CollectionStatus.RED:
+            raise StoreError(f"{place} could not be indexed; its server says why in its log")
+        if state.status == models.CollectionStatus.GREEN:
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _page(server: Connection, place: CollectionRef, offset: Any) -> tuple[list[models.Record], Any]:
+    return server.ask(lambda client: client.scroll(place.name, limit=SCROLLED, offset=offset))
+
+
+def _mark(server: Connection, known: CollectionRef, gone: list[str], generation: int) -> None:
+    """Lets passages end with the generation before that number."""
+    there = models.Filter(must=[in_generation(CHUNK, gone)], must_not=outside_generation(known))
+    server.ask(lambda client: client.set_payload(known.name, {UNTIL: generation}, there, wait=True), PAUSES)
+
+
+def _undo(server: Connection, name: str, generation: int) -> None:
+    """Takes back what was done in a collection for generations behind this one, which never became current."""
+    later = models.Range(gt=generation)
+    added, marked = (models.Filter(must=[models.FieldCondition(key=field, range=later)]) for field in (SINCE, UNTIL))
+    server.ask(lambda client: client.delete(name, added, wait=True), PAUSES)
+    server.ask(lambda client: client.delete_payload(name, [UNTIL], marked, wait=True), PAUSES)
+
+
+def _finalize(server: Connection, place: CollectionRef, path: Path) -> int:
+    failpoint("vectors.flush", path)
+    held = ServerStore(server, place).count()
+    collection_ref.save(path, place, held)
+    return held
+
+
+def _parts(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    return (list(items[start : start + size]) for start in range(0, len(items), size))

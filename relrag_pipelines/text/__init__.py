@@ -1,0 +1,1 @@
+"""Language of a text, its tokens, and reference numbers in it."""

@@ -1,0 +1,1 @@
+"""From hits to an answer: lists, quoted sentences, or a text written by a model."""

@@ -1,0 +1,67 @@
+"""What is said around an answer: how the question was understood, and where was looked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.stores import vectors
+from relrag_query.answering import listing
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.search import QueryContext
+from relrag_query.understanding.intent import CHANNEL_NAMES
+
+
+def explain_query(
+    context: QueryContext,
+    wanted: listing.ListingRequest | None,
+    hits: Sequence[Hit],
+    zone: ZoneInfo,
+    *,
+    elsewhere: bool = False,
+) -> list[str]:
+    """How a question was understood: which days, what is listed, that nothing is said in the channel it names."""
+    when = context.when
+    # a month or a day may be a word of the text, of a passage of another time
+    timed = when and (when.relative or not hits or any(hit.in_time for hit in hits))
+    said = [f'"{when.phrase}": {_days(when.since, when.until, zone)}.'] if when and timed else []
+    if wanted and hits:
+        said.append(listing.describe_listing(wanted, hits))
+    if elsewhere:
+        said.append(f"No {CHANNEL_NAMES[context.said_in]} answers this; what follows is from elsewhere.")
+    return said
+
+
+def explain_semantic_only(context: QueryContext, hits: Sequence[Hit]) -> list[str]:
+    """That only the meaning of the query led to the hits, where no hit holds a word of it."""
+    if not hits or any(hit.display_score > 0 for hit in hits):
+        return []
+    words = ", ".join(term.said for term in context.terms if not term.light)
+    return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
+
+
+def describe_scope(context: QueryContext, passages: int, zone: ZoneInfo, *, listed: bool) -> str:
+    """Where was looked, with the number of passages that the limits leave of all `passages`."""
+    timed = context.when is not None and (listed or context.when.relative)
+    where = context.within if timed else context.where
+    names = where.sources or tuple(
+        source.name for source in context.settings.sources if not where.kinds or source.kind in where.kinds
+    )
+    count = passages if where == vectors.ANYWHERE else context.vectors.count(where)
+    kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
+    said = f"{count} passage{'s' * (count != 1)}{kinds}" + (f" in {', '.join(names)}" if names else "")
+    if where.ts_from is not None or where.ts_to is not None:
+        said += f", {_days(where.ts_from, where.ts_to, zone)}"
+    return said
+
+
+def _days(since: int | None, until: int | None, zone: ZoneInfo) -> str:
+    """First and last day of a range, by the owner's calendar."""
+    first = None if since is None else datetime.fromtimestamp(since, zone).date()
+    last = None if until is None else datetime.fromtimestamp(until - 1, zone).date()
+    if first == last:
+        return str(first)
+    if first is None:
+        return f"until {last}"
+    return f"from {first} to {last}" if last else f"from {first}"

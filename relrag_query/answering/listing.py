@@ -1,0 +1,288 @@
+"""What the archive holds of a time, a channel or a person, for questions that name nothing else to look for.
+
+`What came in June?`, `mails from Dana`, `co bylo včera?` ask for a list, not for words: the newest record of each
+thread first, then the next, what was sent to many and what is dated by its file last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relrag_pipelines.text.sparse_encoder import only_function_words
+from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
+from relrag_query.answering.sentence_split import QuotableSpan, chat_turns, quotable_spans
+from relrag_query.graph import get_asset_neighbors
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.search import QueryContext, Step, bulk_hits, load_extra
+from relrag_query.retrieval.term_coverage import Term, tokens
+from relrag_query.understanding.intent import QueryIntent, listed_types
+from relrag_query.understanding.time_expressions import bare
+
+_SPARE = 4
+"""so many times the hits wanted are read, since messages of one window are one hit"""
+_TURNS = 3
+"""turns of a chat that are quoted together"""
+_FULL = 25
+"""characters from which a sentence says something by itself"""
+_LONGEST = 600
+"""characters of a quote"""
+_NO_TEXT = "(no text)"
+"""what is quoted of a picture or a recording that the export left out"""
+_ABOUT = (
+    r"\b(?:about|regarding|concerning|on|for|ohledne|o|pro|kvuli)\s+(?:the\s+)?{0}|(?<!\w)(?:על|לגבי|בנושא)\s+ה?{0}"
+)
+"""before a name: then it is what is written of"""
+_TO = r"(?:\bto|(?<!\w)אל)\s+{0}"
+"""before a name: then it is what was sent to somebody"""
+_OWN = re.compile(
+    r"\bI\s+(?:have\s+|had\s+)?(?:write|wrote|written|send|sent|say|said|tell|told|ask|asked|post|posted|e-?mail(?:ed)?)\b"
+    r"|\bjsem\s+(?:\w+\s+)?(?:na|ode)?(?:psal|poslal|slal|rekl|rikal)a?\b|\b(?:na|ode)?(?:psal|poslal|slal|rekl|rikal)a?\s+jsem\b"
+    r"|(?<!\w)ש?(?:כתבתי|שלחתי|אמרתי|שאלתי)(?!\w)",
+    re.IGNORECASE,
+)
+"""how a question, without accents, asks for what its owner wrote"""
+_FILLERS = frozenset(
+    re.findall(
+        r"\w+",
+        """new news recent latest interesting important nove noveho nova novy zajimaveho duleziteho posledni
+        חדש חדשות מעניין חשוב אחרונים אחרונות
+        list show everything all made seznam ukaz vse vsechno vsechny הכול הכל כל""",
+    )
+)
+"""words, without accents, that say of what is listed nothing but that it be told"""
+_HELD = frozenset(
+    re.findall(
+        r"\w+",
+        """decided discussed agreed talked spoken covered rozhodlo rozhodli rozhodnuto projednavalo projednali resilo
+        resili probiralo probirali dohodli domluvili mluvilo הוחלט החליטו החלטנו דובר דיברו סוכם סיכמו
+        porade poradach schuzce schuzkach hovoru hovorech""",
+    )
+)
+"""such words too, of a meeting or a call"""
+_SPOKEN = frozenset({"meeting_transcript", "call_recording"})
+_ATTACHED = frozenset({"email_attachment", "whatsapp_attachment"})
+"""types of records that come with another one, and are listed by themselves only where they are asked for"""
+_OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
+
+_FROM = """
+    FROM records
+    WHERE ($since IS NULL OR ts >= $since) AND ($until IS NULL OR ts < $until) AND ts IS NOT NULL
+    AND (len($sources) = 0 OR list_contains($sources, source)) AND (len($kinds) = 0 OR list_contains($kinds, kind))
+    AND (len($types) = 0 OR list_contains($types, rag_source_type))
+"""
+_BY = """ AND (len($names) = 0 OR list_has_any($names, participants)
+    OR CASE WHEN $received THEN list_has_any($names, "to") ELSE list_contains($names, "from") END)"""
+_BY_FILE = ("documentation", "code")
+"""types of records whose time is that of a file, which may just have been copied"""
+_NAMES = f"""
+    SELECT DISTINCT unnest(list_concat(participants, CASE WHEN $received THEN "to" ELSE ["from"] END)) {_FROM}
+"""
+_COUNTS = f"SELECT rag_source_type, count(*) {_FROM} {_BY} GROUP BY 1"
+_NEWEST = f"""
+    SELECT asset_id, ts, rag_source_type IN {_BY_FILE} AS by_file,
+        row_number() OVER (PARTITION BY coalesce(thread_id, asset_id) ORDER BY ts DESC, asset_id) AS nth
+    {_FROM} {_BY} AND (len($types) > 0 OR NOT ends_with(rag_source_type, '_attachment'))
+    ORDER BY by_file, nth, ts DESC, asset_id LIMIT $limit
+"""
+_NOUNS = {
+    "email": "mail",
+    "email_attachment": "attachment",
+    "whatsapp_attachment": "attachment of a chat",
+    "whatsapp": "message",
+    "call_recording": "call",
+    "meeting_transcript": "meeting",
+    "git_history": "commit",
+    "documentation": "document",
+    "code": "piece of code",
+    "jsonl": "note",
+}
+"""types of records -> what one of them is called"""
+
+
+@dataclass(frozen=True)
+class ListingRequest:
+    """What a question asks to be listed."""
+
+    values: dict[str, Any]
+    """of the parameters of the queries"""
+    names: frozenset[str]
+    """people as records name them; empty for anybody"""
+    counts: Counter[str]
+    """records by type"""
+
+
+def parse_listing(context: QueryContext) -> ListingRequest | None:
+    """What the question asks to be listed; None where it asks for something else."""
+    values = _values(context)
+    limited = context.when or values["types"] or values["since"] is not None or values["until"] is not None
+    if not limited or _OTHER_INTENTS.intersection(context.intents):
+        return None
+    fillers = _FILLERS | _HELD if values["types"] and _SPOKEN.issuperset(values["types"]) else _FILLERS
+    rest = [] if only_function_words(context.search_text) else [
+        term
+        for term in context.terms
+        if not (term.light or term.timed or listed_types(term.said) or _is_filler(bare(term.said), fillers))
+    ]  # fmt: skip
+    plain = bare(context.question)
+    values |= {"received": any(_is_said_with(_TO, term, plain) for term in rest)}
+    names: frozenset[str] | None = frozenset()
+    if rest:
+        names = _named(rest, values, context)
+    elif _OWN.search(plain) and context.settings.owner:
+        names = _owner(values, context)
+    if names is None:
+        return None
+    values |= {"names": sorted(names)}
+    counts = Counter(dict(context.connection.execute(_COUNTS, values).fetchall()))
+    return ListingRequest(values, names, counts)
+
+
+def listing_steps(wanted: ListingRequest, most: int) -> tuple[Step, ...]:
+    """The steps of a query that lists at most so many passages."""
+
+    def newest(hits: list[Hit], context: QueryContext) -> list[Hit]:
+        return [*hits, *_newest(wanted, context, most)]
+
+    return newest, load_extra
+
+
+def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:
+    """What each hit says first, in the order of the hits."""
+    sentences = [Sentence(unit, 1.0) for hit in hits if (unit := _first_said(hit))]
+    return ExtractiveAnswer(sentences, 1.0 if sentences else 0.0, 0.0)
+
+
+def describe_listing(wanted: ListingRequest, hits: Sequence[Hit]) -> str:
+    """How many records there are: `15 records: 12 mails, 3 calls; 8 of them are listed, newest first.`"""
+    most_first = sorted(wanted.counts.items(), key=lambda one: (-one[1], one[0]))
+    each = ", ".join(_counted(count, kind) for kind, count in most_first)
+    total, listed = wanted.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
+    some = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
+    return f"{total:,} record{'s' * (total != 1)}: {each}; {some}newest first."
+
+
+def _counted(count: int, kind: str) -> str:
+    noun = _NOUNS.get(kind, kind.replace("_", " "))
+    several = re.sub(r"^\w+", r"\g<0>s", noun)
+    return f"{count:,} {noun if count == 1 else several}"
+
+
+def _values(context: QueryContext) -> dict[str, Any]:
+    where = context.within
+    return {
+        "since": where.ts_from,
+        "until": where.ts_to,
+        "sources": list(where.sources),
+        "kinds": list(where.kinds),
+        "types": sorted(listed_types(context.question) or context.said_in - _ATTACHED),
+    }
+
+
+def _named(rest: Sequence[Term], values: dict[str, Any], context: QueryContext) -> frozenset[str] | None:
+    """The people of that time whose names hold all of these words; None where these are not just a name."""
+    plain = bare(context.question)
+    if not all(_may_be_name(term) and not _is_said_with(_ABOUT, term, plain) for term in rest):
+        return None
+    found = [name for name in _people_in_scope(values, context) if all(_name_matches(term, name) for term in rest)]
+    return frozenset(found) or None
+
+
+def _owner(values: dict[str, Any], context: QueryContext) -> frozenset[str] | None:
+    """The owner as records of that time name them; None where none does."""
+    own = set(_parts(context.settings.owner))
+    return frozenset(name for name in _people_in_scope(values, context) if own.issubset(_parts(name))) or None
+
+
+def _people_in_scope(values: dict[str, Any], context: QueryContext) -> list[str]:
+    """Who wrote or took part in that time; who received, where that is asked for."""
+    return [name for (name,) in context.connection.execute(_NAMES, values).fetchall() if name]
+
+
+def _may_be_name(term: Term) -> bool:
+    return term.said[:1].isupper() or "א" <= term.said[:1] <= "ת"
+
+
+def _is_filler(said: str, fillers: frozenset[str]) -> bool:
+    """Whether a word is none of what is looked for: it asks for the list, or says that the owner wrote."""
+    return said.casefold() in fillers or _OWN.search(said) is not None
+
+
+def _is_said_with(before: str, term: Term, plain: str) -> bool:
+    return re.search(before.format(re.escape(bare(term.said))), plain, re.IGNORECASE) is not None
+
+
+def _name_matches(term: Term, name: str) -> bool:
+    """Whether a name holds the word, or in Czech begins with all of it but for an ending: Jana, Petrovi."""
+    if term.found(tokens(name)) > _SURE:
+        return True
+    said = bare(term.said).casefold()
+    return any(len(part) > 2 and said.startswith(part) and len(said) - len(part) <= 3 for part in _parts(name))
+
+
+_SURE = 0.8
+"""how surely a name must hold a word of the question"""
+
+
+def _parts(name: str) -> list[str]:
+    return re.findall(r"\w+", bare(re.sub(r"<[^>]*>", "", name)).casefold())
+
+
+def _newest(wanted: ListingRequest, context: QueryContext, most: int) -> list[Hit]:
+    """The hits, newest first, with the messages that are meant."""
+    rows = context.connection.execute(_NEWEST, wanted.values | {"limit": _SPARE * most}).fetchall()
+    places = {ref: _place(ref, context) for ref, *_ in rows}
+    firsts = {one.asset_id: one for one in catalog_reader.of_assets(context.connection, list(set(places.values())))
+              if one.chunk_index == 0}  # fmt: skip
+    hits: dict[str, Hit] = {}
+    for ref, *_ in rows:
+        place = places[ref]
+        if place in firsts and place not in hits:
+            hits[place] = Hit(firsts[place], 1.0, 1.0, in_time=True, members=list(firsts[place].members))
+    found = list(hits.values())
+    bulk = {id(hit) for hit in bulk_hits(found, context)}
+    kept = sorted(found, key=lambda hit: id(hit) in bulk)[:most]
+    _read_messages(kept, wanted, context)
+    context.note("list", f"{sum(wanted.counts.values())} records, {len(kept)} passages of them listed")
+    return sorted(kept, key=lambda hit: (hit.chunk.rag_source_type in _BY_FILE, -_latest(hit)))
+
+
+def _latest(hit: Hit) -> int:
+    return max((hit.messages[place].ts or 0 for place in hit.matching), default=hit.chunk.ts or 0)
+
+
+def _place(ref: str, context: QueryContext) -> str:
+    """The chat window that holds a message; another record itself."""
+    held = get_asset_neighbors(context.connection, ref, ["chunk_of"], "in", 1)
+    return held[0].asset_ref if held and not held[0].asset_ref.startswith("chunk:") else ref
+
+
+def _read_messages(hits: list[Hit], wanted: ListingRequest, context: QueryContext) -> None:
+    members = list(dict.fromkeys(ref for hit in hits for ref in hit.members))
+    known = catalog_reader.messages(context.connection, members) if members else {}
+    since, until = wanted.values["since"], wanted.values["until"]
+    for hit in hits:
+        hit.messages = sorted((known[ref] for ref in hit.members if ref in known), key=lambda one: one.ts or 0)
+        hit.matching = [
+            place
+            for place, one in enumerate(hit.messages)
+            if (since is None or (one.ts or 0) >= since)
+            and (until is None or (one.ts or 0) < until)
+            and (not wanted.names or one.sender in wanted.names)
+        ]
+
+
+def _first_said(hit: Hit) -> QuotableSpan | None:
+    """The first full sentence; of a chat the first turns that are meant."""
+    if not hit.messages:
+        said = quotable_spans(hit)
+        return next((one for one in said if len(one.text) >= _FULL), said[0] if said else None)
+    meant = [hit.messages[place] for place in hit.matching]
+    meant = [one for one in meant if one.text.strip()] or meant  # of a picture without a word nothing can be quoted
+    spoken = [[meant[place] for place in turn] for turn in list(chat_turns(meant))[:_TURNS]]
+    text = "\n".join(f"{turn[0].sender or ''}: " + "\n".join(one.text or _NO_TEXT for one in turn) for turn in spoken)
+    return QuotableSpan(text[:_LONGEST], hit, None, meant[0].ts, meant[0].asset_id) if meant else None

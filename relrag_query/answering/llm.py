@@ -1,0 +1,153 @@
+"""Language models that write answers: OpenAI's, or any server that speaks its protocol, and Cohere's, by their SDKs.
+
+A text comes in pieces, as it is written. Keys come from the environment only; no error shows a key or a text.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines.settings import Settings
+
+if TYPE_CHECKING:
+    import cohere
+    import openai
+
+TIMEOUT_SECONDS = 30.0
+"""for the next piece of an answer"""
+RETRIES = 2
+
+
+class AnswerError(Exception):
+    """No answer could be written; the message says why and holds neither text nor key."""
+
+
+@dataclass(frozen=True)
+class ChatModel:
+    """The model that writes."""
+
+    model: str
+    host: str
+    write: Callable[[str, str], Iterator[str]]
+    """given instructions and a request, the pieces of the answer; AnswerError where it breaks off"""
+
+
+def writer(settings: Settings) -> ChatModel:
+    """The configured model; AnswerError where a key or package is missing."""
+    try:
+        return _openai(settings) if settings.answerer == "openai" else _cohere(settings)
+    except EmbeddingError as error:
+        said = str(error)
+    except ImportError:
+        said = f"the package {settings.answerer} is missing; install relrag[{settings.answerer}]"
+    raise AnswerError(said)
+
+
+def _openai(settings: Settings) -> ChatModel:
+    import openai
+
+    url, name = settings.answer_url, settings.answer_model or "gpt-4.1-mini"
+    secret = "none" if url and not service.has_key("OPENAI_API_KEY") else service.key("openai", "OPENAI_API_KEY")
+    base = url or "https://api.openai.com/v1"
+    client = openai.OpenAI(api_key=secret, base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
+    pieces = functools.partial(_openai_pieces, client, name, settings)
+    return _told(
+        ChatModel(name, _host(url, "api.openai.com"), pieces), settings, openai.APIStatusError, openai.OpenAIError
+    )
+
+
+def _cohere(settings: Settings) -> ChatModel:
+    import cohere
+    import httpx
+    from cohere.core.api_error import ApiError
+
+    url, name = settings.answer_url, settings.answer_model or "command-a-03-2025"
+    client = cohere.ClientV2(
+        api_key=service.key("cohere", "COHERE_API_KEY", "CO_API_KEY"),
+        base_url=url or "https://api.cohere.com",
+        timeout=TIMEOUT_SECONDS,
+        max_retries=RETRIES,
+        log_warning_experimental_features=False,
+    )
+    pieces = functools.partial(_cohere_pieces, client, name, settings)
+    return _told(ChatModel(name, _host(url, "api.cohere.com"), pieces), settings, ApiError, httpx.HTTPError)
+
+
+def _host(url: str, usual: str) -> str:
+    return service.host_of(url, "answer_url") if url else usual
+
+
+def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreached: type[Exception]) -> ChatModel:
+    """The same within its time, and what its SDK raises as an AnswerError that shows no text."""
+
+    def write(instructions: str, request: str) -> Iterator[str]:
+        try:
+            yield from _within(settings, asked.write(instructions, request))
+            return
+        except refused as error:
+            said = f"answered {getattr(error, 'status_code', None)}"
+        except unreached as error:
+            said = f"could not be reached ({type(error).__name__})"
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            said = f"gave no answer that can be read ({type(error).__name__})"
+        raise AnswerError(f"{asked.host} {said}")
+
+    return ChatModel(asked.model, asked.host, write)
+
+
+def _openai_pieces(
+    client: openai.OpenAI, name: str, settings: Settings, instructions: str, request: str
+) -> Iterator[str]:
+    from openai import omit
+
+    most = settings.answer_max_tokens
+    answer = client.chat.completions.create(
+        model=name,
+        messages=[{"role": "system", "content": instructions}, {"role": "user", "content": request}],
+        # servers that speak the protocol know the older name of the limit
+        max_tokens=most if settings.answer_url else omit,
+        max_completion_tokens=omit if settings.answer_url else most,
+        stream=True,
+    )
+    ended = False
+    with answer:
+        for event in answer:
+            for choice in event.choices[:1]:
+                ended |= choice.finish_reason is not None
+                yield choice.delta.content or ""
+    if not ended:
+        raise AnswerError("the answer broke off")
+
+
+def _cohere_pieces(
+    client: cohere.ClientV2, name: str, settings: Settings, instructions: str, request: str
+) -> Iterator[str]:
+    from cohere import SystemChatMessageV2, UserChatMessageV2
+
+    events = client.chat_stream(
+        model=name,
+        messages=[SystemChatMessageV2(content=instructions), UserChatMessageV2(content=request)],
+        max_tokens=settings.answer_max_tokens,
+    )
+    ended = False
+    for event in events:
+        ended |= event.type == "message-end"
+        if event.type == "content-delta":
+            message = event.delta.message if event.delta else None
+            yield (message.content.text or "") if message and message.content else ""
+    if not ended:
+        raise AnswerError("the answer broke off")
+
+
+def _within(settings: Settings, pieces: Iterator[str]) -> Iterator[str]:
+    """The pieces, as long as they come within the time that an answer may take."""
+    end = time.monotonic() + settings.answer_seconds
+    for piece in pieces:
+        if time.monotonic() > end:
+            raise AnswerError(f"the answer took more than {settings.answer_seconds} seconds")
+        yield piece

@@ -1,0 +1,72 @@
+"""What follows a question in its thread: a reply often shares no word with what it replies to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from relrag_query.answering.sentence_split import asks_for_something, is_question, quotable_spans, split
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit
+from relrag_query.retrieval.search import QueryContext
+from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
+
+_MOST = 5
+"""hits whose question is followed"""
+_LATER = 2 * 86_400
+"""seconds within which a reply comes in a chat"""
+_BEHIND = 4
+"""messages, or mails, among which the reply is looked for"""
+
+
+def attach_replies(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Gives a chat window that ends with a question what was written next, and a mail that asks the one that replies.
+
+    Mails that reply stand behind all hits.
+    """
+    replies: list[Hit] = []
+    present = {hit.chunk.chunk_id: hit for hit in hits}
+    asking = [hit for hit in hits if not hit.role and hit.chunk.thread_id and _waits(hit, context.terms)][:_MOST]
+    for hit in asking:
+        if hit.messages:
+            _continue(hit, context)
+        elif reply := _reply(hit, context):
+            hit.reply = present.setdefault(reply.chunk.chunk_id, reply)
+            replies += [reply] if hit.reply is reply else []
+    if asking:
+        context.note("replies", f"{len(asking)} hits ask, {len(replies)} mails that reply added")
+    return [*hits, *replies]
+
+
+def _waits(hit: Hit, terms: list[Term]) -> bool:
+    """Whether what a hit says of the question asks itself, and nothing of the hit replies."""
+    if hit.messages:
+        matching = {hit.messages[place].asset_id for place in hit.matching}
+        last = quotable_spans(hit)[-1]
+        held = {one.asset_id for one in hit.messages if (one.ts or 0) >= (last.ts or 0)}
+        return is_question(last.text, chat=True) and bool(matching & held)
+    if hit.chunk.rag_source_type != "email" or hit.chunk.section is not None:
+        return False
+    shares = [(term_coverage(terms, tokens(part)), part) for part in split(hit.chunk.text)]
+    return bool(shares) and asks_for_something(max(shares)[1])
+
+
+def _continue(hit: Hit, context: QueryContext) -> None:
+    end = hit.messages[-1].ts or 0
+    windows = catalog_reader.following(context.connection, str(hit.chunk.thread_id), end, _BEHIND)
+    members = list(dict.fromkeys(ref for window in windows for ref in window.members))
+    known = catalog_reader.messages(context.connection, members) if members else {}
+    later = sorted((one for one in known.values() if end < (one.ts or 0) <= end + _LATER), key=lambda one: one.ts or 0)
+    hit.messages += later[:_BEHIND]
+
+
+def _reply(hit: Hit, context: QueryContext) -> Hit | None:
+    """The mail that replies to this one, else the next of somebody else in its thread."""
+    chunk, where = hit.chunk, context.where
+    later = [
+        one
+        for one in catalog_reader.following(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
+        if one.from_ != chunk.from_ and where.allows(one.source, one.kind, one.ts)
+    ]
+    later.sort(key=lambda one: one.parent_asset_id != chunk.asset_id)
+    reply = Hit(later[0], hit.score, hit.display_score, CONTEXT_EXPANSION) if later else None
+    return reply and replace(reply, in_time=hit.in_time)

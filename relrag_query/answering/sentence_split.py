@@ -1,0 +1,198 @@
+"""Cuts passages into what can be quoted: sentences, blocks of short lines, turns of a chat, lines of a transcript."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from relrag_query.retrieval.hit import Hit, Message
+from relrag_query.understanding.date_words import MONTH_NUMBER, WEEKDAY_NUMBER
+from relrag_query.understanding.time_expressions import bare
+
+TURN_SECONDS = 300
+"""messages of one sender that follow each other within this time are one turn"""
+_REPLY_TURNS = 3
+"""so many turns behind a question may be the reply to it"""
+
+_STOPS = ".!?…:"
+_QUOTE = 280
+"""characters up to which a quote goes on"""
+_BLOCK = 320
+"""characters of lines that are quoted together"""
+_LONGEST = 600
+"""characters of one quote"""
+_TRANSCRIPT = 3
+"""lines that begin with a name make a paragraph a transcript"""
+_END = re.compile(r"[.!?…][\"'”’)\]]*\s+")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|no|vs|etc|e\.g|i\.e|inc|ltd|jr|sr|tj|tzn|např|atd|ing|mgr|\d{1,2})\.\s+$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"\s*(?:>|On .{6,80} wrote:$|Dne .{6,80} napsal\w*:$|בתאריך .{6,80} כתב\w*:$)")
+_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
+_SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
+_ASKED = re.compile(r"[?؟]\W*$")
+_ASKING = re.compile(
+    r"(?<!\w)(?:who|whom|whose|what|when|where|which|why|how|kdo|koho|komu|kym|co|ceho|cemu|cim|kdy|kde|kam|odkud|proc|jak"
+    r"|kolik\w*|jak(?:y|a|e|ou|eho|em|ym|ych)|kter(?:y|a|e|ou|eho|em|ym|ych)|ci|"
+    r"[ול]?(?:מי|מה|מתי|איפה|היכן|לאן|מאיפה|למה|מדוע|איך|כיצד|כמה|איזה|איזו|אילו|מהי|מהו))(?!\w)",
+    re.IGNORECASE,
+)
+"""words that ask for something, as they stand without accents"""
+_DAYS = "|".join(name for name in (*MONTH_NUMBER, *WEEKDAY_NUMBER) if len(name) > 3)
+_FIGURE = re.compile(
+    rf"\d|(?<!\w)[בלמה]{{0,2}}(?:{_DAYS}|tomorrow|noon|midnight|zitra|poledne|מחר|מחרתיים)(?!\w)", re.I
+)
+
+
+@dataclass(frozen=True)
+class QuotableSpan:
+    """One thing that can be quoted."""
+
+    text: str
+    hit: Hit
+    sender: str | None
+    ts: int | None
+    asset_id: str
+    """the record that it stands in; of a turn the first message"""
+    behind: tuple[str, ...] = ()
+    """what follows it in its passage"""
+    reply: QuotableSpan | None = None
+    """of a turn that asks: the turn of somebody else that replies"""
+
+    @property
+    def quote(self) -> str:
+        """The unit with as much of what follows as makes a readable quote."""
+        said = self.text
+        for more in self.behind:
+            # lines without a full stop behind a sentence are mostly a greeting or a signature
+            if len(said) + len(more) > _QUOTE or (more[-1] not in _STOPS and self.text[-1] in _STOPS):
+                break
+            said += f"\n{more}" if "\n" in said + more else f" {more}"
+        return said
+
+
+def quotable_spans(hit: Hit) -> list[QuotableSpan]:
+    """What can be quoted of a hit, in order; lines that only quote another mail are left out.
+
+    The history below a mail was not written by its sender, and nobody is named for it.
+    """
+    if hit.messages:
+        return list(_turns(hit))
+    chunk = hit.chunk
+    texts = split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else chunk.text)
+    sender = None if chunk.section in _OF_OTHERS else chunk.from_
+    return [
+        QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
+        for place, text in enumerate(texts)
+    ]
+
+
+def contains_value(text: str) -> bool:
+    """Whether a text holds a number, or names a month or a day."""
+    return _FIGURE.search(bare(text)) is not None
+
+
+def is_question(text: str, chat: bool = False) -> bool:
+    """Whether a text ends with a question; in a chat the mark is often left out."""
+    return _ASKED.search(text) is not None or (chat and _open_without_mark(text))
+
+
+def asks_for_something(text: str, chat: bool = False) -> bool:
+    """Whether a text ends with a question for who, when, how much; not with one for a yes."""
+    if chat and _open_without_mark(text):
+        return True
+    said = [part for part in split(text) if any(map(str.isalpha, part))] if _ASKED.search(text) else []
+    return bool(said) and _ASKING.search(bare(said[-1])) is not None
+
+
+def _open_without_mark(text: str) -> bool:
+    """One line without any punctuation that begins with a word that asks."""
+    said = text.strip()
+    return "\n" not in said and not re.search(r"[.,;:!]", said) and _ASKING.match(bare(said)) is not None
+
+
+def split(text: str) -> list[str]:
+    """Sentences of running text; short lines that follow each other, as in a table or a transcript, stay together."""
+    found: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not _QUOTED.match(line)]
+        spoken = sum(_SPEAKER.match(line) is not None for line in lines)
+        if spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
+            found += _blocks(lines)
+        elif lines and (len(lines) == 1 or min(map(len, lines[:-1])) > 55):
+            found += _sentences(" ".join(lines))
+        else:
+            found += _short_lines(lines)
+    return [part for one in found for part in _cut(one)]
+
+
+def chat_turns(messages: list[Message]) -> Iterator[list[int]]:
+    """The positions of messages that are one turn."""
+    turn: list[int] = []
+    for place, message in enumerate(messages):
+        last = messages[turn[-1]] if turn else None
+        if last and (last.sender != message.sender or (message.ts or 0) - (last.ts or 0) > TURN_SECONDS):
+            yield turn
+            turn = []
+        turn.append(place)
+    if turn:
+        yield turn
+
+
+def _turns(hit: Hit) -> Iterator[QuotableSpan]:
+    """The turns, each that asks with the one that replies."""
+    found = [_turn(hit, places) for places in chat_turns(hit.messages)]
+    for place, one in enumerate(found):
+        later = found[place + 1 : place + 1 + _REPLY_TURNS] if is_question(one.text, chat=True) else []
+        replies = (other for other in later if other.sender != one.sender and not is_question(other.text, chat=True))
+        yield replace(one, reply=next((other for other in replies if other.text), None))
+
+
+def _turn(hit: Hit, places: list[int]) -> QuotableSpan:
+    said = [hit.messages[place] for place in places]
+    text = "\n".join(message.text for message in said if not message.text.startswith("> "))
+    return QuotableSpan(text, hit, said[0].sender, said[0].ts, said[0].asset_id)
+
+
+def _sentences(text: str) -> list[str]:
+    found, start = [], 0
+    for end in _END.finditer(text):
+        behind = text[end.end() : end.end() + 1]
+        if behind.islower() or _ABBREVIATION.search(text[start : end.end()]):
+            continue
+        found.append(text[start : end.end()].strip())
+        start = end.end()
+    return [*found, text[start:]] if start < len(text) else found
+
+
+def _short_lines(lines: list[str]) -> list[str]:
+    """Lines of one phrase each in blocks; a line of several sentences by sentence."""
+    found: list[str] = []
+    block: list[str] = []
+    for line in lines:
+        sentences = _sentences(line)
+        if len(sentences) > 1 or len(line) > 120:
+            found += [*_blocks(block), *sentences]
+            block = []
+        else:
+            block.append(line)
+    return [*found, *_blocks(block)]
+
+
+def _blocks(lines: list[str]) -> list[str]:
+    """Lines that follow each other, joined as long as they stay readable."""
+    found: list[str] = []
+    for line in lines:
+        if found and len(found[-1]) + len(line) < _BLOCK:
+            found[-1] += f"\n{line}"
+        else:
+            found.append(line)
+    return found
+
+
+def _cut(text: str) -> list[str]:
+    return [text] if len(text) <= _LONGEST else textwrap.wrap(text, _LONGEST, break_long_words=True)

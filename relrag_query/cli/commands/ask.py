@@ -1,0 +1,92 @@
+"""`relrag search` and `relrag ask`: read the published archive."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from relrag_query.archive import Archive, ArchiveError
+from relrag_query.cli import render
+from relrag_query.cli.terminal import safe
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What a query is limited to."""
+
+    sources: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    since: str | None = None
+    until: str | None = None
+    limit: int | None = None
+
+    def options(self) -> dict[str, Any]:
+        """As `Archive.search` and `Archive.ask` take them."""
+        return {name: getattr(self, name) for name in ("sources", "kinds", "since", "until", "limit")}
+
+
+def search(
+    query: str, limits: SearchOptions, config: Path | None = None, *, as_json: bool = False, trace: bool = False
+) -> int:
+    """Prints the passages that fit best; returns the exit code."""
+    with Archive.open(config) as archive:
+        results = archive.search(_words(query), **limits.options())
+        zone = ZoneInfo(archive.settings.timezone)
+    if as_json:
+        _print_json(render.results_json(results, zone))
+    else:
+        print(render.search_text(results, zone))
+        _print_trace(results.trace if trace else [])
+    return 0
+
+
+def ask(
+    question: str,
+    limits: SearchOptions,
+    config: Path | None = None,
+    *,
+    as_json: bool = False,
+    trace: bool = False,
+    show_sources: bool = False,
+) -> int:
+    """Prints the answer with its sources; returns the exit code."""
+    told: list[str] = []
+
+    def tell(piece: str) -> None:
+        told.append(piece)
+        print(safe(piece), end="", flush=True)
+
+    with Archive.open(config) as archive:
+        answer = archive.ask(_words(question), **limits.options(), on_text=None if as_json else tell)
+        zone = ZoneInfo(archive.settings.timezone)
+    if told:
+        print("\n")
+    if as_json:
+        _print_json(render.answer_json(answer, zone))
+    else:
+        print(render.answer_text(answer, zone, show_sources, told=bool(told)))
+        _print_trace(answer.trace if trace else [])
+    return 0
+
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise ArchiveError("the question is empty")
+    return text
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def _print_trace(lines: list[str]) -> None:
+    if lines:
+        print("\nTrace:")
+    for line in lines:
+        print(f"  {safe(line)}")

@@ -1,0 +1,49 @@
+"""`relrag backup` and `relrag restore`: what cannot be made again, kept elsewhere and put back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.maintenance import backup as backups
+from relrag_pipelines.onboarding import environment
+from relrag_query.cli.format import number, size
+from relrag_query.cli.terminal import safe
+
+
+def backup(place: Path, config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:
+    """Writes a backup into a new folder; returns the exit code."""
+    settings = settings_module.load(config)
+    place = place.expanduser().resolve()
+    manifest = backups.backup(settings, place, everything=everything, wait=wait)
+    total = sum(entry["bytes"] for entry in manifest["files"].values())
+    what = "Everything" if everything else "What cannot be made again"
+    print(safe(f"{what} of {settings.archive} is in {place}: {number(len(manifest['files']), 'file')}, {size(total)}."))
+    retaining = [source.name for source in settings.sources if source.retain]
+    if retaining and not everything:
+        print(f"With the private records of {', '.join(retaining)}: their files may be gone (retain = true).")
+    if everything and backups.vectors_on_server(settings):
+        print("Without what is published, whose vectors are on a server: `relrag sync` makes both again.")
+    print("The exports themselves are not in it: keep a backup of these too.")
+    if manifest["keys"]:
+        print(
+            safe(f"warning: {place / manifest['keys']} holds the keys of this archive: whoever has them and the index ")
+            + "can find out whom a pseudonym stands for. Move them to another safe place, and "
+            "give `relrag restore` their place with --keys."
+        )
+    for note in environment.location_warnings(place):
+        print(f"warning: {safe(note)}")
+    return 0
+
+
+def restore(place: Path, *, to: Path | None = None, keys: Path | None = None, force: bool = False) -> int:
+    """Checks a backup and puts it back; returns the exit code."""
+    place, folder = place.expanduser().resolve(), (to or Path()).expanduser().resolve()
+    manifest, written = backups.restore(place, folder, keys=keys and keys.expanduser().resolve(), force=force)
+    made = datetime.fromisoformat(manifest["made_at"])
+    print(safe(f"{manifest['archive']} as it was on {made:%Y-%m-%d %H:%M} UTC is back; written: "), end="")
+    print(safe(", ".join(map(str, written))))
+    if not manifest["everything"]:
+        print("The rest is made again from the exports: run `relrag sync`.")
+    return 0

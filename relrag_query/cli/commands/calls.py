@@ -1,0 +1,74 @@
+"""`relrag calls`: recorded calls and their states; what the owner says of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.ingest import call_review
+from relrag_pipelines.ingest.call_review import Call, CallsError
+from relrag_pipelines.stores import lock
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.format import number
+from relrag_query.cli.render import clock, time_of
+from relrag_query.cli.terminal import safe
+
+
+def listing(state: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints the calls as the last sync read them, the latest first; returns the exit code."""
+    settings = settings_module.load(config)
+    known = call_review.calls(settings)
+    found = [call for call in known if state in (None, call.state)]
+    if as_json:
+        print(json.dumps([asdict(call) for call in found], indent=1, ensure_ascii=False))
+        return 0
+    zone = ZoneInfo(settings.timezone)
+    for call in found:
+        print(safe("  ".join(_columns(call, zone))))
+    counted = Counter(call.state for call in known)
+    states = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()))
+    print(f"{number(len(known), 'call')}: {states}." if known else "No calls; add a source of kind call_recording.")
+    return 0
+
+
+def approve(names: Sequence[str], config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:
+    """Approves transcripts, so that the next sync indexes them; returns the exit code."""
+    if not names and not everything:
+        raise CallsError("no call is named; `relrag calls list` shows ids, --all means all that are transcribed")
+    workspace = Workspace(settings_module.load(config))
+    with lock.writing(workspace.home, "relrag calls approve", wait):
+        done = call_review.approve(workspace, names, everything=everything)
+    _report(done, "approved")
+    return 0
+
+
+def swap_speakers(names: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
+    """Lets the two speakers of calls stand for each other; returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    with lock.writing(workspace.home, "relrag calls swap-speakers", wait):
+        done = call_review.swap_speakers(workspace, names)
+    _report(done, "swapped")
+    return 0
+
+
+def _report(done: list[Call], what: str) -> None:
+    for call in done:
+        print(safe(f"{what}: {call.asset_id}  {call.with_whom}"))
+    print("`relrag sync` brings it into the index." if done else "Nothing to do.")
+
+
+def _columns(call: Call, zone: ZoneInfo) -> list[str]:
+    length = clock(int(call.seconds)) if call.seconds else "-"
+    return [
+        f"{call.state:<11}",
+        time_of(call.ts, zone),
+        f"{length:>7}",
+        call.asset_id,
+        call.with_whom or "-",
+        f"{call.source}: {call.location}",
+    ]

@@ -1,0 +1,81 @@
+"""`relrag eval`: how well the archive finds what is known to answer a set of questions."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.stores import evaluation_history
+from relrag_pipelines.stores.lock import LockedByOther
+from relrag_query.archive import Archive, ArchiveError
+from relrag_query.evaluation import metrics
+
+_DEEPEST = 33
+
+
+def evaluate(
+    corpus: Path | None, sources: Path | None, k: str = "2,5,10", config: Path | None = None, *, as_json: bool = False
+) -> int:
+    """Prints recall, or what answers show, and times, and keeps the figures; returns the exit code.
+
+    Without a file the configured golden set is asked.
+    """
+    if corpus is not None and sources is not None:
+        raise ArchiveError("give one of --corpus-questions FILE and --sources FILE")
+    depths = _depths(k)
+    with Archive.open(config) as archive:
+        asked = corpus or sources or archive.settings.golden_set_path
+        if asked is None:
+            raise ArchiveError("give --corpus-questions FILE or --sources FILE, or set golden_set in relrag.toml")
+        if sources is not None or (corpus is None and metrics.is_source_set(asked)):
+            measured = metrics.measure_sources(archive, metrics.source_questions(asked))
+        else:
+            measured = metrics.measure_corpus(archive, metrics.corpus_questions(asked), depths)
+        about = {"generation": archive.generation.number, "embedder": archive.settings.embedder}
+        try:
+            metrics.keep(archive, asked, measured)
+        except (LockedByOther, OSError) as busy:
+            print(f"The figures are not kept: {busy}", file=sys.stderr)
+    if as_json:
+        print(json.dumps({**measured, **about}, indent=1, ensure_ascii=False))
+    else:
+        _print({**measured, **about})
+    return 0
+
+
+def history(config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints what was measured of each generation, oldest first; returns the exit code."""
+    kept = evaluation_history.load(settings_module.load(config).home_path)
+    if as_json:
+        print(json.dumps([asdict(one) for one in kept], indent=1))
+        return 0
+    for one in kept:
+        name, share = one.headline
+        said = f"{name} {share:.4f} of {one.figures.get('questions', 0):g} questions (set {one.questions[:6]})"
+        print(f"generation {one.generation}, {one.at[:16]}, {one.embedder or 'by words only'}: {said}")
+    if not kept:
+        print("Nothing was measured yet.")
+    return 0
+
+
+def _depths(k: str) -> list[int]:
+    if not re.fullmatch(r"\d+(,\d+)*", k) or not all(1 <= int(part) <= _DEEPEST for part in k.split(",")):
+        raise ArchiveError(f'--k is "{k}"; write depths from 1 to {_DEEPEST} with commas, such as 2,5,10')
+    return sorted(set(map(int, k.split(","))))
+
+
+def _print(measured: dict[str, Any]) -> None:
+    each = measured.pop("each", [])
+    for row in each:
+        print(
+            f"{row['name']}: sources {row['source_recall']:.0%}, of those shown {row['source_precision']:.0%} right, "
+            f"{row['wrong_sources_shown']} that must not be; answer {row['answer_has']:.0%}"
+        )
+    for name, value in measured.items():
+        said = ", ".join(f"{part} {number:g}" for part, number in value.items()) if isinstance(value, dict) else value
+        print(f"{name.replace('_', ' ')}: {said}")

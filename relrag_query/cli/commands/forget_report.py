@@ -1,0 +1,164 @@
+"""What `relrag forget` shows: what goes, what stays although it says the same, and what the search of all files saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.erasure import mail_quotes, purge
+from relrag_pipelines.erasure.candidates import Candidate
+from relrag_pipelines.erasure.purge import Selection
+from relrag_pipelines.erasure.rules import ErasureRule
+from relrag_pipelines.erasure.verification import ErasureProof
+from relrag_pipelines.stores import lake
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.format import number
+from relrag_query.cli.render import time_of
+from relrag_query.cli.terminal import safe
+
+_EXAMPLES = 5
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True)
+class ForgetPreview:
+    """What is about to be forgotten."""
+
+    rule: ErasureRule
+    chosen: Selection
+    quoting: list[str]
+    """asset_ids of the mails that stay and quote it"""
+
+
+def preview(workspace: Workspace, going: ForgetPreview) -> None:
+    """What goes, from where, and what is kept out from now on."""
+    chosen = going.chosen
+    zone = ZoneInfo(workspace.settings.timezone)
+    total = 0
+    for source in sorted(chosen.months):
+        months, count = sorted(chosen.months[source]), chosen.count(source)
+        total += count
+        span = months[0] if len(months) == 1 else f"{months[0]} to {months[-1]}"
+        stored = sum(entry.rows for entry in lake.manifest(workspace.home, "private_records", source).values())
+        print(f"{source}: {count:,} of {number(stored, 'record')}, {span}")
+    shown = 0
+    for table in purge.selected_rows(workspace, chosen):
+        for row in table.slice(0, _EXAMPLES - shown).select(["ts", "from", "subject", "asset_id"]).to_pylist():
+            what = ", ".join(part for part in (row["from"], row["subject"]) if part)
+            print(safe(f"  {time_of(row['ts'], zone)}  {what}  {row['asset_id']}"))
+            shown += 1
+        if shown == _EXAMPLES:
+            break
+    if total > shown > 0:
+        print(f"  and {total - shown:,} more")
+    if not total:
+        print("The archive holds nothing of it now.")
+    print(_from_now_on(going.rule, zone))
+    left(going, done=False)
+
+
+def _from_now_on(rule: ErasureRule, zone: ZoneInfo) -> str:
+    said = {
+        "records": "They stay out of every later sync, although the exports may still hold them.",
+        "person": "Whatever names them, in any field or text, stays out of every later sync too.",
+        "source": f'The source "{rule.source}" is not read any more; under another name in relrag.toml it would be.',
+        "before": f"Whatever is older than {time_of(rule.before, zone)} stays out of every later sync too.",
+    }
+    return said[rule.what]
+
+
+def left(going: ForgetPreview, *, done: bool = True) -> None:
+    """Which records that stay quote or say the same, and how they are forgotten too."""
+    chosen, cut = going.chosen, bool(going.rule.said)
+    if going.quoting:
+        where = number(len(going.quoting), "other mail")
+        what = "and cut out there" if done else "where it is cut out; what that says itself stays"
+        print(f"Quoted in {where}, {what if cut else 'and kept there'}:")
+        _list(going.quoting)
+    if again := sorted(chosen.repeating, key=lambda one: -chosen.repeating[one]):
+        where = number(len(again), "other record")
+        print(f"Said again, {mail_quotes.SAID_AGAIN} words or more in a row, in {where} and kept there:")
+        _list(again)
+    if chosen.copies:
+        print(f"The same file or message is {number(len(chosen.copies), 'other record')}, and kept there:")
+        _list(sorted(chosen.copies))
+    if again or chosen.copies or (going.quoting and not cut):
+        print("To have these forgotten as well, give their ids to `relrag forget`.")
+
+
+def named(also: Sequence[str], others: Sequence[Candidate]) -> None:
+    """Under what other names and addresses somebody goes too, and under which they may stay."""
+    if also:
+        print(safe(f"The sources name one person by these as well, so they go too: {', '.join(also)}."))
+    if not others:
+        return
+    print("These may be the same person; they stay unless you name them with --person:")
+    for one in others[:_MOST_NAMES]:
+        why = "stands beside the name" if one.beside else "written alike"
+        print(safe(f"  {one.value}  ({why}; {number(one.records, 'record')})"))
+    if len(others) > _MOST_NAMES:
+        print(f"  and {len(others) - _MOST_NAMES:,} more")
+
+
+def _list(asset_ids: Sequence[str]) -> None:
+    for one in asset_ids[:_EXAMPLES]:
+        print(safe(f"  {one}"))
+    if len(asset_ids) > _EXAMPLES:
+        print(f"  and {len(asset_ids) - _EXAMPLES:,} more")
+
+
+def report(found: ErasureProof, zone: ZoneInfo) -> int:
+    """What the search of every file saw, and what it did not look for; returns the exit code."""
+    searched = found.searched
+    for value in found.still_named:
+        print(safe(f'"{value}" still stands in what stays; `relrag search` finds where.'))
+    for path, count in searched.holding.items():
+        print(safe(f"{path} still holds {number(count, 'value')}"))
+    for path in searched.unread:
+        print(safe(f"{path} could not be read"))
+    if found.alike:
+        print(f"May hold pieces of it, as few others do: {number(len(found.alike), 'record')}.")
+        for one in found.alike[:_EXAMPLES]:
+            print(safe(f"  {one.kind}  {time_of(one.ts, zone)}  {one.asset_id}  ({number(one.phrases, 'phrase')})"))
+        if len(found.alike) > _EXAMPLES:
+            print(f"  and {len(found.alike) - _EXAMPLES:,} more")
+    print("Not searched for:")
+    for line in _not_searched(found):
+        print(f"  {line}")
+    out = found.shared + found.own + found.short
+    print(
+        f"Searched {number(searched.files, 'file')} for {number(found.values, 'value')}"
+        f"{' (a sample)' if found.sampled else ''} that only it held, not for the {out:,} others named above:"
+        f" {len(searched.holding)} hold any."
+    )
+    if not found.holds:
+        print("It is not all gone; `relrag sync` goes on with it. If a file is named again, please report it.")
+    return 0 if found.holds else 2
+
+
+def _not_searched(found: ErasureProof) -> Iterator[str]:
+    if found.shared:
+        yield f"{number(found.shared, 'phrase')}, because other records hold them too"
+    if found.own:
+        yield f"{number(found.own, 'phrase')}, because this program or the archive's own paths use them too"
+    if found.short:
+        short = number(found.short, "word, number or date", "words, numbers and dates")
+        yield f"{short}, alone too short or too common to tell anything"
+    if found.sampled:
+        yield "what exceeds the sample"
+    yield "pieces of fewer than four words of a longer line, and what pictures and sound say"
+    if found.searched.packed:
+        packed = number(found.searched.packed, "mail")
+        yield f"what is packed (PDF, zip, PGP) in {packed} that could not be read to the end"
+    yield "your exports and backups, which lie outside the archive"
+
+
+def said(rule: ErasureRule, zone: ZoneInfo) -> str:
+    """What a rule keeps out, as far as it is known without text."""
+    return {
+        "records": "records by id",
+        "person": "a person" + (" by name" if rule.names else " by address or number"),
+        "source": f'the source "{rule.source}"',
+        "before": f"everything before {time_of(rule.before, zone)}",
+    }[rule.what]

@@ -1,0 +1,235 @@
+"""`relrag init`: look into a folder, recognise exports, show the plan and write relrag.toml."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+import sys
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines import embedders
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.files import access
+from relrag_pipelines.files.atomic import write_text
+from relrag_pipelines.ingest import unread_files
+from relrag_pipelines.onboarding import archive_owner, environment
+from relrag_pipelines.onboarding.discover import Discovery, ProposedSource, discover
+from relrag_pipelines.onboarding.estimate import (
+    FIXED_BYTES,
+    START_SECONDS,
+    estimate,
+    passage_count,
+    text_bytes,
+    vector_bytes,
+)
+from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN
+from relrag_query.cli.format import duration, number, size
+from relrag_query.cli.terminal import safe
+
+_CHOSEN = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
+"""what a new archive has, though the defaults differ"""
+_NAMED_MOST = 5
+_NOBODY = "not set: write your name as it stands in your chats and mails, else questions about `me` are about nobody"
+
+
+def init(folder: Path, *, output: Path | None = None, owner: str = "", yes: bool = False, force: bool = False) -> int:
+    """Proposes sources for a folder and writes relrag.toml; returns the exit code.
+
+    output is where it is written, else into the folder. owner is whose archive it is; without it that is asked, and
+    never taken for granted. yes does not ask; force replaces a relrag.toml that is there and keeps a copy. Raises
+    SettingsError where the folder is none, or where a relrag.toml is already there.
+    """
+    folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
+    if config.is_dir():
+        config = config / CONFIG_NAME
+    if not folder.is_dir():
+        raise SettingsError(f"{folder} is no folder; name the folder that holds your exports")
+    if config.exists() and not force:
+        raise SettingsError(f"{config} is already there; edit it, or replace it with --force, which keeps a copy")
+    print(f"Looking into {folder} ...", flush=True)
+    found = discover(folder)
+    if not found.sources:
+        _print_nothing(folder, found, config)
+        return 2
+    _print_plan(found)
+    zone = environment.time_zone()
+    sources = [_source(one, folder, config.parent) for one in found.sources]
+    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
+        print(f"- {note}")
+    owner = owner.strip()
+    if not yes and sys.stdin.isatty():
+        owner = owner or _asked_owner(
+            _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
+        )
+        if not _agreed(config):
+            print("Nothing was written.")
+            return 2
+    if not owner:
+        print(f"- owner is {_NOBODY}.")
+    chosen = {**({"owner": owner} if owner else {}), "timezone": zone or "UTC", **_CHOSEN}
+    text = settings_module.template(_archive(folder, config), sources, chosen, {} if owner else {"owner": _NOBODY})
+    _write(config, text)
+    return 0
+
+
+def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:
+    """What of the folder no source would read."""
+    return unread_files.find_unread(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
+
+
+def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
+    print(f"Nothing in {folder} is recognised. What can be read:")
+    width = max(map(len, KINDS))
+    for kind in KINDS.values():
+        print(f"  {kind.name:<{width}} {kind.meaning}")
+    if found.unread:
+        print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
+    for said in _left_out(folder, config, []).said():
+        print(said)
+    if not found.complete:
+        print("Not every folder could be looked into in the time; name one further down.")
+
+
+def _print_plan(found: Discovery) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("source", "kind", "folder")
+    for heading in ("files", "size", "time", "disk"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
+    for one in found.sources:
+        needs = estimate(one.files, one.records, text_bytes(one.sizes))
+        total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
+        row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
+        table.add_row(*row, duration(needs.seconds), size(needs.bytes))
+    passages = sum(passage_count(one.kind, one.records, text_bytes(one.sizes)) for one in found.sources)
+    total_bytes += vector_bytes(passages, embedders.dimension(Settings.model_validate({})))
+    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+    print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
+
+
+def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
+    """What the reader should know before agreeing."""
+    yield from _embedding(found)
+    if found.unrecognised:
+        count = number(len(found.unrecognised), "file is", "files are")
+        yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
+    if found.by_name:
+        yield f"{number(found.by_name, 'file was', 'files were')} told apart by name only, as there are so many."
+    if not found.complete:
+        yield "Not every folder was looked into; a sync reads those too."
+    if zone is None:
+        yield "This machine does not say its time zone; timezone is UTC. Local times in chats depend on it: set it."
+    yield from environment.location_warnings(_home(config))
+    if tree := environment.tracking_git_tree(_home(config)):
+        yield f"{_home(config)} lies in the git tree {tree}; it gets a .gitignore of its own and is left out."
+    named = os.environ.get("RELRAG_CONFIG")
+    if named and Path(named).expanduser().resolve() != config:
+        yield f"RELRAG_CONFIG names {named}, which stays in charge until you change it."
+    if (_home(config) / "private").exists() and not config.exists():
+        yield f"{_home(config)} holds an index already; its keys are known under the archive name it was made with."
+
+
+def _embedding(found: Discovery) -> Iterator[str]:
+    """What is computed for search by meaning, where, and how long that takes; a new archive has the usual embedder."""
+    model = embedders.model(Settings.model_validate({}))
+    if model is None or model.host:
+        return
+    tokens = sum(text_bytes(one.sizes) for one in found.sources) / BYTES_A_TOKEN
+    takes = duration(tokens / model.tokens_per_second) if model.tokens_per_second else "a while"
+    yield (
+        f"Passages in {', '.join(model.languages)} are embedded, so that they are found by meaning too: on this "
+        f"machine, which takes up to {takes}. A large archive can be searched by words before that."
+    )
+
+
+def _asked_owner(proposed: str) -> str:
+    """Whose archive it is; empty where that is not said."""
+    named = safe(proposed)
+    default = f"[{named}; - for nobody] " if named else ""
+    answer = input(f"Whose archive is it, by the name in chats and mails? {default}").strip()
+    return "" if answer == "-" else answer or named
+
+
+def _agreed(config: Path) -> bool:
+    answer = input(f"Write {config}? [Y/n] ")
+    return answer.strip().lower() in {"", "y", "yes"}
+
+
+def _archive(folder: Path, config: Path) -> str:
+    """Name of the archive: the one that a replaced relrag.toml has, since its keys are stored under it, else a new one.
+
+    Four random digits keep two folders of one name from sharing their keys.
+    """
+    if kept := _kept(config, "archive"):
+        return kept
+    plain = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40] or "archive"
+    return f"{slug}-{secrets.token_hex(2)}"
+
+
+def _kept(config: Path, name: str) -> str:
+    """What a relrag.toml that is replaced says of a setting; empty where there is none, or none that can be used."""
+    try:
+        said = tomllib.loads(config.read_text(encoding="utf-8-sig"))[name]
+        return str(getattr(Settings.model_validate({name: said}), name))
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _source(one: ProposedSource, folder: Path, base: Path) -> dict[str, Any]:
+    place = folder / one.path
+    path = place.relative_to(base).as_posix() if place.is_relative_to(base) else place.as_posix()
+    return {"name": one.name, "kind": one.kind, "path": path}
+
+
+def _write(config: Path, text: str) -> None:
+    try:
+        if config.exists():
+            copy = next(name for name in _copies(config) if not name.exists())
+            config.rename(copy)
+            print(f"Kept the old one as {copy.name}.")
+        with access.default_permissions():
+            config.parent.mkdir(parents=True, exist_ok=True)
+            write_text(config, text, private=False)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SettingsError(f"{config} cannot be written ({reason}); name another place with --output") from None
+    settings_module.load(config, {})
+    _keep_out_of_git(_home(config))
+    print(f"\nWrote {config}. Next:\n")
+    if config.parent != Path.cwd():
+        print(f"  cd {shlex.quote(str(config.parent))}")
+    print("  relrag sync\n  relrag ask 'What did we decide about ...?'")
+
+
+def _copies(config: Path) -> Iterator[Path]:
+    yield config.with_name(f"{config.name}.bak")
+    for count in range(2, 1000):
+        yield config.with_name(f"{config.name}.bak{count}")
+
+
+def _keep_out_of_git(home: Path) -> None:
+    """In a git tree that does not ignore it, the index gets a .gitignore of its own; no file of the tree is touched."""
+    if environment.tracking_git_tree(home):
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (home / ".gitignore").write_text("*\n")
+
+
+def _home(config: Path) -> Path:
+    chosen = os.environ.get("RELRAG_HOME")
+    return Settings.model_validate({"folder": config.parent, **({"home": chosen} if chosen else {})}).home_path
+
+
+def _some(paths: list[str]) -> str:
+    more = len(paths) - _NAMED_MOST
+    return ", ".join(paths[:_NAMED_MOST]) + (f" and {more:,} more" if more > 0 else "")

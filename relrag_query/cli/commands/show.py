@@ -1,0 +1,101 @@
+"""`relrag show REF`: one record, passage or thread, with what it is related to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.records import Chunk, Record
+from relrag_query.archive import Archive, ArchiveError
+from relrag_query.cli.render import seconds_of, time_of
+from relrag_query.cli.terminal import safe
+
+
+def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
+    """Prints what an id names; returns the exit code. Raises ArchiveError where the archive has no such id."""
+    with Archive.open(config) as archive:
+        zone = ZoneInfo(archive.settings.timezone)
+        lines = list(_lines(ref, archive, zone, limit))
+        if not lines:
+            raise ArchiveError(f'the archive has nothing named "{ref}"; `relrag search` shows ids')
+        related = archive.neighbors(ref, limit=limit)
+    for line in lines:
+        print(safe(line))
+    if related:
+        print("\nRelated:")
+    for one in related:
+        arrow = "->" if one.direction == "out" else "<-"
+        why = f": {one.provenance} ({one.confidence:g})" if one.relation_type == "references" else ""
+        print(safe(f"  {arrow} {one.relation_type} {one.asset_ref}{why}"))
+    return 0
+
+
+def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[str]:
+    if ref.startswith("thread:"):
+        for member in archive.thread(ref.removeprefix("thread:"), limit):
+            yield f"{time_of(member.ts, zone)}  {member.asset_ref}"
+        return
+    if ref.startswith("audio:"):
+        yield from (f"audio of {one.asset_ref}" for one in archive.neighbors(ref, limit=limit))
+        return
+    if record := archive.record(ref):
+        yield from _record(record, zone)
+        return
+    chunk = archive.chunk(ref.removeprefix("chunk:"))
+    for one in [chunk] if chunk else archive.chunks_of(ref):
+        yield from _chunk(one, zone)
+
+
+def _record(record: Record, zone: ZoneInfo) -> Iterator[str]:
+    fields = {
+        "id": record.asset_id,
+        "type": record.rag_source_type,
+        "source": record.source,
+        "time": f"{time_of(record.ts, zone)} ({record.date_quality})",
+        "from": record.from_,
+        "to": ", ".join(record.to),
+        "participants": ", ".join(record.participants),
+        "subject": record.subject,
+        "file": record.file_name,
+        "thread": record.thread_id,
+        "part of": record.parent_asset_id,
+        "held in": "\n              ".join(record.locations),
+    }
+    yield from _fields(fields)
+    yield ""
+    starts = {page.start: page.number for page in record.pages}
+    edges = sorted({0, *starts, len(record.text)})
+    for start, end in pairwise(edges):
+        if start in starts:
+            yield f"--- page {starts[start]} ---"
+        yield record.text[start:end].rstrip()
+    for section, text in record.extra.get("apart", {}).items():
+        yield f"--- {section.replace('_', ' ')} ---"
+        yield str(text)
+
+
+def _chunk(chunk: Chunk, zone: ZoneInfo) -> Iterator[str]:
+    page = f"{chunk.page_number}-{chunk.last_page_number}" if chunk.page_number else None
+    fields = {
+        "passage": f"{chunk.chunk_id} ({chunk.chunk_index + 1} of {chunk.chunk_count})",
+        "of": chunk.asset_id,
+        "type": chunk.rag_source_type,
+        "source": chunk.source,
+        "time": time_of(chunk.ts, zone),
+        "from": chunk.from_,
+        "subject": chunk.subject,
+        "pages": page,
+        "said at": seconds_of(chunk),
+        "messages": "\n              ".join(chunk.members),
+    }
+    yield from _fields(fields)
+    yield ""
+    yield chunk.text
+
+
+def _fields(fields: dict[str, str | None]) -> Iterator[str]:
+    for name, value in fields.items():
+        if value:
+            yield f"{name:<12}  {value}"

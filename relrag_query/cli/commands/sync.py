@@ -1,0 +1,344 @@
+"""`relrag sync`, `plan`, `backfill`: bring the archive up to date, or say what that would do."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import sqlite3
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from relrag_pipelines import embedders
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.erasure import rulebook
+from relrag_pipelines.erasure.rulebook import LIKE_FORGOTTEN
+from relrag_pipelines.files import access
+from relrag_pipelines.ingest import unread_files
+from relrag_pipelines.onboarding import environment
+from relrag_pipelines.publishing import disk_space
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.sources import LEFT_OUT
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages.plan import Plan, StaleMonth
+from relrag_pipelines.stores import (
+    dagster_runs,
+    generations,
+    known_failures,
+    lake,
+    lock,
+    retired_generations,
+    unit_state,
+    vectors,
+)
+from relrag_pipelines.workers import pool as workers
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.format import duration, number, size
+from relrag_query.cli.progress import show_progress
+from relrag_query.cli.terminal import safe
+
+if TYPE_CHECKING:
+    from relrag_pipelines.orchestration.runner import Outcome
+    from relrag_pipelines.stages.embedding_cost import CostEstimate
+
+_SAID_OF = {LIKE_FORGOTTEN: "{} may be what you had forgotten under another name"}
+"""fault words of what was read all the same, and what is said of it"""
+DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
+"""exit codes"""
+_LISTS = "`relrag status --failures` lists them"
+
+
+def sync(
+    config: Path | None = None,
+    *,
+    full: bool = False,
+    accept_deletions: bool = False,
+    strict: bool = False,
+    wait: float = 0,
+) -> int:
+    """Brings the index up to date with the sources; returns the exit code.
+
+    Failures that the last sync told of do not count, unless `strict`.
+    """
+    workspace = Workspace(settings_module.load(config))
+    _need_sources(workspace)
+    started = time.monotonic()
+    with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
+        access.restrict_folder(workspace.home)
+        _resume_forgetting(workspace)
+        generations.sweep(workspace.home, workspace.settings.keep_generations)
+        lake.sweep(workspace.home)
+        _remove_leftovers(workspace, accept_deletions)
+        todo = plans.build_plan(workspace)
+        if todo.empty and not full:
+            _end_orphans(workspace)
+            number = generations.current_number(workspace.home)
+            print(f"Nothing to do: generation {number} is up to date{_scope_note(todo)}.")
+            return _report_failures(workspace, todo, strict)
+        ahead = _ahead(workspace, todo)
+        _print_plan(todo, ahead, workspace.settings.qdrant_url)
+        if workspace.settings.qdrant_url:
+            vectors.server_info(workspace.settings.qdrant_url)  # one that is down is said before anything is done
+        if ahead and ahead.host:
+            embedders.load(workspace.settings)  # a key or package that is missing is said before anything is done
+        if not workspace.settings.pii_redaction_enabled:
+            print("warning: redaction is off, so personal data is indexed as it stands (pii_redaction_enabled)")
+        with _worker_pool(todo.large or full) as pool:
+            # imported only now: an unchanged archive is told so in less time than this import takes
+            from relrag_pipelines.orchestration.runner import sync as run
+
+            with _collecting_seldom(), show_progress() as show:
+                busy = Workspace(workspace.settings, show, pool)
+                outcome = run(busy, todo, full=full, accept_deletions=accept_deletions)
+        if not outcome.errors:
+            return _finish(workspace, todo, outcome, started, strict)
+    if _needs_deletion_consent(outcome):
+        return sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
+    return _not_finished(workspace, outcome, started)
+
+
+def _resume_forgetting(workspace: Workspace) -> None:
+    """Goes on with a `forget` that a kill interrupted."""
+    if rulebook.load(workspace.home).unfinished:
+        from relrag_pipelines.erasure import purge
+
+        purge.resume(workspace)
+
+
+def _ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
+    """What there is to embed."""
+    from relrag_pipelines.stages.embedding_cost import estimate_cost
+
+    return estimate_cost(workspace, todo)
+
+
+@contextmanager
+def _with_room(workspace: Workspace) -> Iterator[None]:
+    """Says how much room is needed where a fault of any library came from having none."""
+    try:
+        yield
+    except Exception as error:
+        if not disk_space.is_disk_full_error(error):
+            raise
+        told = disk_space.DiskFull(f"{disk_space.FULL}: {_need(workspace)}")
+    else:
+        return
+    raise told
+
+
+def _need(workspace: Workspace) -> str:
+    settings = workspace.settings
+    return (
+        f"a sync needs up to {size(disk_space.required_bytes(settings))} in {settings.home_path}, where "
+        f"{size(environment.free_bytes(settings.home_path))} are free; make room there or set `home` to another disk; "
+        "what is published is still served, and the next sync goes on from here"
+    )
+
+
+def _end_orphans(workspace: Workspace) -> None:
+    """Lets Dagster show no run as queued or going on that nobody works on any more."""
+    try:
+        left = dagster_runs.unfinished(workspace.home)
+    except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
+        return
+    if left:
+        from relrag_pipelines.orchestration.runner import end_orphans
+
+        end_orphans(workspace)
+
+
+@contextmanager
+def _worker_pool(much: bool) -> Iterator[workers.Pool | None]:
+    """Further processes where much has to be done; they end with this one."""
+    pool = workers.start_pool() if much else None
+    try:
+        yield pool
+    finally:
+        workers.stop_pool(pool)
+
+
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    usual = gc.get_threshold()
+    workers.reduce_gc()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.freeze()  # the process is about to end, and would look through all that it holds once more
+
+
+def _needs_deletion_consent(outcome: Outcome) -> bool:
+    """On a terminal, asks about deletions that were refused."""
+    refused = [error for error in outcome.errors if "--accept-deletions" in error]
+    if not refused or not sys.stdin.isatty():
+        return False
+    print("\n".join(refused))
+    return input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def plan(config: Path | None = None, *, as_json: bool = False) -> int:
+    """Says what a sync would do and why; returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    _need_sources(workspace)
+    todo = plans.build_plan(workspace)
+    ahead = _ahead(workspace, todo)
+    if as_json:
+        told = {
+            "embedding": asdict(ahead) if ahead else None,
+            "left_out": list(unread_files.find_unread(workspace.settings).said()),
+        }
+        print(json.dumps({**asdict(todo), **told}, indent=1))
+        return WITH_FAILURES if todo.problems else DONE
+    if todo.empty:
+        print(f"Nothing to do: everything is up to date{_scope_note(todo)}.")
+    else:
+        _print_plan(todo, ahead, workspace.settings.qdrant_url)
+    for said in unread_files.find_unread(workspace.settings).said():
+        print(safe(said))
+    for problem in todo.problems:
+        print(f"problem: {problem}")
+    return WITH_FAILURES if todo.problems else DONE
+
+
+def backfill(
+    source: str, first: str, last: str, config: Path | None = None, *, strict: bool = False, wait: float = 0
+) -> int:
+    """Makes a source's months from first to last again, then publishes if anything changed; returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    workspace.settings.source(source)
+    for month in (first, last):
+        if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
+            raise SettingsError(f'"{month}" is no month; write it as YYYY-MM')
+    if first > last:
+        raise SettingsError(f"--from {first} is later than --to {last}")
+    started = time.monotonic()
+    from relrag_pipelines.orchestration.runner import backfill as run
+
+    with _with_room(workspace), lock.writing(workspace.home, "relrag backfill", wait), show_progress() as show:
+        outcome = run(Workspace(workspace.settings, show), source, first, last)
+        if not outcome.errors:
+            return _finish(workspace, Plan(), outcome, started, strict)
+    return _not_finished(workspace, outcome, started)
+
+
+def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
+    """Sources that are stored and no longer in relrag.toml: removed when that was accepted, else named."""
+    for name in unread_files.unconfigured_sources(workspace.settings):
+        if accepted:
+            lake.remove(workspace.home, name)
+            print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
+        else:
+            print(unread_files.describe_unconfigured(name))
+
+
+def _scope_note(todo: Plan) -> str:
+    return " with what can be looked at" if todo.problems else ""
+
+
+def _need_sources(workspace: Workspace) -> None:
+    if not workspace.settings.sources:
+        where = workspace.settings.folder / settings_module.CONFIG_NAME
+        raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
+
+
+def _print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
+    for export in todo.exports:
+        counts = {"new": export.new, **export.why, "gone": export.gone}
+        said = "; ".join(_counted(what, count) for what, count in counts.items() if count)
+        print(f"{export.source}: read files ({said}), then make the months that they touch")
+    for source in dict.fromkeys(one.source for one in todo.stale):
+        _print_stale(source, [one for one in todo.stale if one.source == source])
+    if ahead:
+        print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
+    if todo.publish:
+        print(f"publish a new generation ({todo.publish})")
+        if server:
+            print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
+
+
+def _counted(what: str, count: int) -> str:
+    plain = what in ("new", "changed") or what.startswith("gone")
+    return f"{count} {what}" if plain else f"{count} again, as {what}"
+
+
+def _print_stale(source: str, stale: list[StaleMonth]) -> None:
+    """What of a source is made again and why; what only follows from that is named behind it."""
+    asked: dict[tuple[str, str], list[str]] = {}
+    follows = dict.fromkeys(one.stage for one in stale if one.follows)
+    for one in stale:
+        if not one.follows:
+            asked.setdefault((one.stage, one.reason), []).append(one.month)
+    for place, ((stage, reason), months) in enumerate(asked.items(), start=1):
+        span = months[0] if len(months) == 1 else f"{len(months)} months, {min(months)} to {max(months)}"
+        then = f", then what follows from that: {', '.join(follows)}" if follows and place == len(asked) else ""
+        print(f"{source}: make {stage} of {span} ({reason}){then}")
+
+
+def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float, strict: bool) -> int:
+    for warning in outcome.warnings:
+        print(f"warning: {warning}")
+    with generations.open_current(workspace.home) as current:
+        counts = current.manifest["counts"]
+        meant = f" ({_embedded(workspace)} found by meaning too)" if current.manifest.get("embedder") else ""
+    print(
+        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages{meant}, "
+        f"{counts['asset_asset_edges']} relations; {time.monotonic() - started:.1f} s."
+    )
+    return max(_report_failures(workspace, todo, strict), WITH_FAILURES if outcome.warnings else DONE)
+
+
+def _not_finished(workspace: Workspace, outcome: Outcome, started: float) -> int:
+    for warning in outcome.warnings:
+        print(f"warning: {warning}")
+    for error in outcome.errors:
+        print(f"error: {error}")
+    if any(disk_space.FULL in error for error in outcome.errors):
+        print(f"error: {_need(workspace)}")
+    served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
+    print(f"Not finished after {time.monotonic() - started:.1f} s; {served}.")
+    return COULD_NOT
+
+
+def _embedded(workspace: Workspace) -> int:
+    """How many passages have a dense vector."""
+    months = [lake.manifest(workspace.home, "embeddings", one.name) for one in workspace.settings.sources]
+    return sum(entry.rows for entries in months for entry in entries.values())
+
+
+def _report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> int:
+    """Counts what could not be read, by source and fault, and keeps what it told of; the caller holds the lock.
+
+    Of failures that the last sync told of it only says how many there are, unless `strict`.
+    """
+    for problem in todo.problems:
+        print(f"problem: {problem}")
+    for left in retired_generations.describe_remote_leftovers(workspace.home):
+        print(f"warning: {left} could not be removed; the next sync tries again")
+    told = known_failures.load(workspace.home)
+    hashes: set[str] = set()
+    new = known = 0
+    for source in workspace.settings.sources:
+        faults: Counter[str] = Counter()
+        for failure in unit_state.load_failures(workspace.home, source.name):
+            counts = failure.fault not in LEFT_OUT | _SAID_OF.keys()
+            if counts:
+                hashes.add(hashed := known_failures.hash_of(failure, workspace.keys))
+                if hashed in told and not strict:
+                    known += 1
+                    continue
+                new += 1
+            faults[failure.fault] += 1
+        for fault, count in sorted(faults.items()):
+            said = _SAID_OF.get(fault) or ("some files are left out" if fault in LEFT_OUT else "{} could not be read")
+            print(f"{source.name}: {said.format(count)} ({fault}); {_LISTS}")
+    if known:
+        print(f"{number(known, 'known failure')}; {_LISTS}")
+    known_failures.save(workspace.home, hashes)
+    return WITH_FAILURES if new or todo.problems else DONE

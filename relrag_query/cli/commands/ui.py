@@ -1,0 +1,128 @@
+"""`relrag ui`: Dagster's web server and daemon on the archive's own instance."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.files import access
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stores import daemon_lock
+from relrag_pipelines.ui import login as logins
+
+HOST = "127.0.0.1"
+USUAL_PORT = 3000
+_THIS_MACHINE = (HOST, "localhost", "::1")
+_LOOK_SECONDS = 0.5
+
+
+def ui(
+    config: Path | None = None,
+    *,
+    port: int = USUAL_PORT,
+    read_only: bool = False,
+    host: str = HOST,
+    login: bool = False,
+) -> int:
+    """Serves the UI until it is interrupted; returns the exit code.
+
+    A link that is printed once it is ready logs in; `login` prints another one and serves nothing. Another `host` is
+    for a container, or behind a proxy. read_only starts no daemon and refuses launches.
+    """
+    path = (config or settings_module.find_config()).resolve()
+    settings = settings_module.load(path)
+    if login:
+        print(_link(settings.home_path / "dagster", port))
+        return 0
+    from relrag_pipelines.orchestration.runner import instance_folder
+
+    folder = instance_folder(settings.home_path, settings.dagster_storage)
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(folder),
+        "RELRAG_CONFIG": str(path),
+    }
+    module = ["-m", "relrag_pipelines.definitions"]
+    access.restrict_folder(settings.home_path)
+    reached = ["--host", host, "--port", str(port), "--public-url", settings.ui_public_url]
+    web = [sys.executable, "-m", "relrag_pipelines.ui.server", *reached]
+    # the console script of the environment that runs this command, whatever PATH says
+    runner = [str(Path(sys.executable).with_name("dagster-daemon")), "run", *module, "--log-level", "warning"]
+    commands = [[*web, "--read-only"]] if read_only else [web, runner]
+    log = folder / "ui.log"
+    if host not in _THIS_MACHINE and not settings.ui_public_url.startswith("https:"):
+        print(
+            "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
+        )
+    print(f"What it and its runs say goes to {log}; stop it with Ctrl-C", flush=True)
+    tell = _teller(folder, port, read_only)
+    # held by what can start a queued run, for as long as it lives
+    held = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
+    # the processes that load the definitions listen on Unix sockets in a folder that nobody else can open
+    with tempfile.TemporaryDirectory(prefix="relrag-") as sockets, log.open("wb") as out:
+        environment["TMPDIR"] = sockets
+        with held as file:
+            kept = () if file is None else (file,)
+            started = [
+                subprocess.Popen(command, env=environment, stdout=out, stderr=out, pass_fds=kept)
+                for command in commands
+            ]
+        return _until_interrupted(started, tell)
+
+
+def _link(folder: Path, port: int) -> str:
+    if link := logins.link(folder, port):
+        return link
+    option = "" if port == USUAL_PORT else f" --port {port}"
+    raise SettingsError(f"no UI of this archive runs on port {port}; start it with: relrag ui{option}")
+
+
+def _teller(folder: Path, port: int, read_only: bool) -> Callable[[], bool]:
+    """Says where the UI is as soon as it can be opened; a link only to a terminal, as other output may be kept."""
+    path = logins.key_file(folder, port)
+    earlier = path.read_bytes() if path.exists() else b""  # of a web server that was killed
+
+    def tell() -> bool:
+        if not path.exists() or path.read_bytes() == earlier:
+            return False
+        kind = "Dagster UI (read-only)" if read_only else "Dagster UI"
+        option = "" if port == USUAL_PORT else f" --port {port}"
+        another = f"relrag ui --login{option}"
+        if sys.stdout.isatty():
+            print(f"{kind}: {_link(folder, port)}")
+            print(f"The link logs in once, within an hour; another one: {another}", flush=True)
+        else:
+            print(f"{kind}: ready; a link to log in: {another}", flush=True)
+        return True
+
+    return tell
+
+
+def _until_interrupted(started: list[subprocess.Popen[bytes]], tell: Callable[[], bool]) -> int:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    told = False
+    try:
+        while all(process.poll() is None for process in started):
+            told = told or tell()
+            time.sleep(_LOOK_SECONDS)
+        if (code := started[0].poll()) is not None:
+            raise SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")
+        raise SettingsError(f"Dagster's daemon ended with {started[-1].poll()}; ui.log says why")
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        for process in started:
+            process.send_signal(signal.SIGINT)
+        for process in started:
+            process.wait()

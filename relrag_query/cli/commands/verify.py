@@ -1,0 +1,69 @@
+"""`relrag verify`: read everything that is stored again, name what differs, and on demand make it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.files import atomic
+from relrag_pipelines.maintenance.verify import Finding, verify_home
+from relrag_pipelines.stores import generations, lock
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.format import number
+from relrag_query.cli.terminal import safe
+
+
+def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0) -> int:
+    """Prints what is not as it was written; with `repair` makes it again first. Returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    home = workspace.home
+    if not home.exists():
+        print(f"Nothing is stored in {home} yet.")
+        return 0
+    with lock.writing(home, "relrag verify", wait):
+        found = verify_home(home)
+        _print(found)
+        if found and repair:
+            found = _repaired(workspace, config, found)
+        files = sum(1 for _ in atomic.files(home))
+    if not found:
+        print(f"Everything is as it was written: {number(files, 'file')}.")
+        _say_what_is_not_covered(home)
+        return 0
+    if repair:
+        print(f"{number(len(found), 'file')} could not be made good; they are named above.")
+    else:
+        what = number(len(found), "file is", "files are")
+        print(f"{what} not as written, of {files:,}. `relrag verify --repair` makes again what can be made.")
+    return 1
+
+
+def _repaired(workspace: Workspace, config: Path | None, found: list[Finding]) -> list[Finding]:
+    """Repairs and syncs; returns, and prints, what is still wrong."""
+    from relrag_pipelines.maintenance.repair import repair
+    from relrag_query.cli.commands.sync import sync
+
+    for line in repair(workspace, found):
+        print(f"repair: {safe(line)}")
+    sync(config)
+    left = verify_home(workspace.home)
+    _print(left)
+    return left
+
+
+def _print(found: list[Finding]) -> None:
+    for finding in found:
+        print(safe(f"{finding.path} {finding.said}"))
+
+
+def _say_what_is_not_covered(home: Path) -> None:
+    """Dagster's files are written by Dagster, which keeps no hash of them; nor does a server, of vectors."""
+    if any(generations.on_server(home, number) for number in generations.numbers(home)):
+        print("Of the vectors on a server the number of points was checked, not every value.")
+    files = [name for name in atomic.files(home) if name.startswith("dagster/")]
+    databases = [name for name in files if name.endswith(".db")]
+    if databases:
+        print(
+            f"Of Dagster's {number(len(databases), 'database')} the structure was checked, not every value: nothing "
+            "keeps a hash of them. They hold the history of runs and no text of the archive."
+        )

@@ -1,0 +1,1 @@
+"""Which sources an answer shows, and how a source is described."""

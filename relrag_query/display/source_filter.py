@@ -1,0 +1,148 @@
+"""Which sources are shown. The answer is made from all of them; what is shown is only what matters.
+
+Five layers, each of which can be tuned or switched off: system entries, passages added for context only, a lowest
+score, whether the answer speaks of the source, and a cap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from relrag_pipelines.settings import Settings
+from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, CONTEXT_EXPANSION, RECENCY_SUPPLEMENT
+
+CONTEXT_ROLES = frozenset({CONTEXT_EXPANSION, RECENCY_SUPPLEMENT, ASSET_NEIGHBORHOOD})
+"""passages with these roles are there for the answer, not for the reader"""
+
+_MESSAGES = frozenset({"email", "email_attachment", "whatsapp"})
+"""told by who wrote them or in which chat; everything else by what it says"""
+
+_DISTINCTIVE_RUN = 4
+"""so many words in a row, found in the answer too, make a passage its source"""
+
+_WORD = re.compile(r"[^\W_]+")
+_FIGURE = re.compile(r"\w*\d[\w./,:-]*\w")
+_YEAR = re.compile(r"(19|20)\d\d")
+
+
+class DisplayableSource(Protocol):
+    """What the filter needs to know of a source; a Hit is one."""
+
+    @property
+    def source(self) -> str:
+        """`system`, `entity_store`, or the name of a source."""
+
+    @property
+    def source_role(self) -> str | None:
+        """Why it was added, where it was not searched for."""
+
+    @property
+    def display_score(self) -> float:
+        """0 to 1."""
+
+    @property
+    def promoted(self) -> bool:
+        """The question asked for it, or the answer cites it."""
+
+    @property
+    def sender(self) -> str | None:
+        """Who wrote it."""
+
+    @property
+    def chat_name(self) -> str | None:
+        """Name of the chat."""
+
+    @property
+    def rag_source_type(self) -> str:
+        """email, whatsapp, call_recording, ..."""
+
+    @property
+    def text(self) -> str:
+        """The passage."""
+
+
+S = TypeVar("S", bound=DisplayableSource)
+
+
+def filter_sources_for_display(
+    source_nodes: Sequence[S],
+    answer: str,
+    min_score: float = 0.5,
+    max_count: int = 8,
+    exclude_roles: frozenset[str] | set[str] | None = None,
+    answer_filter: bool = True,
+) -> list[S]:
+    """The sources to show for an answer, in their order.
+
+    `exclude_roles` None means all context roles, an empty set none. A promoted source passes all layers but the first
+    and the cap.
+    """
+    roles = CONTEXT_ROLES if exclude_roles is None else exclude_roles
+    shown = [
+        node
+        for node in source_nodes
+        if node.source != "system"
+        and (
+            node.promoted
+            or (
+                node.source_role not in roles
+                and node.display_score >= min_score
+                and (not answer_filter or mentions_source(answer, node))
+            )
+        )
+    ]
+    return shown[:max_count]
+
+
+def apply_source_filter(source_nodes: Sequence[S], answer: str, settings: Settings) -> list[S]:
+    """`filter_sources_for_display` as the settings say; all of them, unchanged, where the filter is off."""
+    if not settings.source_display_filter_enabled:
+        return list(source_nodes)
+    return filter_sources_for_display(
+        source_nodes,
+        answer,
+        min_score=settings.source_display_min_score,
+        max_count=settings.source_display_max_count,
+        answer_filter=settings.source_display_answer_filter,
+    )
+
+
+def mentions_source(answer: str, node: DisplayableSource) -> bool:
+    """Whether the answer names the sender or the chat, or repeats something distinctive of a document or call."""
+    if node.source == "entity_store":
+        return True
+    senders = [name.strip() for name in (node.sender or "").split(",")]
+    if any(_names(answer, name) for name in (*senders, node.chat_name or "")):
+        return True
+    return node.rag_source_type not in _MESSAGES and _repeats(answer, node.text)
+
+
+def _names(answer: str, name: str) -> bool:
+    """Whether the whole name stands in the answer; Hebrew prefix letters may be glued to it."""
+    bare = re.sub(r"\s*<[^>]*>", "", name).strip() or name.strip("<> ")
+    if not bare:
+        return False
+    return re.search(rf"(?<!\w)[הבלמשכו]{{0,2}}{re.escape(bare)}(?!\w)", answer, re.IGNORECASE) is not None
+
+
+def _repeats(answer: str, text: str) -> bool:
+    told, held = _words(answer), _words(text)
+    if _runs(told) & _runs(held):
+        return True
+    return bool(_figures(answer) & _figures(text))
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _runs(words: list[str]) -> set[tuple[str, ...]]:
+    return set(zip(*(words[start:] for start in range(_DISTINCTIVE_RUN)), strict=False))
+
+
+def _figures(text: str) -> set[str]:
+    """Amounts, numbers of invoices and the like: at least four digits, and no year."""
+    found = {re.sub(r"\D", "", figure) for figure in _FIGURE.findall(text)}
+    return {digits for digits in found if len(digits) >= 4 and not _YEAR.fullmatch(digits)}

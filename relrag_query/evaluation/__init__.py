@@ -1,0 +1,1 @@
+"""How well known questions are answered."""

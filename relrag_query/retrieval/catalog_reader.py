@@ -1,0 +1,112 @@
+"""Reads passages, messages and records from a published catalog, many at a time: a query costs more than its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import duckdb
+import orjson
+
+from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
+from relrag_query.retrieval.hit import Message
+
+Connection = duckdb.DuckDBPyConnection
+
+_OF_IDS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($keys))
+"""
+_OF_GROUPS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE chunk_group_id IN (SELECT unnest($keys)) ORDER BY chunk_group_id, chunk_index
+"""
+_OF_ASSETS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
+"""
+_FOLLOWING = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
+    ORDER BY ts, chunk_id LIMIT $limit
+"""
+_MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
+_EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
+_LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
+_NAMED = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
+_OF_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
+_OF_FILE = """
+    SELECT file_name, any_value(asset_id) FROM records WHERE file_name IN (SELECT unnest($names))
+    GROUP BY file_name HAVING count(*) = 1
+"""
+_RECORD = "SELECT * FROM records WHERE asset_id = $key"
+
+
+def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+    """The passages of these ids that exist, by id."""
+    return {row[0]: Chunk(*row) for row in connection.execute(_OF_IDS, {"keys": list(chunk_ids)}).fetchall()}
+
+
+def of_groups(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
+    """All passages of these groups in the order of their texts."""
+    return [Chunk(*row) for row in connection.execute(_OF_GROUPS, {"keys": list(chunk_group_ids)}).fetchall()]
+
+
+def of_assets(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
+    """All passages of these records in the order of their texts."""
+    return [Chunk(*row) for row in connection.execute(_OF_ASSETS, {"keys": list(asset_ids)}).fetchall()]
+
+
+def following(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
+    """The first passages of a thread that end after a time, in order of time; nothing that is attached."""
+    values = {"thread": thread_id, "ts": ts, "limit": limit}
+    return [Chunk(*row) for row in connection.execute(_FOLLOWING, values).fetchall()]
+
+
+def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:
+    """The messages of these ids that exist, by id."""
+    rows = connection.execute(_MESSAGES, {"keys": list(asset_ids)}).fetchall()
+    return {row[0]: Message(*row) for row in rows}
+
+
+def extras(connection: Connection, asset_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What only their kind has, of these records, by asset_id."""
+    rows = connection.execute(_EXTRA, {"keys": list(asset_ids)}).fetchall()
+    return {asset_id: orjson.loads(extra) for asset_id, extra in rows}
+
+
+def locations(connection: Connection, asset_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Where the originals of these records lie, by asset_id."""
+    return dict(connection.execute(_LOCATIONS, {"keys": list(asset_ids)}).fetchall())
+
+
+def record(connection: Connection, asset_id: str) -> Record | None:
+    """The record of that id, redacted as it stands in the index."""
+    row = connection.execute(_RECORD, {"key": asset_id}).fetchone()
+    if row is None:
+        return None
+    found = Record(*row)
+    found.extra = orjson.loads(cast(str, found.extra))
+    found.pages = [Page(**page) for page in cast(list[dict[str, int]], found.pages)]
+    found.spoken = [SpeechSegment(**one) for one in cast(list[dict[str, Any]], found.spoken or [])]
+    return found
+
+
+def named(connection: Connection, native_id: str) -> bool:
+    """Whether a record's id is, or ends behind a colon in, this."""
+    return connection.execute(_NAMED, {"key": native_id}).fetchone() is not None
+
+
+def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The commits whose hash begins so and the records of these files, where exactly one does or has that name."""
+    found: list[str] = []
+    for said in hashes:
+        keys = {"first": f"git:{said}", "behind": f"git:{said}g"}  # no hash has a g
+        rows = connection.execute(_OF_COMMIT, keys).fetchall()
+        found += rows[0] if len(rows) == 1 else ()
+    known = dict(connection.execute(_OF_FILE, {"names": list(files)}).fetchall()) if files else {}
+    return list(dict.fromkeys([*found, *(known[name] for name in files if name in known)]))
+
+
+def frequencies(connection: Connection) -> dict[str, int]:
+    """How many passages hold a term, of those counted; under the empty term how many were counted."""
+    return dict(connection.execute("FROM terms").fetchall())

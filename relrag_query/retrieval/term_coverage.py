@@ -1,0 +1,322 @@
+"""How much of a question a passage covers: the share of the weight of its words, 0 to 1.
+
+Sparse scores have no bounds and tell nothing across questions; a share does. Rare words weigh more (inverse document
+frequency), words that only ask (`discuss`, `říkal`) weigh little, and what a passage is, a mail or a call, counts as if
+it said so.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from relrag_pipelines.records import Chunk
+from relrag_pipelines.text.sparse_encoder import PREFIXED, document_tokens, index_text, join_numbers, query_tokens
+from relrag_query.understanding.time_expressions import TimeRange
+
+Frequencies = Mapping[str, int]
+"""passages that hold a token, of those counted; under the empty token all that were counted"""
+
+_BEGINNING = {3: 0.0, 4: 0.5, 5: 0.9}
+_HEBREW_BEGINNING = {3: 0.5, 4: 0.9}
+"""how surely two words are one when they share a beginning of so many letters"""
+_HEBREW_ENDINGS = ("ימ", "ות", "ית", "יה", "נו", "תי", "תמ", "ה", "ת", "י", "ו")
+"""letters in which forms of one Hebrew word differ at their end, as they are folded in tokens"""
+_HEBREW_STEM = 3
+"""letters that a stem has at least"""
+
+PART = 0.25
+"""what a part of a code, or a beginning that many words share, is worth without the rest"""
+_ABBREVIATED = 0.9
+"""what the first seven digits of a long hexadecimal id are worth"""
+_LONGEST_CODE = 4
+"""parts of a code that a text may write as words of their own"""
+
+_K1, _B, _USUAL_WORDS = 1.2, 0.4, 140
+"""BM25's parameters; lengths matter less than in sparse search, since a word counts once however often it stands"""
+
+_LIGHT = 0.3
+"""weight of a word that only asks; others weigh 1 and more"""
+_NAME = 1.2
+"""a question that names somebody is about them, however often the name stands in the archive"""
+_ASKING = """
+    discuss discussed talk talked say said speak spoke mention mentioned write wrote written ask asked happen happened
+    come came comes arrive arrived receive received get got sent send
+    context around about regarding concerning anything details detail information info story people person
+    אמר אמרה אמרו סיפר סיפרה כתב כתבה דיבר דיברנו דיברה שלח שלחה קרה הקשר סביב בקשר לגבי
+    בא באה באו הגיע הגיעה הגיעו קיבלתי קיבלנו
+    řekl řekla řekli říkal říkala psal psala napsal napsala mluvil mluvili řešil řešila řešili stalo ohledně týkající
+    kontext rozhodl rozhodli přijde přišlo přišel přišla přišly přišli dorazilo dorazil dorazily dostal dostala má máme
+"""
+_KIND = {
+    "email": "email mail message מייל מיילים הודעה הודעות e-mail e-maily mail maily zpráva zprávy",
+    "email_attachment": "email mail attachment attached file document מייל קובץ מצורף נספח příloha soubor",
+    "whatsapp": "whatsapp chat message ווטסאפ צ'אט הודעה הודעות zpráva zprávy",
+    "call_recording": "call phone recording conversation שיחה שיחות טלפון הקלטה hovor hovory telefonát",
+    "meeting_transcript": "meeting minutes פגישה פגישות ישיבה ישיבות schůzka schůzky porada porady",
+    "git_history": "commit change repository commit změna",
+    "documentation": "document file מסמך מסמכים קובץ קבצים dokument dokumenty soubor soubory",
+}
+"""what a record is, in the words that a question may use for it"""
+_TOLD_BY = {"contact": "number číslo מספר"}
+"""what a record tells without saying so: a card does not call a phone number one"""
+_PRICE = "+price"
+"""token of a text that names an amount of money, and of a question for one"""
+_PRICE_WORDS = """
+    cost costs price prices priced stojí stoji stál stála stálo stály cena ceny ceně cenu
+    עולה עולים עלה עלתה עלו מחיר המחיר
+"""
+_ASKS_PRICE = frozenset(_PRICE_WORDS.split())
+_MONEY = (
+    *("€", "$", "£", "₪", ",-", "Kč", "kč", "CZK", "EUR", "USD", "GBP", "ILS", "NIS", " euro", " Euro", " dollar"),
+    *(" pound", " shekel", " korun", "שקל", 'ש"ח', "ש״ח", "ש'ח", "ש׳ח", "שח"),
+)
+"""one of these stands in every text that `_AMOUNT` finds an amount in; looking for them takes a tenth of its time"""
+_AMOUNT = re.compile(
+    r"[€$£₪]\s?\d|\d\s?(?:[€$£₪]|,-|(?:[Kk]č|CZK|EUR|USD|GBP|ILS|NIS"
+    r"| [Ee]uros?| dollars?| pounds?| shekels?| korun\w{0,2})\b|ש[\"״'׳]?ח|שקל)"
+)
+_PSEUDONYM = re.compile(r"<[A-Z_]+:k\d+:[0-9a-f]+>")
+_AROUND = ",;:.?!()\"'"
+_CODE = re.compile(r"[\d_@]")
+_PREFIX = re.compile(r"^\W*[א-ת]{1,2}-?(?=[\da-zA-Z])")
+"""Hebrew letters before a number or a foreign word"""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One word of a question."""
+
+    said: str
+    tokens: Mapping[str, float]
+    """what a passage may hold of it -> how sure that is, 0 to 1"""
+    weight: float
+    joined: bool = False
+    """stands right behind the word before it in the question"""
+    light: bool = False
+    """only asks, or names what a record is"""
+    timed: bool = False
+    """belongs to the phrase that says the time"""
+
+    def found(self, held: frozenset[str]) -> float:
+        """How surely these tokens hold the word, 0 to 1."""
+        return max((sure for token, sure in self.tokens.items() if token in held), default=0.0)
+
+    def known(self, held: Frequencies) -> bool:
+        """Whether the archive holds the word, not just a part of a code."""
+        return any(held.get(token) for token, sure in self.tokens.items() if sure > PART)
+
+
+@dataclass
+class _QueryWord:
+    """A word as it stands in the question."""
+
+    said: str
+    sure: dict[str, float]
+    light: bool = False
+    joined: bool = False
+    timed: bool = False
+    """belongs to the time phrase"""
+
+
+def query_terms(question: str, frequencies: Frequencies, redacted: str | None = None, phrase: str = "") -> list[Term]:
+    """The words of a question that can be looked for, each once.
+
+    `redacted` is the question with pseudonyms in place of personal data: what it replaced is found under either. Words
+    of `phrase`, which says the time, weigh nothing if others are left: the time of a passage tells whether it fits.
+    """
+    words = _words(question, phrase)
+    if redacted and redacted != question:
+        gone = sorted(set(question.split()) - set(redacted.split()))
+        replaced = {token: sure for piece in gone for token, sure in _match_confidences(piece).items()}
+        words = {word: found for word, found in words.items() if not word <= replaced.keys()}
+        replaced |= dict.fromkeys(_PSEUDONYM.findall(redacted), 1.0)
+        words[frozenset(replaced)] = _QueryWord(" ".join(gone), replaced)
+    timed = any(not (one.light or one.timed) for one in words.values())
+    return [
+        Term(
+            one.said,
+            one.sure,
+            0.0 if one.timed and timed else _weight(one.said, one.light, _rarity(one.sure, frequencies)),
+            one.joined,
+            one.light,
+            one.timed,
+        )
+        for one in words.values()
+    ]
+
+
+def terms_of(text: str) -> list[Term]:
+    """The words of a text, weighed as if none were rare."""
+    return query_terms(text, {})
+
+
+def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
+    """The words that can be looked for, by their tokens."""
+    question = join_numbers(unicodedata.normalize("NFC", question))
+    said = set(query_tokens(question).split())
+    start = question.find(phrase) if phrase else -1
+    words: dict[frozenset[str], _QueryWord] = {}
+    open_end = False
+    for place in re.finditer(r"\S+", question):
+        piece = place[0]
+        sure = {token: sure for token, sure in _match_confidences(piece).items() if token in said or token[0] == "+"}
+        light = bool(sure.keys() & _is_function_word())
+        timed = start >= 0 and place.start() < start + len(phrase) and start < place.end()
+        tells = bool(sure) and not light and not timed
+        if sure:
+            sure |= _prefixed(sure)
+            found = _QueryWord(piece.strip(_AROUND), sure, light, open_end and tells, timed)
+            words.setdefault(frozenset(sure), found)
+        open_end = tells and piece[-1] not in ",;:.?!"
+    return words
+
+
+def _match_confidences(piece: str) -> dict[str, float]:
+    """What a passage may hold of a word of the question -> how sure that is. Of a code, the whole is what counts."""
+    asked = query_tokens(piece).split()
+    words = [token for token in asked if token[0] != "~"]
+    found = {token: _sure(token, words) for token in asked}
+    if found and piece.strip(_AROUND).casefold() in _ASKS_PRICE:
+        return found | {_PRICE: 1.0}  # a price list does not say that it is one
+    plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
+    if not plain or len(found) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):
+        return found
+    whole = max(plain, key=len)
+    sure = dict.fromkeys(found, PART) | {whole: 1.0}
+    if len(plain) == 2 and len(plain[1]) == 7 and whole.startswith(plain[1]):
+        sure[plain[1]] = _ABBREVIATED
+    if len(plain) > 2 and "." not in whole:
+        sure["+" + re.sub(r"\W", "", whole)] = 1.0
+    return sure
+
+
+def term_coverage(words: Sequence[Term], held: frozenset[str]) -> float:
+    """Share of the words' weight that these tokens hold, 0 to 1; 0 for no words."""
+    total = sum(word.weight for word in words)
+    return sum(word.weight * word.found(held) for word in words) / total if total else 0.0
+
+
+def bm25_like_score(words: Sequence[Term], held: frozenset[str], frequencies: Frequencies, length: int) -> float:
+    """How much a passage of so many words speaks of a question's words, in whatever form they stand; without bounds.
+
+    Each word counts once: by the rarest of its beginnings that the passage holds. Which whole word it is doesn't count,
+    else a passage with the very form of one word would stand before one with all the words in other forms. The sum is
+    divided as BM25 does, so that long passages do not gain by holding more.
+    """
+    said = sum((_LIGHT if word.light else 1.0) * _rarest(word, held, frequencies) for word in words if word.weight)
+    return said / (1 + _K1 * (1 - _B + _B * length / _USUAL_WORDS))
+
+
+def _rarest(word: Term, held: frozenset[str], frequencies: Frequencies) -> float:
+    begun = any(token[0] == "~" for token in word.tokens)
+    counted = [token for token in word.tokens if token in held and not (begun and token.isalpha())]
+    return max((_idf(frequencies.get(token, 1), frequencies) for token in counted), default=0.0)
+
+
+@functools.lru_cache(maxsize=4096)
+def tokens(text: str) -> frozenset[str]:
+    """The tokens of a text; behind a `+` also what its neighbours make with a number, so INV 1187 is INV-1187."""
+    found = document_tokens(text).split()
+    plain = [token for token in found if token[0] != "~"]
+    joined = {
+        "+" + "".join(plain[start:end])
+        for place, token in enumerate(plain)
+        if token[0].isdigit() or token[-1].isdigit()
+        for start in range(max(0, place - _LONGEST_CODE + 1), place + 1)
+        for end in range(max(start + 2, place + 1), start + _LONGEST_CODE + 1)
+    }
+    return frozenset(joined.union(found, [_PRICE] if _names_money(text) else ()))
+
+
+def _names_money(text: str) -> bool:
+    return any(mark in text for mark in _MONEY) and _AMOUNT.search(text) is not None
+
+
+def passage_tokens(chunk: Chunk) -> frozenset[str]:
+    """The tokens of a passage and of what is known of it."""
+    return tokens(chunk.text) | metadata_tokens(chunk)
+
+
+def metadata_tokens(chunk: Chunk) -> frozenset[str]:
+    """The tokens of what is known of a passage: sender, subject, file, day, and what it is."""
+    known = index_text("", chunk.subject, chunk.from_, chunk.file_name, chunk.timestamp)
+    return tokens(known) | kind_tokens(chunk.rag_source_type)
+
+
+def mentions_time(chunk: Chunk, when: TimeRange) -> bool:
+    """Whether a passage holds every word of a month or year that is asked for, though it is of another time."""
+    words = [] if when.relative else query_terms(when.phrase, {})
+    held = passage_tokens(chunk)
+    return bool(words) and all(word.found(held) > PART for word in words)
+
+
+@functools.cache
+def kind_tokens(rag_source_type: str) -> frozenset[str]:
+    """The words that a question may use for what a record is."""
+    said = _KIND.get(rag_source_type, rag_source_type.replace("_", " "))
+    return tokens(f"{said} {_TOLD_BY.get(rag_source_type, '')}")
+
+
+@functools.cache
+def _is_function_word() -> frozenset[str]:
+    """Words that ask, and words for what a record is. Whole words only: their beginnings would catch others."""
+    words = " ".join((_ASKING, *_KIND.values()))
+    return frozenset(token for token in document_tokens(words).split() if not token.startswith("~"))
+
+
+def _sure(token: str, words: Sequence[str] = ()) -> float:
+    """How surely a text that holds this token holds the word; `words` are the whole words among its tokens."""
+    if not token.startswith("~"):
+        return 1.0
+    if "א" <= token[1] <= "ת":
+        return max((_sure_in_hebrew(token[1:], word) for word in words), default=PART)
+    return _BEGINNING.get(len(token) - 1, 0.5)
+
+
+def _sure_in_hebrew(beginning: str, word: str) -> float:
+    """How surely a text with a beginning holds a Hebrew word: its stem must be there, not only letters before it.
+
+    A letter that can be prefixed counts for the stem only where the beginning is all of it but for an ending: of
+    `החתונה` the beginning `החתו` is three letters of a longer stem, which it shares with `החתול`.
+    """
+    place = word.find(beginning)
+    if not 0 <= place <= _HEBREW_STEM:
+        return 0.0
+    stem = _without_ending(word[place:])
+    if len(beginning) >= len(stem):
+        return _HEBREW_BEGINNING.get(len(beginning), PART)
+    letters = len(beginning.lstrip(PREFIXED)) if beginning[0] in PREFIXED else len(beginning)
+    return _HEBREW_BEGINNING[4] if letters > _HEBREW_STEM else PART
+
+
+def _prefixed(sure: Mapping[str, float]) -> dict[str, float]:
+    """A short Hebrew word with a letter before it, and without: sparse search has only their beginnings in common."""
+    short = [word for word in sure if "א" <= word[0] <= "ת" and len(word) in (_HEBREW_STEM, _HEBREW_STEM + 1)]
+    with_letter = [letter + word for word in short for letter in PREFIXED if len(word) == _HEBREW_STEM]
+    without = [word[1:] for word in short if word[0] in PREFIXED and len(word) > _HEBREW_STEM]
+    return {word: _HEBREW_BEGINNING[4] for word in (*with_letter, *without) if word not in sure}
+
+
+def _without_ending(word: str) -> str:
+    ends = (end for end in _HEBREW_ENDINGS if word.endswith(end) and len(word) - len(end) >= _HEBREW_STEM)
+    return word.removesuffix(next(ends, ""))
+
+
+def _weight(said: str, light: bool, rarity: float) -> float:
+    """Half as much by rarity as by being asked at all: in a small archive every word is rare."""
+    return _LIGHT if light else (1.0 + rarity / 2) * (_NAME if said.istitle() else 1.0)
+
+
+def _rarity(sure: Mapping[str, float], held: Frequencies) -> float:
+    """Inverse document frequency of the rarest token that the archive holds; parts of a code are not the word."""
+    documents = min((held[token] for token, share in sure.items() if share > PART and held.get(token)), default=0)
+    return _idf(documents, held)
+
+
+def _idf(documents: int, held: Frequencies) -> float:
+    return math.log1p((held.get("", 0) - documents + 0.5) / (documents + 0.5))

@@ -1,0 +1,127 @@
+"""Of a question and its reply, the reply is the answer; also where it stands in the next window, or the next mail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from relrag_pipelines.records import Record
+from relrag_query.answering.sentence_split import asks_for_something, contains_value, is_question
+from relrag_query.archive import Archive
+from tests.query_hits import passages, publish, record, window
+
+MAIL = {"source": "mail", "rag_source_type": "email", "thread_id": "order", "subject": "Order 12"}
+
+
+def chat(thread: str, said: Sequence[tuple[str, str, str]]) -> list[Record]:
+    return [
+        record(f"whatsapp:{thread}:{number}", text, f"2025-01-{when}:00Z", from_=sender, source="chat",
+               rag_source_type="whatsapp", thread_id=thread, subject=thread)
+        for number, (sender, when, text) in enumerate(said)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    petr = chat("Petr", [
+        ("Eva", "10T09:00", "When does the plumber come?"),
+        ("Petr", "10T09:20", "Which plumber?"),
+        ("Eva", "10T09:21", "For the boiler"),
+        ("Petr", "10T09:22", "Tomorrow at 9"),
+        ("Eva", "11T10:00", "Who left the ladder in the hall?"),
+        # the reply comes six hours later, in another window
+        ("Petr", "11T16:00", "That was me, sorry"),
+        ("Petr", "12T08:00", "The carpenter wants 3 200 for the shelf, ok?"),
+        ("Eva", "12T08:05", "Yes, pay him in cash"),
+        ("Eva", "13T08:00", "who picks up Anna from the station"),
+        ("Petr", "13T08:10", "Grandma, at four"),
+        ("Eva", "14T08:00", "Where is the vacuum cleaner?"),
+        # too late to be a reply
+        ("Petr", "18T08:00", "Good morning"),
+    ])  # fmt: skip
+    mother = chat("אמא", [
+        ("Eva", "15T12:00", "מתי הטיסה שלך לפראג?"),
+        ("אמא", "15T12:30", "ב-8 ביולי, נוחתת ב-14:20"),
+        ("Eva", "16T12:00", "Kdy má Anička třídní schůzku?"),
+        ("אמא", "16T12:05", "Ve čtvrtek v 17:30"),
+    ])  # fmt: skip
+    mails = [
+        record("gmail:1", "Dear all,\n\nwhich glossary should I use for the turbine brochure?\n\nEva",
+               "2025-01-13T08:00:00Z", from_="Eva <eva@x.example>", **MAIL),
+        record("gmail:2", "Forwarded to my colleague.", "2025-01-13T09:00:00Z", from_="Office <office@x.example>",
+               **MAIL),
+        record("gmail:3", "Please take version 4, the link is in the portal.", "2025-01-14T08:00:00Z",
+               from_="Vendor <vendor@x.example>", parent_asset_id="gmail:1", **MAIL),
+    ]  # fmt: skip
+    windows = [window(petr[:5]), window(petr[5:6]), window(petr[6:8]), window(petr[8:10]), window(petr[10:11]),
+               window(petr[11:]), window(mother[:2]), window(mother[2:])]  # fmt: skip
+    chunks = [*(one for each in mails for one in passages(each)), *windows]
+    with Archive.open(publish(tmp_path_factory.mktemp("replies"), [*petr, *mother, *mails], chunks)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("When does the plumber come?", "Petr: Tomorrow at 9"),  # not the question back
+        ("Who left the ladder in the hall?", "Petr: That was me, sorry"),
+        ("who picks up Anna from the station", "Petr: Grandma, at four"),
+        ("מתי הטיסה של אמא לפראג?", "אמא: ב-8 ביולי, נוחתת ב-14:20"),
+        ("Kdy má Anička třídní schůzku?", "אמא: Ve čtvrtek v 17:30"),
+        ("Which glossary is for the turbine brochure?", "Please take version 4, the link is in the portal."),
+        # what is told to be confirmed is an answer, and its reply belongs to it
+        ("How much does the carpenter want?",
+         "Petr: The carpenter wants 3 200 for the shelf, ok?\nEva: Yes, pay him in cash"),
+        # nobody replied
+        ("Where is the vacuum cleaner?", "Where is the vacuum cleaner?"),
+        ("What did Eva ask about the plumber?", "When does the plumber come?"),
+    ],
+)  # fmt: skip
+def test_the_reply_answers(archive: Archive, question: str, first: str) -> None:
+    assert archive.ask(question).quotes[0].text == first
+
+
+def test_the_mail_that_replies_is_the_source(archive: Archive) -> None:
+    answer = archive.ask("Which glossary is for the turbine brochure?")
+    assert [source.hit.chunk.asset_id for source in answer.sources] == ["gmail:3"]
+    assert any(line.startswith("replies: 1 hits ask, 1 mails that reply added") for line in answer.trace)
+
+
+def test_what_only_asks_is_not_quoted_beside_what_answers(archive: Archive) -> None:
+    texts = [quote.text for quote in archive.ask("Where is the vacuum cleaner, the plumber?").quotes]
+    assert texts
+    assert "When does the plumber come?" not in texts
+
+
+@pytest.mark.parametrize(
+    ("text", "asking", "for_something"),
+    [
+        ("When does he come?", True, True),
+        ("He comes at 9. When do you?", True, True),
+        ("3 200, ok?", True, False),
+        ("Dana, מתי נוסעים?", True, True),
+        ("V kolik přijdeš? 🙂", True, True),
+        ("He comes when he can.", False, False),
+        ("Shall we?\nYes.", False, False),
+        ("", False, False),
+    ],
+)
+def test_what_asks(text: str, asking: bool, for_something: bool) -> None:
+    assert (is_question(text), asks_for_something(text)) == (asking, for_something)
+
+
+@pytest.mark.parametrize(
+    ("text", "chat", "expected"),
+    [("who picks up Anna", True, True), ("who picks up Anna", False, False), ("Jak jsem psal, je to tak", True, False)],
+)
+def test_in_a_chat_the_mark_may_be_left_out(text: str, chat: bool, expected: bool) -> None:
+    assert is_question(text, chat) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("on 5 May", True), ("Tomorrow", True), ("ve čtvrtek", True), ("בינואר", True), ("we may come", False)],
+)
+def test_what_holds_a_figure(text: str, expected: bool) -> None:
+    assert contains_value(text) is expected

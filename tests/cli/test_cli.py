@@ -1,0 +1,199 @@
+"""The command line: what it prints, how it ends, and what it does not import."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from relrag_query import cli
+from relrag_query.cli.commands import ask as ask_command
+from tests.query_hits import publish, record
+
+MAIL = "type=email; from=dodavatel@firma.cz; subj=Sanitární čerpadlo - faktura; when=2025-01-15; related=1"
+FILE = "type=attachment[0]:faktura.pdf; from=dodavatel@firma.cz; subj=Sanitární čerpadlo - faktura; when=2025-01-15"
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    known = {"from_": "dodavatel@firma.cz", "subject": "Sanitární čerpadlo - faktura", "source": "mail"}
+    return publish(
+        tmp_path_factory.mktemp("cli"),
+        [
+            record("gmail:p1", "Posíláme fakturu za sanitární čerpadlo dle objednávky.", "2025-01-15T08:12:00Z",
+                   rag_source_type="email", total_siblings=1, locations=["inbox.mbox#1"], thread_id="t", **known),
+            record("gmail:p1/0", "Faktura č. 2025/0042\nPoložka: Sanitární čerpadlo GRUNDFOS UP 20-30",
+                   "2025-01-15T08:12:00Z", rag_source_type="email_attachment", parent_asset_id="gmail:p1",
+                   index_in_parent=0, file_name="faktura.pdf", **known),
+            record("jsonl:evil", "Reboot \x1b[2J\x1b]0;owned\x07 and \u202ereversed\u202c", source="notes"),
+        ],
+    )  # fmt: skip
+
+
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command."""
+    monkeypatch.setattr(sys, "argv", ["relrag", *words])
+    code = cli.command()
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_help_imports_nothing_of_the_archive() -> None:
+    heavy = ("pyarrow", "duckdb", "pydantic", "numpy", "rich", "dagster", "presidio_analyzer", "qdrant_edge")
+    script = f"import sys, relrag_query.cli; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_version_is_told_and_little_is_imported_for_it() -> None:
+    script = (
+        "import sys; from relrag_query import cli; sys.argv = ['relrag', '--version']; code = cli.command()\n"
+        "print(code, [name for name in ('pyarrow', 'pydantic', 'rich', 'dagster') if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout == f"relrag {version('relrag')}\n0 []\n"
+
+
+def test_a_question_imports_neither_dagster_nor_presidio_nor_pandas(config: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from relrag_query.archive import Archive\n"
+        f"with Archive.open(Path({str(config)!r})) as archive: print(archive.ask('čerpadlo').found)\n"
+        "print([name for name in ('dagster', 'presidio_analyzer', 'pandas', 'spacy') if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout == "True\n[]\n"
+
+
+def test_ask_prints_sentences_and_numbered_sources(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = run(capsys, monkeypatch, "ask", "Kdy jsme řešili", "sanitární čerpadlo?", "-c", str(config))
+    assert (code, err) == (0, "")
+    assert out == (
+        "Posíláme fakturu za sanitární čerpadlo dle objednávky. [1]\n\n"
+        "Faktura č. 2025/0042\nPoložka: Sanitární čerpadlo GRUNDFOS UP 20-30 [2]\n\n"
+        f"[1] {MAIL}\n    2025-01-15 10:12, mail, inbox.mbox#1, gmail:p1\n"
+        f"[2] {FILE}\n    2025-01-15 10:12, mail, gmail:p1/0\n"
+    )
+
+
+@pytest.mark.requirement("S3-22")
+@pytest.mark.requirement("S3-21")
+def test_show_sources_prints_line_and_text_as_the_seed_does(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, out, _ = run(capsys, monkeypatch, "ask", "sanitární čerpadlo", "--show-sources", "-c", str(config))
+    assert f"[1] {MAIL}\nPosíláme fakturu za sanitární čerpadlo dle objednávky.\n" in out
+
+
+def test_search_lists_passages(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = run(capsys, monkeypatch, "search", "GRUNDFOS", "-n", "1", "-c", str(config))
+    assert code == 0
+    assert out == (
+        f"1. {FILE}\n   Faktura č. 2025/0042 Položka: Sanitární čerpadlo GRUNDFOS UP 20-30\n"
+        "   2025-01-15 10:12, mail, gmail:p1/0, score 1.00\n"
+    )
+    assert run(capsys, monkeypatch, "search", "zeppelin", "-c", str(config))[:2] == (
+        0,
+        "Nothing found.\nSearched 3 passages in mail, notes.\nNo passage holds: zeppelin.\n"
+        "Try other words for it, one word alone, or fewer limits.\n",
+    )
+
+
+def test_json(config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    _, out, _ = run(capsys, monkeypatch, "ask", "sanitární čerpadlo", "--json", "-c", str(config))
+    answer = json.loads(out)
+    assert answer["found"] is True
+    assert [one["sources"] for one in answer["quotes"]] == [[1], [2]]
+    assert [(one["number"], one["asset_id"], one["line"]) for one in answer["sources"]] == [
+        (1, "gmail:p1", MAIL),
+        (2, "gmail:p1/0", FILE),
+    ]
+    assert answer["sources"][0]["locations"] == ["inbox.mbox#1"]
+    _, out, _ = run(capsys, monkeypatch, "search", "čerpadlo", "--json", "-c", str(config))
+    assert {hit["asset_id"] for hit in json.loads(out)["hits"]} == {"gmail:p1", "gmail:p1/0"}
+
+
+def test_no_answer_is_said_with_what_was_searched(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = run(capsys, monkeypatch, "ask", "zeppelin", "--source", "notes", "--from", "2024", "-c", str(config))
+    assert code == 0
+    assert out == (
+        "The archive does not hold an answer to this.\n\n"
+        "Searched 0 passages in notes, from 2024-01-01.\nNo passage holds: zeppelin.\n"
+    )
+
+
+def test_trace_tells_the_steps(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, out, _ = run(capsys, monkeypatch, "ask", "sanitární čerpadlo", "--trace", "-c", str(config))
+    assert "\nTrace:\n  search: 2 passages found, 2 kept (" in out
+
+
+def test_show(config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, _ = run(capsys, monkeypatch, "show", "gmail:p1", "-c", str(config))
+    assert code == 0
+    assert out.startswith("id            gmail:p1\ntype          email\n")
+    assert "\nPosíláme fakturu za sanitární čerpadlo dle objednávky.\n\nRelated:\n  -> thread_member thread:t\n" in out
+    assert "  <- attachment_of gmail:p1/0\n" in out
+    assert run(capsys, monkeypatch, "show", "thread:t", "-c", str(config))[1].startswith("2025-01-15 10:12  gmail:p1\n")
+
+
+def test_retrieved_text_cannot_command_the_terminal(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command in ("ask", "search", "show"):
+        words = ["jsonl:evil"] if command == "show" else ["reboot"]
+        _, out, _ = run(capsys, monkeypatch, command, *words, "-c", str(config))
+        assert "Reboot" in out
+        assert not {"\x1b", "\x07", "\u202e"}.intersection(out)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ask", " "], "the question is empty"),
+        (["ask", "x", "--kind", "gmial"], 'no kind is named "gmial"; known kinds: '),
+        (["ask", "x", "--source", "male"], 'no source is named "male"; sources in relrag.toml: mail, notes'),
+        (["search", "x", "--to", "2024-13"], '"2024-13" is no date; write 2024, 2024-03 or 2024-03-15'),
+        (["show", "gmail:nothing"], 'the archive has nothing named "gmail:nothing"; '),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_code_2(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    code, out, err = run(capsys, monkeypatch, *words, "-c", str(config))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"relrag: {message}")
+    assert err.count("\n") == 1
+
+
+def test_an_archive_without_generation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "relrag.toml").write_text("")
+    code, _, err = run(capsys, monkeypatch, "ask", "x", "-c", str(tmp_path / "relrag.toml"))
+    assert (code, err) == (2, "relrag: nothing is published yet; run `relrag sync`\n")
+
+
+def test_a_fault_shows_its_place_but_no_text(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> int:
+        raise ValueError("the text of a private message")
+
+    monkeypatch.setattr(ask_command, "ask", fail)
+    code, _, err = run(capsys, monkeypatch, "ask", "x", "-c", str(config))
+    assert code == 2
+    assert err.startswith("relrag: unexpected ValueError at test_cli.py:")
+    assert "private" not in err
+
+
+def test_usage_errors_end_with_2(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(capsys, monkeypatch, "search", "x", "--limit", "0")[0] == 2
+    assert run(capsys, monkeypatch, "nonsense")[0] == 2

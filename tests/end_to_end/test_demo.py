@@ -1,0 +1,363 @@
+"""The demo archive, synced through Dagster and asked: the right sources are shown, and no decoy."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import pytest
+
+from relrag_pipelines.links import generate_asset_id
+from relrag_pipelines.stores import vectors
+from relrag_query.archive import Archive
+from relrag_query.cli.commands import sync as commands
+from relrag_query.display.metadata_line import hit_line
+from relrag_query.evaluation import metrics
+from relrag_query.results import Answer, CitedSource
+from tests.conftest import ROOT
+
+ANSWERS = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))
+QUESTIONS = {one["name"]: one for one in ANSWERS["questions"]}
+MAILS = (ROOT / "examples" / "originals" / "mail.jsonl").read_text(encoding="utf-8").splitlines()
+NATIVE = {
+    item["id"]: f"{item['parent_asset_id']}:{item['index_in_parent']}"
+    for item in map(json.loads, MAILS)
+    if "parent_asset_id" in item
+}
+"""id of an attachment in the original of the mails -> its id in the archive"""
+ANSWERED = ("pump", "contract", "invoice", "agile", "authorization", "token", "architecture")
+"""what words and meaning answer; people and relations answer the others later"""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    folder = tmp_path_factory.mktemp("demo")
+    shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
+    shutil.copy(ROOT / "relrag.toml", folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELRAG_NOW", ANSWERS["clock"])
+        assert commands.sync(folder / "relrag.toml") == 0
+        with Archive.open(folder / "relrag.toml") as opened:
+            yield opened
+
+
+def is_of(source: CitedSource, wanted: dict[str, Any]) -> bool:
+    """Whether a shown source is the one that the answers name."""
+    chunk = source.hit.chunk
+    if chunk.source != wanted["source"]:
+        return False
+    if "id" in wanted:
+        return bool(chunk.source_id == wanted["id"])
+    return any(wanted["file"] in place for place in [*source.locations, chunk.source_uri or ""])
+
+
+def shown(answer: Answer, wanted: dict[str, Any]) -> bool:
+    return any(is_of(source, wanted) for source in answer.sources)
+
+
+@pytest.mark.requirement("S0-107", "S0-108", "S3-22", "S3-23", "S3-24")
+@pytest.mark.parametrize("name", ANSWERED)
+def test_a_question_is_answered_from_its_sources_and_no_others(archive: Archive, name: str) -> None:
+    question = QUESTIONS[name]
+    answer = archive.ask(question["question"])
+    assert answer.found
+    for wanted in question["sources"]:
+        assert shown(answer, wanted), wanted
+    known = [*question["sources"], *question["allowed"]]
+    assert [
+        source.hit.chunk.asset_id for source in answer.sources if not any(is_of(source, one) for one in known)
+    ] == []
+    for words in question["answer_has"]:
+        assert words in answer.text
+
+
+@pytest.mark.parametrize("name", sorted(QUESTIONS))
+def test_no_decoy_is_shown(archive: Archive, name: str) -> None:
+    answer = archive.ask(QUESTIONS[name]["question"])
+    assert [decoy for decoy in QUESTIONS[name]["not_shown"] if shown(answer, decoy)] == []
+
+
+@pytest.mark.parametrize("name", sorted(QUESTIONS))
+def test_no_decoy_is_shown_where_words_alone_are_searched(archive: Archive, name: str) -> None:
+    with Archive.of(archive.settings.model_copy(update={"embedder": "none"})) as by_words:
+        answer = by_words.ask(QUESTIONS[name]["question"])
+    assert [decoy for decoy in QUESTIONS[name]["not_shown"] if shown(answer, decoy)] == []
+
+
+def test_the_set_of_the_demo_is_measured_by_eval(archive: Archive) -> None:
+    measured = metrics.measure(archive, ROOT / "examples" / "archive" / "answers.json")
+    recall = {one["name"]: one["source_recall"] for one in measured["each"]}
+    assert [recall[name] for name in ANSWERED] == [1.0] * len(ANSWERED)
+    assert (measured["questions"], measured["wrong_sources_shown"]) == (len(QUESTIONS), 0)
+
+
+@pytest.mark.requirement("S3-19", "S3-22")
+def test_the_lines_of_the_pump_are_those_of_the_seed(archive: Archive) -> None:
+    answer = archive.ask(QUESTIONS["pump"]["question"])
+    assert [(hit_line(one.hit), one.hit.chunk.text) for one in answer.sources] == [
+        (wanted["line"], wanted["text"]) for wanted in QUESTIONS["pump"]["lines"]
+    ]
+
+
+@pytest.mark.requirement("S3-16", "S3-17", "S3-19", "S3-23", "S3-24")
+@pytest.mark.parametrize("name", ["authorization", "architecture"])
+def test_the_lines_of_the_commit_and_the_meeting_are_those_of_the_seed_in_czech(archive: Archive, name: str) -> None:
+    """The question is Czech, the record English: the mail that answers names it."""
+    answer = archive.ask(QUESTIONS[name]["question"])
+    (wanted,) = QUESTIONS[name]["lines"]
+    assert (wanted["line"], wanted["text"]) in [(hit_line(one.hit), one.hit.chunk.text) for one in answer.sources]
+
+
+@pytest.mark.requirement("S0-47", "S0-48", "S0-49", "S0-50")
+def test_the_call_is_related_to_its_passages_and_its_recording(archive: Archive) -> None:
+    answer = archive.ask(QUESTIONS["invoice"]["question"])
+    (call,) = (one.hit.chunk for one in answer.sources if one.hit.chunk.source == "calls")
+    assert (call.chunk_index, call.chunk_count, call.chunk_group_id) == (1, 3, call.asset_id)
+    assert call.start_second is not None
+    assert call.end_second is not None
+    assert 60 < call.start_second < call.end_second < 431
+    edges = {(one.relation_type, one.direction, one.asset_ref) for one in archive.neighbors(call.asset_id)}
+    audio = f"audio:{call.asset_id.removeprefix('call_recording:')}"
+    assert ("transcript_of", "out", audio) in edges
+    passages = archive.chunks_of(call.asset_id)
+    assert {("chunk_of", "in", f"chunk:{one.chunk_id}") for one in passages} == edges - {
+        ("transcript_of", "out", audio)
+    }
+
+
+NUMBER, FILE = (0.8, "the same number in both"), (1.0, "the same file in both")
+ACROSS = [
+    ("mail-alex-corrected", "whatsapp: INV-1187 is 8,400₪, VAT wrong", NUMBER),
+    ("documents: INV-1187_corrected.pdf", "whatsapp: INV-1187 is 8,400₪, VAT wrong", NUMBER),
+    ("documents: INV-1187_corrected.pdf", "mail-alex-corrected", NUMBER),
+    ("documents: INV-1187_corrected.pdf", "att-alex-corrected", FILE),
+    ("documents: INV-1187.pdf", "att-alex-invoice", FILE),
+    ("att-contract-v2", "documents: contract_v2.pdf", FILE),
+    ("att-contract-old", "documents: contract_old.pdf", FILE),
+    ("att-czech-invoice", "documents: faktura-2024-0931.pdf", FILE),
+    ("mail-czech-invoice", "documents: faktura-2024-0931.pdf", NUMBER),
+    ("whatsapp: 00000040-report-card-mia.pdf", "documents: school-certificate-mia.pdf", FILE),
+    ("mail-order-monitor", "whatsapp: הזמנה 204881736", NUMBER),
+    ("mail-accountant-docs", "whatsapp: 10-800-99999999", NUMBER),
+    ("mail-accountant-docs", "documents: bank-letter.pdf", NUMBER),
+    ("documents: bank-letter.pdf", "whatsapp: <IBAN_CODE", (0.9, "the same account, card or ID number in both")),
+    ("meetings: meeting-2025-01-09.txt", "att-first-look", (0.95, "the same calendar event in both")),
+    ("mail-jan-authorization", "commits: a3b2c1d8", (0.9, "the same commit in both")),
+]
+"""later record, earlier record, confidence and reason"""
+
+
+def held(archive: Archive, named: str) -> str:
+    """The one record that is named: by the id of its original, or source and what its id, file or text holds."""
+    source, colon, wanted = named.partition(": ")
+    if not colon:
+        return f"gmail:{NATIVE.get(named, named)}"
+    query = """SELECT asset_id FROM records WHERE source = $source AND (starts_with(source_id, $wanted)
+        OR file_name = $wanted OR (contains(text, $wanted) AND NOT starts_with(text, '>')))"""
+    (found,) = archive._catalog.execute(query, {"source": source, "wanted": wanted}).fetchall()
+    return str(found[0])
+
+
+@pytest.mark.requirement("S0-16", "S0-107")
+@pytest.mark.parametrize(("later", "earlier", "why"), ACROSS)
+def test_what_channels_share_is_related(archive: Archive, later: str, earlier: str, why: tuple[float, str]) -> None:
+    found = archive.neighbors(held(archive, later), ["references"], direction="out")
+    told = {one.asset_ref: (one.confidence, one.provenance) for one in found}
+    assert told.get(held(archive, earlier)) == why
+
+
+OWNER = {"name Jonah Pickel", "email jonah@pickel.example"}
+ALEX = {"name Alex Rubin", "email alex@rubinstudio.example"}
+ORLY = {"name Orly Navon", "email orly.navon@bluefin.example"}
+JAN = {"name Jan Novák", "email jan.novak@firma.cz"}
+WHO = [
+    ("mail-alex-corrected", {"sender": ALEX, "recipient": OWNER}),
+    ("att-alex-corrected", {"sender": ALEX, "recipient": OWNER}),
+    ("whatsapp: INV-1187 is 8,400₪, VAT wrong", {"sender": {"whatsapp Alex Rubin"}}),
+    (
+        "calls: Call_recording_Alex_Rubin_250116_183005.m4a",
+        {"sender": {"name Alex Rubin"}, "participant": {"name Alex Rubin", "name Jonah"}},
+    ),
+    ("att-contract-v2", {"sender": ORLY, "recipient": OWNER}),
+    ("mail-contract-points", {"sender": OWNER, "recipient": ORLY}),
+    ("documents: school-certificate-mia.pdf", {"sender": {"name בית ספר אלונים"}}),
+    ("mail-pump-invoice", {"sender": {"email dodavatel@firma.cz"}, "recipient": OWNER}),
+    ("commits: a3b2c1d8", {"sender": JAN, "participant": JAN}),
+    ("meetings: meeting-2025-01-08.txt", {"participant": {"name Jan", "name Petr", "name Marie"}}),
+    (
+        "calls: Call_recording_Eitan_Pickel_241223_201145.m4a",
+        {"sender": {"name איתן פיקל"}, "participant": {"name איתן פיקל", "name Eitan Pickel", "name Jonah"}},
+    ),
+]
+"""record of a question -> who appears in it; no more, so that nobody is somebody else"""
+
+
+@pytest.mark.parametrize(("named", "who"), WHO)
+def test_who_appears_in_the_records_of_a_question(archive: Archive, named: str, who: dict[str, set[str]]) -> None:
+    query = "SELECT role, kind || ' ' || value FROM identifiers WHERE asset_id = $ref"
+    found: dict[str, set[str]] = {}
+    for role, told in archive._catalog.execute(query, {"ref": held(archive, named)}).fetchall():
+        found.setdefault(role, set()).add(told)
+    assert found == who
+
+
+PERSONS = {
+    42: {"Shiran", "Shiran Tamir", "שירן", "שירן תמיר"},
+    17: {"David", "David Tamir", "דוד תמיר"},
+    23: {"Mia", "Mia Tamir", "מיה", "מיה תמיר"},
+    88: {"Omer", "Omer Segal", "עומר"},
+    61: {"דניאלה פיקל"},
+    62: {"דניאלה"},
+    63: {"Daniella Lever", "דניאלה ליבר"},
+    64: {"דניאלה ליבר פיקל"},
+    7: {"Noa", "Noa Ben-Ami"},
+    8: {"Tomer", "Tomer Gal"},
+    9: {"Gideon", "Gideon Raz"},
+    12: {"Doron", "Doron Levi", "דורון לוי", "דורון לוי חשמלאי"},
+    13: {"Doron", "Doron Katz"},
+}
+"""pinned id -> names of the person in the contacts"""
+TIED = {
+    (42, "spouse", 17), (42, "child", 23), (17, "child", 23), (42, "colleague", 88), (1, "sibling", 42),
+    (1, "mentor", 7), (1, "friend", 8), (1, "former_manager", 9),
+}  # fmt: skip
+
+
+def test_people_of_the_questions_are_pinned_and_tied_and_the_four_daniellas_are_apart(archive: Archive) -> None:
+    execute = archive._catalog.execute
+    query = """SELECT person_id, value FROM identifiers
+        WHERE role = 'owner' AND kind = 'name' AND asset_id = 'contacts:person-' || person_id"""
+    names: dict[int, set[str]] = {}
+    for number, name in execute(query).fetchall():
+        names.setdefault(number, set()).add(name)
+    assert {number: names.get(number) for number in PERSONS} == PERSONS
+    ties = execute("SELECT source_id FROM records WHERE source = 'people' AND contains(source_id, ':')").fetchall()
+    told = [tie.split(":") for (tie,) in ties]
+    assert {(int(one[7:]), how, int(other[7:])) for one, how, other in told} == TIED
+    shared = """SELECT keyed FROM identifiers WHERE person_id IN (61, 62, 63, 64)
+        GROUP BY keyed HAVING count(DISTINCT person_id) > 1"""
+    assert execute(shared).fetchall() == [], "only their owner can say that they are one"
+
+
+WHOLE = [
+    ("mail-contract-points", "mail-contract-v2", "reply_to"),
+    ("mail-contract-v2", "mail-contract-reply", "reply_to"),
+    ("mail-contract-v2", "att-contract-v2", "attachment_of"),
+    ("mail-alex-corrected", "att-alex-corrected", "attachment_of"),
+    ("mail-pump-invoice", "att-pump-faktura", "attachment_of"),
+]
+"""what is answered or holds, what answers or is held, and how the second leads to the first"""
+
+
+@pytest.mark.parametrize(("whole", "part", "how"), WHOLE)
+def test_mails_of_the_questions_hold_together(archive: Archive, whole: str, part: str, how: str) -> None:
+    whole, part = held(archive, whole), held(archive, part)
+    assert whole in {one.asset_ref for one in archive.neighbors(part, [how], direction="out")}
+    threads = [
+        {one.asset_ref for one in archive.neighbors(ref, ["thread_member"], direction="out")} for ref in (whole, part)
+    ]
+    assert threads[0] == threads[1] != set()
+
+
+def test_the_thread_of_the_contract_has_its_three_mails_and_the_attachment_and_not_the_draft(archive: Archive) -> None:
+    (thread,) = archive.neighbors(held(archive, "mail-contract-v2"), ["thread_member"], direction="out")
+    members = {one.asset_ref for one in archive.thread(thread.asset_ref.removeprefix("thread:"))}
+    names = ("mail-contract-points", "mail-contract-v2", "att-contract-v2", "mail-contract-reply")
+    assert members == {held(archive, name) for name in names}
+
+
+def test_what_only_looks_alike_is_not_related(archive: Archive) -> None:
+    """The Czech invoice, the football chat and the newsletter share nothing with Alex's invoice."""
+    query = """SELECT DISTINCT found.source, found.subject FROM asset_asset_edges
+        JOIN records AS invoice ON invoice.asset_id IN (src_asset_ref, dst_asset_ref)
+        JOIN records AS found ON found.asset_id IN (src_asset_ref, dst_asset_ref) AND found.asset_id <> invoice.asset_id
+        WHERE relation_type = 'references' AND contains(invoice.text, 'INV-1187')
+        ORDER BY ALL"""
+    assert archive._catalog.execute(query).fetchall() == [
+        ("documents", "Invoice INV-1187"),
+        ("documents", "Invoice INV-1187, corrected"),
+        ("mail", "Invoice INV-1187"),
+        ("mail", "Re: Invoice INV-1187 - corrected"),
+        ("whatsapp", "Alex Rubin"),
+    ]
+
+
+@pytest.mark.requirement("S0-31")
+def test_every_record_is_named_by_kind_and_native_id(archive: Archive) -> None:
+    query = "SELECT asset_id, kind, source_id FROM records"
+    rows = archive._catalog.execute(query).fetchall()
+    assert len(rows) > 500
+    assert [row for row in rows if generate_asset_id(*row[1:]) != row[0]] == []
+
+
+@pytest.mark.requirement("S0-26", "S0-27", "S0-28", "S0-29", "S0-30")
+def test_the_four_fields_are_the_same_for_every_source(archive: Archive) -> None:
+    """Passages of one record share asset_id and group; parent and thread are there where a kind has them."""
+    query = """SELECT source, bool_and(asset_id <> '' AND chunk_group_id = asset_id),
+            count(DISTINCT chunk_id) = count(*), bool_or(parent_asset_id IS NOT NULL), bool_or(thread_id IS NOT NULL)
+        FROM chunks GROUP BY source ORDER BY source"""
+    assert archive._catalog.execute(query).fetchall() == [
+        ("calls", True, True, False, False),
+        ("code", True, True, False, False),
+        ("commits", True, True, False, False),
+        ("documents", True, True, False, False),
+        ("mail", True, True, True, True),
+        ("meetings", True, True, False, False),
+        ("people", True, True, False, False),
+        ("whatsapp", True, True, True, True),
+    ]
+    path = archive.generation.path / "vectors"
+    indexed = {name for payload in vectors.payloads(path) for name in payload}
+    assert {"asset_id", "parent_asset_id", "thread_id", "chunk_group_id"} <= indexed
+
+
+def test_what_the_archive_does_not_hold_is_said(archive: Archive) -> None:
+    answer = archive.ask("Who won the football world cup in 1998?")
+    assert not answer.found
+    assert answer.missing == ["won", "world", "cup", "1998"]
+    assert answer.sources == []
+
+
+@pytest.mark.requirement("S3-19", "S3-23")
+def test_the_line_of_the_commit_is_that_of_the_seed(archive: Archive) -> None:
+    """Jan Novák changed it on 10 January 2025; the decoy only describes a header."""
+    (wanted,) = QUESTIONS["authorization"]["lines"]
+    (best, *_) = archive.search("authorization bug in UserService", sources=["commits"]).hits
+    assert (hit_line(best), best.chunk.text) == (wanted["line"], wanted["text"])
+    assert (best.chunk.from_, best.chunk.timestamp) == ("Jan Novák <jan.novak@firma.cz>", "2025-01-10T14:48:00Z")
+    answer = archive.ask(QUESTIONS["authorization"]["question"])
+    assert "a3b2c1d8" in answer.text
+
+
+def test_of_an_edited_and_a_shrunk_document_nothing_old_is_left(archive: Archive, tmp_path: Path) -> None:
+    """The reading list says another chapter, and the Scrum Guide has lost its last page."""
+    shutil.copytree(archive.settings.home_path.parent, tmp_path, dirs_exist_ok=True)
+    documents = tmp_path / "examples" / "archive" / "documents"
+    listed, guide = (
+        documents / "notes" / "reading-list.md",
+        documents / "papers" / "Schwaber, K. (2020). Scrum Guide.pdf",
+    )
+    listed.write_text(listed.read_text(encoding="utf-8").replace("Chapter 4 twice", "Chapter 5 twice"), "utf-8")
+    with pypdfium2.PdfDocument(guide) as pages:
+        before = len(pages)
+        last = pages[before - 1].get_textpage().get_text_range().split("\n")[-1].strip()
+        pages.del_page(before - 1)
+        pages.save(tmp_path / "shorter.pdf")
+    (tmp_path / "shorter.pdf").replace(guide)
+    query = """SELECT count(DISTINCT page_number), bool_or(contains(text, $last)) FROM chunks
+        WHERE file_name = $file"""
+    asked = {"file": guide.name, "last": last}
+    assert archive._catalog.execute(query, asked).fetchone() == (before, True)
+    assert commands.sync(tmp_path / "relrag.toml") == 0
+    with Archive.open(tmp_path / "relrag.toml") as later:
+        assert later._catalog.execute(query, asked).fetchone() == (before - 1, False)
+        (record,) = later._catalog.execute("SELECT text FROM records WHERE file_name = 'reading-list.md'").fetchall()
+        assert "Chapter 5 twice" in record[0]
+        assert "Chapter 4 twice" not in record[0]
+        counted = "SELECT count(*) FROM records"
+        assert later._catalog.execute(counted).fetchall() == archive._catalog.execute(counted).fetchall()
+    assert len(list((later.settings.home_path / "published").glob("[0-9]*"))) == 1, (
+        "older generations held the old text"
+    )

@@ -1,0 +1,126 @@
+"""Who else may be the person that is to be forgotten."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.erasure import candidates, purge, rules
+from relrag_pipelines.erasure.candidates import Candidate
+from relrag_pipelines.erasure.rules import RuleMatcher
+from tests import archive
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ("Čech", "Cech", True),
+        ("Jiří", "JIŘÍHO", True),
+        ("Novák", "Novákovi", True),
+        ("Nováková", "Novákovou", True),
+        ("Dana", "Daně", True),
+        ("Pavel", "Pavla", True),
+        ("Lukáš", "Łukasz", True),
+        ("Filip", "Philip", True),
+        ("Katherine", "Catherine", True),
+        ("Levi", "Levy", True),
+        ("Dana", "דנה", True),
+        ("Levi", "ללוי", True),  # "to" is written together with it
+        ("Yosef", "יוסף", True),
+        ("Левина", "Levina", True),
+        ("Eva", "Evě", True),
+        ("Dana", "Petr", False),
+        ("Dana", "Ivana", False),
+        ("Novák", "Dvořák", False),
+        ("Eva", "Iva", False),
+        ("Dana", "משה", False),
+    ],
+)
+def test_alike(one: str, two: str, same: bool) -> None:
+    assert candidates.names_match(one, two) is same
+    assert candidates.names_match(two, one) is same
+
+
+def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str], list[Candidate]]:
+    config = archive.make(folder)
+    lines = [{"id": f"m{number}", "text": "x", **note} for number, note in enumerate(notes)]
+    (folder / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    workspace = archive.sync(config)
+    also = candidates.same_person_values(workspace, who)
+    rule = rules.for_person(who, workspace.keys, "now", also)
+    chosen = purge.select(workspace, [rule])
+    return also, candidates.find_candidates(workspace, [who, *also], chosen, RuleMatcher([rule], workspace.keys))
+
+
+def test_other_spellings_are_counted_by_record(tmp_path: Path) -> None:
+    also, others = found(
+        tmp_path,
+        "Jana Nováková",
+        {"from": "Jana Nováková", "text": "hello"},
+        {"text": "Řekni to Janě Novákové. Janě Novákové, prosím!"},
+        {"text": "tell Jana  Novakova", "to": ["Jana Novakova <jn@host.example>"]},
+        {"from": "NOVAKOVA, JANA"},
+        {"text": "Jana met Petr Novák and Nová Jana"},
+    )
+    assert also == []
+    assert others == [
+        Candidate("Jana Novakova", 1, False),
+        Candidate("Janě Novákové", 1, False),
+        Candidate("NOVAKOVA, JANA", 1, False),
+    ]
+
+
+def test_what_stands_beside_the_name_is_told_and_not_taken(tmp_path: Path) -> None:
+    also, others = found(
+        tmp_path,
+        "Jan Hora",
+        {"from": "Jan Hora <honza@host.example>"},
+        {"from": "honza@host.example"},
+        {"from": "Honza <honza@host.example>", "to": ["eva@host.example"]},
+    )
+    assert also == []
+    assert others == [Candidate("honza@host.example", 2, True)]
+
+
+def test_what_the_sources_pin_to_one_person_is_taken(tmp_path: Path) -> None:
+    def person(name: str, number: int) -> dict[str, object]:
+        return {"people": [{"role": "mentioned", "name": name, "person_id": number}]}
+
+    notes = [person(name, 7) for name in ("Jan Hora", "honza@host.example", "Honza Hora", "Honza")]
+    also, others = found(tmp_path, "jan hora", *notes, person("Eva Malá", 8), {"from": "honza@host.example"})
+    assert also == ["Honza Hora", "honza@host.example"]
+    assert others == []
+
+
+def test_the_number_of_a_person_is_that_of_its_source(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    for name, names in (("notes", ("Jan Hora", "Honza Hora")), ("more", ("Olga Velká",))):
+        lines = [
+            {"id": one, "text": "x", "people": [{"role": "mentioned", "name": one, "person_id": 7}]} for one in names
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    config.write_text(config.read_text() + '\n[[sources]]\nname = "more"\nkind = "jsonl"\npath = "more.jsonl"\n')
+    assert candidates.same_person_values(archive.sync(config), "Jan Hora") == ["Honza Hora"]
+
+
+def test_nothing_is_taken_where_two_people_have_the_name(tmp_path: Path) -> None:
+    people = [{"role": "mentioned", "name": "Jan Hora", "person_id": number} for number in (7, 8)]
+    also, _ = found(tmp_path, "Jan Hora", {"people": people}, {"people": [{**people[0], "name": "j@host.example"}]})
+    assert also == []
+
+
+def test_what_is_pinned_to_others_too_is_not_taken(tmp_path: Path) -> None:
+    """The phone of a household stands on the card of each who lives there."""
+
+    def card(name: str, number: int) -> dict[str, object]:
+        people = [{"role": "owner", "name": one, "person_id": number} for one in (name, "+420 543 210 123")]
+        return {"text": name, "people": people}
+
+    also, others = found(tmp_path, "Jan Hora", card("Jan Hora", 7), card("Eva Malá", 8))
+    assert also == []
+    assert others == [Candidate("+420 543 210 123", 1, True)]
+
+
+def test_a_single_word_is_alike_only_without_its_marks(tmp_path: Path) -> None:
+    _, others = found(tmp_path, "Jiri", {"text": "Ask Jiří or Jirka, Юрий too"}, {"from": "JIŘÍ"}, {"text": "jiří"})
+    assert others == [Candidate("JIŘÍ", 2, False)] or others == [Candidate("Jiří", 2, False)]

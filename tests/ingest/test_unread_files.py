@@ -1,0 +1,112 @@
+"""What no source reads is told, and what belongs to something that is read is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.ingest import unread_files
+from relrag_pipelines.settings import Settings
+from tests import archive
+from tests.ingest.test_ownership import put
+
+
+def settings(folder: Path, *sources: tuple[str, str], exclude: tuple[str, ...] = ()) -> Settings:
+    tables = [{"name": kind, "kind": kind, "path": path, "exclude": list(exclude)} for kind, path in sources]
+    return Settings.model_validate({"folder": folder, "sources": tables})
+
+
+def look(folder: Path, *sources: tuple[str, str], exclude: tuple[str, ...] = ()) -> list[str]:
+    """Paths that are told, with the kind that would read them."""
+    found = unread_files.find_unread(settings(folder, *sources, exclude=exclude))
+    return sorted([*found.of_no_kind, *(f"{path} ({kind})" for path, kind in found.of_no_source)])
+
+
+MIXED: dict[str, str | bytes] = {
+    "WhatsApp Chat with Dana.txt": archive.CHAT,
+    "IMG-20240113-WA0001.jpg": b"\xff\xd8",
+    "00000012-PHOTO-2024-01-13-10-15-00.jpg": b"\xff\xd8",
+    "holiday.jpg": b"\xff\xd8",
+    "logo.psd": b"8BPS",
+    "lease.md": "# Lease",
+    "page.html": "<p>A page.</p>",
+    "page_files/style.css": "p {}",
+    "dana.vcf": "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n",
+    "broken.vcf": "nothing",
+    "song.mp3": b"ID3",
+    ".DS_Store": b"\0",
+    "Thumbs.db": b"\0",
+    "~$lease.docx": b"PK",
+    "repository/.git/HEAD": "ref: refs/heads/main",
+    "repository/picture.png": b"\x89PNG",
+    "relrag.toml": "",
+    "relrag.toml.bak": "",
+    ".relrag/private/x.parquet": b"PAR1",
+}
+
+
+def test_files_that_nothing_reads_are_told_and_what_belongs_to_others_is_not(tmp_path: Path) -> None:
+    put(tmp_path, MIXED)
+    told = ["broken.vcf", "dana.vcf (contacts)", "holiday.jpg", "logo.psd", "song.mp3"]
+    assert look(tmp_path, ("whatsapp", "."), ("document", ".")) == told
+    assert look(tmp_path, ("whatsapp", "."), ("document", "."), exclude=("*.jpg", "*.vcf")) == told[3:]
+    with_contacts = (("whatsapp", "."), ("document", "."), ("contacts", "."))
+    assert look(tmp_path, *with_contacts) == ["holiday.jpg", "logo.psd", "song.mp3"]
+
+
+def test_what_lies_beside_a_chat_alone_is_its_media(tmp_path: Path) -> None:
+    put(tmp_path, {"chats/_chat.txt": archive.CHAT, "chats/plan.pdf": b"%PDF-", "chats/me.jpg": b"\xff\xd8"})
+    put(tmp_path, {"chats/sub/other.jpg": b"\xff\xd8"})
+    assert look(tmp_path, ("whatsapp", "chats")) == ["chats/sub/other.jpg"]
+
+
+def test_indexes_of_mailboxes_are_no_noise(tmp_path: Path) -> None:
+    put(tmp_path, {"post/Inbox": "From - Mon\n", "post/Inbox.msf": "// <!-- <mdb", "post/Work": "From - Mon\n"})
+    assert look(tmp_path, ("gmail", "post")) == ["post/Work"], "a mailbox that no pattern of the kind names"
+
+
+def test_only_the_folders_of_sources_are_looked_into_unless_one_is_named(tmp_path: Path) -> None:
+    put(tmp_path, {"papers/a.md": "# A", "photos/a.jpg": b"\xff\xd8", "b.jpg": b"\xff\xd8"})
+    found = settings(tmp_path, ("document", "papers"))
+    assert unread_files.find_unread(found).of_no_kind == []
+    assert unread_files.find_unread(found, tmp_path).of_no_kind == ["b.jpg", "photos/a.jpg"]
+
+
+def test_a_file_that_a_source_names_is_read(tmp_path: Path) -> None:
+    put(tmp_path, {"lease.md": "# Lease", "notes.jsonl": '{"id": "a", "text": "b"}\n'})
+    assert look(tmp_path, ("document", "."), ("jsonl", "notes.jsonl")) == []
+
+
+def test_the_words_count_by_suffix_and_name_the_first(tmp_path: Path) -> None:
+    for number in range(9):
+        put(tmp_path, {f"{number}.JPG": b"\xff\xd8"})
+    put(
+        tmp_path,
+        {"a.psd": b"8BPS", "b.psd": b"8BPS", "mail. From Dana": b"", "README": "", "dana.vcf": "BEGIN:VCARD\n"},
+    )
+    assert list(unread_files.find_unread(settings(tmp_path, ("document", "."))).said()) == [
+        "13 files are nothing that relrag reads: 9 .jpg, 2 .psd, 2 without a suffix (0.JPG, 1.JPG, 2.JPG and 10 more).",
+        "1 file is read by no source, as none of kind contacts has that folder: dana.vcf.",
+    ]
+
+
+def test_a_source_that_was_removed_is_told_as_long_as_it_is_stored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from relrag_query.cli.commands.status import collect
+    from relrag_query.cli.commands.sync import plan
+
+    config = archive.make(tmp_path)
+    archive.sync(config)
+    head, _, notes = config.read_text().rpartition("[[sources]]")
+    config.write_text(head)
+    told = (
+        "notes: no longer in relrag.toml, so a sync leaves it out of the index; "
+        "`relrag sync --accept-deletions` also removes what is stored of it."
+    )
+    assert plan(config) == 0
+    assert told in capsys.readouterr().out.splitlines()
+    assert collect(archive.workspace(config).settings).left_out == [told]
+    config.write_text(f"{head}[[sources]]{notes}")
+    assert collect(archive.workspace(config).settings).left_out == []

@@ -1,0 +1,148 @@
+"""A generation on top of the one before it, and when it is built whole instead."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from relrag_pipelines.stores import catalog, generations, vectors
+from relrag_query.archive import Archive
+from relrag_query.cli.commands import sync as commands
+from tests import archive
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("RELRAG_CONFIG", raising=False)
+    return archive.many_notes(tmp_path)
+
+
+def add(config: Path, *notes: dict[str, Any]) -> None:
+    with (config.parent / "notes.jsonl").open("a") as file:
+        file.writelines(json.dumps(note) + "\n" for note in notes)
+
+
+def published(config: Path) -> Path:
+    home = archive.workspace(config).home
+    return home / "published" / str(generations.current_number(home))
+
+
+def on_top(config: Path) -> bool:
+    return (published(config) / catalog.BASE).exists()
+
+
+def found(config: Path, query: str) -> list[str]:
+    with Archive.open(config) as opened:
+        return [hit.chunk.source_id or "" for hit in opened.search(query).hits]
+
+
+def everything(config: Path) -> dict[str, list[tuple[Any, ...]]]:
+    edges = "src_asset_ref, dst_asset_ref, relation_type, confidence, provenance"
+    columns = {"records": "*", "chunks": "*", "identifiers": "*", "asset_asset_edges": edges}
+    with catalog.open(published(config) / catalog.NAME) as connection:
+        return {
+            table: connection.execute(f"SELECT {names} FROM {table} ORDER BY ALL").fetchall()
+            for table, names in columns.items()
+        }
+
+
+def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, tmp_path: Path) -> None:
+    assert commands.sync(config) == 0
+    whole = published(config) / catalog.NAME
+    add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
+    assert commands.sync(config) == 0
+    assert on_top(config)
+    assert (published(config) / catalog.BASE).samefile(whole)
+    assert found(config, "rusty boiler")[0] == "new"
+    assert found(config, "greenhouse pane 21")[0] == "n3"
+    assert generations.verify(archive.workspace(config).home, 2) == []
+    # the same archive synced once into a new home
+    (tmp_path / "fresh").mkdir()
+    fresh = tmp_path / "fresh" / "relrag.toml"
+    fresh.write_text(config.read_text())
+    (tmp_path / "fresh" / "notes.jsonl").write_text((tmp_path / "notes.jsonl").read_text())
+    shutil.copy2(tmp_path / "test.keys", tmp_path / "fresh")
+    assert commands.sync(fresh) == 0
+    assert everything(fresh) == everything(config)
+
+
+def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation(config: Path) -> None:
+    commands.sync(config)
+    for number in range(4):  # more than are kept
+        add(config, {"id": f"new{number}", "text": f"A boiler, number {number}.", "ts": 1735689600})
+        assert commands.sync(config) == 0
+        assert on_top(config)
+    home = archive.workspace(config).home
+    assert sorted(generations.numbers(home)) == [4, 5]
+    assert generations.verify(home, 5) == []
+    assert set(found(config, "boiler")) == {"new0", "new1", "new2", "new3"}
+    assert len(everything(config)["records"]) == 44
+
+
+def test_an_edit_leaves_nothing_of_the_old_text(config: Path) -> None:
+    add(config, {"id": "secret", "text": "The safe opens with zanzibar.", "ts": 1735689600})
+    commands.sync(config)
+    notes = config.parent / "notes.jsonl"
+    notes.write_text(notes.read_text().replace("zanzibar", "patience"))
+    assert commands.sync(config) == 0
+    assert not on_top(config)
+    assert generations.numbers(archive.workspace(config).home) == [2]
+    assert found(config, "safe opens with patience")[0] == "secret"
+    assert all(b"zanzibar" not in path.read_bytes() for path in published(config).rglob("*") if path.is_file())
+
+
+def test_much_that_is_new_is_built_whole(config: Path) -> None:
+    commands.sync(config)
+    add(config, *({"id": f"x{number}", "text": f"More {number}.", "ts": 1735689600} for number in range(12)))
+    assert commands.sync(config) == 0
+    assert not on_top(config)
+
+
+def test_another_setting_is_built_whole(config: Path) -> None:
+    commands.sync(config)
+    config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
+    assert commands.sync(config) == 0
+    assert not on_top(config)
+
+
+def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> None:
+    commands.sync(config)
+    (published(config) / "months.json").write_text("{")
+    add(config, {"id": "new", "text": "The orangery is heated.", "ts": 1735689600})
+    assert commands.sync(config) == 0
+    assert not on_top(config)
+    assert found(config, "orangery heated")[0] == "new"
+
+
+def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert commands.sync(config) == 0
+    add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
+    finish, tried = catalog._finish, []
+
+    def finish_whole(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
+        tried.append(on_top)
+        if on_top:
+            connection.execute("SET memory_limit = '1MB'")
+        finish(connection, path, on_top)
+
+    monkeypatch.setattr(catalog, "_finish", finish_whole)
+    assert commands.sync(config) == 0
+    assert tried == [True, False]
+    assert not on_top(config)
+    assert found(config, "rusty boiler")[0] == "new"
+    assert len(generations.numbers(archive.workspace(config).home)) == 2
+
+
+def test_vectors_that_lack_a_passage_are_not_published(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build = vectors.build
+    monkeypatch.setattr(vectors, "build", lambda *given, **named: build(*given, **named) - 1)
+    assert commands.sync(config) == commands.COULD_NOT
+    assert "the new generation does not fit together: {'points': " in capsys.readouterr().out
+    assert generations.current_number(archive.workspace(config).home) is None

@@ -1,0 +1,159 @@
+"""What may import what: Dagster stays in its shells, and the commands start without anything heavy."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT, archive
+
+PACKAGES = ("relrag_pipelines", "relrag_query")
+MODULES = sorted(path.relative_to(ROOT).as_posix() for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
+DAGSTER_SHELLS = (
+    "relrag_pipelines/assets/",
+    "relrag_pipelines/assets/attribution.py",
+    "relrag_pipelines/definitions.py",
+    "relrag_pipelines/orchestration/orphaned_runs.py",
+    "relrag_pipelines/orchestration/runner.py",
+    "relrag_pipelines/ui/server.py",
+)
+WRITERS = "relrag_pipelines.orchestration.runner"
+ASKS = "relrag_pipelines/assets/evaluation.py"
+REPORTERS = {"onnxruntime", "fastembed", "faster_whisper", "huggingface_hub", "hf_xet"}
+"""what sends reports of its use unless relrag_pipelines/__init__.py was there before it, or imports what does"""
+EVERYWHERE = MODULES + sorted(
+    path.relative_to(ROOT).as_posix()
+    for name in ("bench", "docs", "examples", "tests")
+    for path in (ROOT / name).rglob("*.py")
+)
+HEAVY = {"dagster", "pyarrow", "presidio_analyzer", "duckdb", "qdrant_edge", "rich", "numpy"}
+
+
+def imported(module: str, *, at_top: bool = False) -> Iterator[str]:
+    """Full names of what a module imports: everywhere, or only when it is imported itself."""
+    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+    inside = {
+        node
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) or is_for_types(outer)
+        for node in ast.walk(outer)
+    }
+    for node in ast.walk(tree):
+        if at_top and node in inside:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith(DAGSTER_SHELLS)])
+def test_dagster_stays_in_its_shells(module: str) -> None:
+    assert not [name for name in imported(module) if name.split(".")[0].startswith("dagster")]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("relrag_query/")])
+def test_queries_reach_dagster_only_through_the_commands_that_write(module: str) -> None:
+    shells = (WRITERS, "relrag_pipelines.definitions", "relrag_pipelines.assets", "relrag_pipelines.ui.server")
+    assert not [name for name in imported(module, at_top=True) if name.startswith(shells)]
+    within = [name for name in imported(module) if name.startswith(shells)]
+    assert not within or module.startswith("relrag_query/cli/commands/")
+    assert all(name.startswith(WRITERS) for name in within)
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("relrag_pipelines/")])
+def test_pipelines_know_nothing_of_queries(module: str) -> None:
+    """But for the asset that asks what it has published, and imports it only then."""
+    assert not [name for name in imported(module, at_top=module == ASKS) if name.startswith("relrag_query")]
+
+
+def test_what_reports_its_use_is_imported_by_one_package_only() -> None:
+    """A package runs its `__init__` before any module of it, and that of relrag_pipelines forbids the reports."""
+    importing = {
+        module
+        for module in EVERYWHERE
+        if not module.startswith("bench/peers/.venv/")
+        if {name.split(".")[0] for name in imported(module)} & REPORTERS
+    }
+    assert importing == {
+        "relrag_pipelines/embedders/fastembed.py",
+        "relrag_pipelines/embedders/minilm.py",
+        "relrag_pipelines/sources/call_recording/transcribe.py",
+    }
+
+
+@pytest.mark.parametrize("module", ["relrag_pipelines", "relrag_query.cli", "relrag_query.archive"])
+def test_a_variable_cannot_turn_reports_on(module: str) -> None:
+    """What is read is the environment of the process, which libraries in C ask."""
+    script = (
+        f"import ctypes, {module}; ask = ctypes.CDLL(None).getenv; ask.restype = ctypes.c_char_p; "
+        "print(ask(b'ORT_DISABLE_TELEMETRY'), ask(b'HF_HUB_DISABLE_TELEMETRY'))"
+    )
+    given = {"ORT_DISABLE_TELEMETRY": "0", "HF_HUB_DISABLE_TELEMETRY": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=given, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "b'1' b'1'\n"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_are_named_for_what_they_are_about(module: str) -> None:
+    assert not {"utils", "helpers", "common", "misc"} & set(Path(module).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("command", [[], ["sync"], ["ask"], ["init"]], ids=["all", "sync", "ask", "init"])
+def test_help_is_quick_and_loads_nothing_heavy(command: list[str]) -> None:
+    script = f"""
+import sys, time
+begun = time.process_time()
+import typer
+library = time.process_time() - begun
+from relrag_query.cli import command
+sys.argv = {["relrag", *command, "--help"]!r}
+try:
+    command()
+finally:
+    print((time.process_time() - begun) / library, *sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)
+"""
+    arguments = [sys.executable, "-c", script]
+    runs = [subprocess.run(arguments, capture_output=True, text=True, check=True) for _ in range(3)]
+    assert all("Usage: relrag" in run.stdout for run in runs)
+    times, *heavy = min((run.stderr.split() for run in runs), key=lambda found: float(found[0]))
+    assert heavy == []
+    assert float(times) < 5, "as often as long as the library that parses the command line takes to load"
+
+
+NOT_NEEDED = {
+    *("dagster", "duckdb", "phonenumbers", "icalendar", "pypdfium2", "charset_normalizer", "lxml", "onnxruntime"),
+    *("relrag_pipelines.pii.redactor", "relrag_pipelines.chunking", "relrag_pipelines.erasure.rules"),
+    *("relrag_pipelines.sources.mail", "relrag_pipelines.sources.document"),
+}
+"""what is imported when there is something to do: together it takes longer than finding that there is nothing"""
+
+
+def test_a_sync_that_finds_nothing_to_do_imports_and_reads_little(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    archive.sync(config)
+    script = f"""
+import sys
+from relrag_query.cli import command
+from relrag_pipelines.stores import units
+loaded, load = [], units.load
+units.load = lambda home, source: (loaded.append(source), load(home, source))[1]
+sys.argv = ["relrag", "sync", "--config", {str(config)!r}]
+code = command()
+print(code, sorted(loaded), sorted({NOT_NEEDED!r} & sys.modules.keys()))
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == [
+        "Nothing to do: generation 1 is up to date.",
+        "0 ['chat', 'notes', 'papers'] []",
+    ]

@@ -1,0 +1,52 @@
+"""Mail that was sent to many ranks below what was written to somebody, and answers where nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from relrag_query.archive import Archive
+from tests.query_hits import publish, record
+
+MAIL = {"source": "mail", "rag_source_type": "email"}
+OFFER = "The pump course begins in March. Pump owners save a fifth. The pump of the year is chosen."
+RECORDS = [
+    record("gmail:n1", OFFER, subject="Pump weekly: the pump", extra={"bulk": "unsubscribe"}, **MAIL),
+    record("gmail:n1:0", "The pump, the pump, the pump: all prices.", file_name="pump.pdf", source="mail",
+           rag_source_type="email_attachment", parent_asset_id="gmail:n1", index_in_parent=0),
+    record("gmail:p1", "After two days of rain we found that the pump in the cellar of the old house had been "
+           "leaking for a while and nobody had seen it.", subject="Cellar", **MAIL),
+    record("gmail:l1", "Does anybody sell a used pump?", subject="Neighbours", extra={"bulk": "mailing_list"}, **MAIL),
+    record("gmail:n2", "Early birds save on every retrospective.", extra={"bulk": "list_id"}, **MAIL),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    with Archive.open(publish(tmp_path_factory.mktemp("bulk"), RECORDS)) as opened:
+        yield opened
+
+
+def test_a_newsletter_and_its_attachment_rank_below_what_fits_as_well(archive: Archive) -> None:
+    results = archive.search("pump")
+    weights = {hit.chunk.asset_id: hit.weight for hit in results.hits}
+    assert weights == {"gmail:n1": 0.75, "gmail:n1:0": 0.75, "gmail:p1": 1.0, "gmail:l1": 1.0}
+    assert [hit.score for hit in results.hits] == sorted((hit.score for hit in results.hits), reverse=True)
+    assert any(line.startswith("bulk: 2 of 4 hits were sent to many") for line in results.trace)
+
+
+def test_it_is_not_quoted_beside_what_was_written_to_somebody(archive: Archive) -> None:
+    shown = {source.hit.chunk.asset_id for source in archive.ask("What about the pump?").sources}
+    assert shown == {"gmail:p1", "gmail:l1"}
+
+
+def test_it_answers_where_nothing_else_does(archive: Archive) -> None:
+    answer = archive.ask("Who saves on a retrospective?")
+    assert (answer.found, [source.hit.chunk.asset_id for source in answer.sources]) == (True, ["gmail:n2"])
+
+
+def test_without_mail_among_the_hits_nothing_is_noted(tmp_path: Path) -> None:
+    with Archive.open(publish(tmp_path, [record("jsonl:notes:n1", "The pump", source="notes")])) as archive:
+        assert not any(line.startswith("bulk") for line in archive.search("pump").trace)

@@ -1,0 +1,201 @@
+"""How much of a question a passage covers."""
+
+import pytest
+
+from relrag_query.retrieval.term_coverage import (
+    Term,
+    bm25_like_score,
+    metadata_tokens,
+    query_terms,
+    term_coverage,
+    tokens,
+)
+from tests.query_hits import passages, record
+
+FREQUENCIES = {"": 1000, "invoic": 100, "alex": 300, "pump": 4, "call": 200, "discuss": 50}
+
+
+def weights(question: str) -> dict[str, float]:
+    return {term.said: round(term.weight, 2) for term in query_terms(question, FREQUENCIES)}
+
+
+def test_rare_words_weigh_more_names_more_still_and_words_that_ask_little() -> None:
+    assert weights("did we discuss the pump invoice with Alex on a call?") == {
+        "discuss": 0.3,
+        "pump": 3.7,
+        "invoice": 2.15,
+        "Alex": 1.92,
+        "call": 0.3,
+    }
+
+
+def test_a_word_that_the_archive_does_not_hold_weighs_most() -> None:
+    found = weights("the zeppelin invoice")
+    assert found["zeppelin"] > 2 * found["invoice"]
+
+
+def test_words_joined_in_the_question() -> None:
+    assert [(term.said, term.joined) for term in query_terms("the sanitary pump, invoice Alex paid", FREQUENCIES)] == [
+        ("sanitary", False),
+        ("pump", True),
+        ("invoice", False),
+        ("Alex", True),
+        ("paid", True),
+    ]
+
+
+def test_coverage_is_the_share_of_weight() -> None:
+    asked = [Term("a", {"pump": 1.0}, 3.0), Term("b", {"~pum": 0.5, "x": 1.0}, 1.0)]
+    assert term_coverage(asked, frozenset({"pump"})) == 0.75
+    assert term_coverage(asked, frozenset({"pump", "~pum"})) == 0.875
+    assert term_coverage(asked, frozenset()) == 0.0
+    assert term_coverage([], frozenset({"pump"})) == 0.0
+
+
+def said(question: str, text: str, length: int = 10) -> float:
+    held = {"": 1000, "~puj": 30, "~pujc": 30, "~pujci": 30, "~zeb": 20, "~zebr": 20, "~zebri": 20, "zebrik": 10}
+    return round(bm25_like_score(query_terms(question, held), tokens(text), held, length), 2)
+
+
+def test_a_word_says_the_same_in_whatever_form_it_stands() -> None:
+    assert said("Komu jsme půjčili žebřík?", "žebřík") == said("Komu jsme půjčili žebřík?", "žebříky") > 0
+    assert said("Komu jsme půjčili žebřík?", "žebříky jsou půjčené") > said(
+        "Komu jsme půjčili žebřík?", "žebřík ze dřeva"
+    )
+
+
+def test_evidence_is_divided_by_length_and_leaves_codes_whole() -> None:
+    question = "Komu jsme půjčili žebřík?"
+    # 1.2 * (0.6 + 0.4 * words / 140) is added to 1
+    assert said(question, "žebřík", 0) / said(question, "žebřík", 140) == pytest.approx(2.2 / 1.72, abs=0.01)
+    assert said("faktura INV-1187", "inv1187") > 0
+    assert said("žebřík", "nic takového") == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("čerpadlo", "nové čerpadlo", 1.0),
+        ("čerpadlo", "deset čerpadel", 0.9),  # five letters in common
+        ("cerpadla", "nové čerpadlo", 0.9),  # typed without accents
+        ("invoices", "the invoice", 1.0),
+        ("לחשבונית", "החשבונית שלך", 1.0),  # other prefix letters
+        ("חשבונות", "החשבונית שלך", 0.9),  # four letters in common
+        ("contract", "nothing of the kind", 0.0),
+    ],
+)
+def test_forms_of_one_word(question: str, text: str, share: float) -> None:
+    assert term_coverage(query_terms(question, {"": 100}), tokens(text)) == pytest.approx(share)
+
+
+def test_what_is_known_of_a_passage_counts() -> None:
+    (passage,) = passages(
+        record(
+            "gmail:1",
+            "see there",
+            "2025-01-15T08:00:00Z",
+            from_="Alex",
+            subject="Invoice",
+            rag_source_type="email",
+            file_name="INV-1187.pdf",
+        )
+    )
+    known = metadata_tokens(passage)
+    asked = "Alex invoice email INV-1187 2025-01-15"
+    assert all(term.found(known) for term in query_terms(asked, FREQUENCIES))
+
+
+def test_personal_data_is_found_under_itself_or_its_pseudonym() -> None:
+    asked = query_terms("who is 052-123-4567", FREQUENCIES, "who is <PHONE_NUMBER:k1:0123456789ab>")
+    assert term_coverage(asked, tokens("call 0521234567 or 052-123-4567")) == 1.0
+    assert term_coverage(asked, tokens("call <PHONE_NUMBER:k1:0123456789ab>")) == 1.0
+    assert term_coverage(asked, tokens("call <PHONE_NUMBER:k1:ffffffffffff>")) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("docword15", "docword38 and 15 others", 0.25),
+        ("docword15", "docword15", 1.0),
+        ("docword15", "the docword 15", 1.0),
+        ("killmarker1.5", "it holds killmarker1.5 here", 1.0),
+        ("killmarker1.5", "number 5", 0.25),
+        ("INV-1187", "inv1187", 1.0),
+        ("INV/1187", "INV 1187 is paid", 1.0),
+        ("INV-1187", "INV-1188 and 1187 more", 0.25),
+        ("2025/0042", "faktura 2025-0042", 1.0),
+        ("2025/0042", "2025", 0.25),
+        ("2025-01-15", "am 15.1.2025", 1.0),
+        ("2025-01-15", "am 16.1.2025", 0.25),
+        ("contract_v2.pdf", "see CONTRACT_V2.PDF", 1.0),
+        ("contract_v2.pdf", "the contract", 0.25),
+        ("12.500", "12,500 Kč", 1.0),
+        ("לINV-1187", "INV-1187", 1.0),
+        ("ל4111", "4111", 1.0),
+        ("a3b2c1d8", "commit a3b2c1d8e5f6071829304152637485960718293a", 0.9),
+        ("follow-up", "a follow is there", 1.0),
+    ],
+)
+def test_a_code_is_covered_as_a_whole(question: str, text: str, share: float) -> None:
+    assert term_coverage(query_terms(question, {"": 100}), tokens(text)) == pytest.approx(share)
+
+
+def test_a_code_that_the_archive_does_not_hold_is_rare_whatever_its_parts() -> None:
+    frequencies = {"": 100, "docword": 60, "15": 50}
+    (code,) = query_terms("docword15", frequencies)
+    (word,) = query_terms("zeppelin", frequencies)
+    assert code.weight == word.weight
+    assert not code.known(frequencies)
+
+
+def test_words_of_the_time_phrase_weigh_nothing() -> None:
+    asked = query_terms("giraffe bill in December 2024?", {"": 100}, phrase="in December 2024")
+    assert [(term.said, term.weight > 0, term.joined) for term in asked] == [
+        ("giraffe", True, False),
+        ("bill", True, True),
+        ("December", False, False),
+        ("2024", False, False),
+    ]
+    assert term_coverage(asked, tokens("10 December 2024")) == 0.0
+
+
+@pytest.mark.parametrize("question", ["December 2024", "What happened in December 2024?", "emails of December 2024"])
+def test_a_question_of_nothing_but_a_time_is_about_its_words(question: str) -> None:
+    asked = query_terms(question, {"": 100}, phrase="December 2024")
+    assert all(term.weight > 0 for term in asked)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much is the giraffe?",
+        "how many giraffe",
+        "What kind of giraffe is it?",
+        "Kolik je giraffe?",
+        "Jak moc je ten giraffe?",
+        "jak dlouho giraffe",
+        "כמה giraffe",
+        "איזה סוג של giraffe",
+    ],
+)
+def test_what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for(question: str) -> None:
+    assert [term.said for term in query_terms(question, {"": 100})] == ["giraffe"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("What does a giraffe cost?", "Giraffe, adult: 3,640 EUR", 1.0),
+        ("What is the price of the giraffe?", "The giraffe came to €12", 1.0),
+        ("Kolik stál giraffe?", "giraffe za 9 400 Kč", 1.0),
+        ("Kolik stojí giraffe?", "giraffe 150,-", 1.0),
+        ("כמה עולה giraffe", "giraffe 3,400 שקל", 1.0),
+        ("מה המחיר של giraffe?", 'giraffe 300 ש"ח', 1.0),
+        ("What does a giraffe cost?", "giraffe, 12 dollars", 1.0),
+        ("What does a giraffe cost?", "We found 3 giraffe", 0.5),
+        ("What does a giraffe cost?", "The giraffe is 4 m tall", 0.5),  # no amount of money
+        ("Who fed the giraffe?", "giraffe, 3,640 EUR", 0.5),  # asks for something else
+    ],
+)
+def test_a_price_is_found_where_an_amount_of_money_stands(question: str, text: str, share: float) -> None:
+    assert round(term_coverage(query_terms(question, {"": 100}), tokens(text)), 1) == share

@@ -1,0 +1,94 @@
+"""Charsets that nobody wrote down: languages and encodings whose texts a person can check."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
+
+CZECH = "Dobrý den, posílám vám fakturu č. 2025/0042 za sanitární čerpadlo. Žluťoučký kůň úpěl ďábelské ódy."
+FRENCH = "Bonjour, voilà le reçu du café à Genève; ça coûte douze francs. Merci, Hélène"
+HEBREW = "שלום, מצורפת החשבונית עבור המשאבה. נדבר מחר בבוקר לפני הפגישה. תודה רבה, דניאלה"
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        (CZECH, "utf-8"),
+        (CZECH, "utf-8-sig"),
+        (CZECH, "utf-16"),
+        (CZECH, "utf-16-le"),  # without a mark
+        (CZECH, "utf-16-be"),
+        (CZECH, "cp1250"),
+        (CZECH, "iso8859-2"),
+        (CZECH, "cp852"),
+        ("Účet č. 5, Jiří", "cp1250"),
+        (FRENCH, "cp1252"),
+        (FRENCH, "mac_roman"),
+        ("Total is £30 for the naïve résumé", "cp1252"),
+        ("The café is “closed” – see you later", "cp1252"),
+        ("The café is “closed”" + " and plain English goes on and on." * 30, "cp1252"),
+        ("Grüße aus München, die Straße ist gesperrt. Übermorgen schöne Äpfel.", "cp1252"),
+        (HEBREW, "cp1255"),
+        (HEBREW, "iso8859-8"),
+        ("Привет, посылаю счёт за насос. Завтра созвонимся.", "cp1251"),
+        ("Привет, посылаю счёт за насос. Завтра созвонимся.", "koi8-r"),
+        ("これは日本語の文章です。東京に行きました。", "cp932"),
+        ("これは日本語の文章です。東京に行きました。", "euc-jp"),
+        ("これは日本語の文章です。東京に行きました。", "iso2022_jp"),
+        ("这是中文句子。我们明天去北京开会。", "gb18030"),
+        ("안녕하세요. 내일 회의가 있습니다.", "euc-kr"),
+    ],
+)
+def test_charsets(text: str, charset: str) -> None:
+    found = decode(text.encode(charset))
+    assert (found.text, found.rivals) == (text, ())
+
+
+def test_the_charset_that_the_file_declares_is_used_where_it_fits() -> None:
+    assert decode("שלום".encode("cp1255"), "windows-1255").rivals == ()
+    assert decode("žluť".encode(), "windows-1255").text == "žluť"  # it is UTF-8 all the same
+    for wrong in ("no-such-charset", "hex", "a\0b", "idna"):
+        assert decode(CZECH.encode("cp1250"), wrong).text == CZECH
+
+
+def test_few_letters_leave_rivals() -> None:
+    found = decode("שלום דניאלה".encode("cp1255"))
+    assert (found.text, found.charset) == ("שלום דניאלה", "cp1255")
+    assert "cp1251" in found.rivals
+
+
+def test_utf_8_with_a_few_damaged_bytes_stays_utf_8() -> None:
+    data = (CZECH * 4).encode()
+    at = data.index("č".encode(), 200)
+    found = decode(data[:at] + data[at + 1 :])
+    assert found.text.startswith(CZECH)
+    assert found.text.count("\ufffd") == found.replaced == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "fault", "told"),
+    [
+        (b"GIF89a\0\0\0\1", "binary", "4 NUL bytes"[2:]),
+        (bytes(range(1, 32)) * 10, "binary", "control characters in 310"),
+        (b"\xff\xfea", "charset", "no utf-16 at byte 2"),
+        (bytes(range(128, 256)), "charset", "neither UTF-8 nor any of 18 older charsets"),
+    ],
+)
+def test_what_is_no_text(data: bytes, fault: str, told: str) -> None:
+    with pytest.raises(CharsetError, match=told) as raised:
+        decode(data)
+    assert raised.value.fault == fault
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_text_or_a_fault(data: bytes) -> None:
+    try:
+        decode(data).text.encode()
+    except CharsetError as error:
+        assert error.fault in ("binary", "charset")
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=50))
+def test_utf_8_is_never_mistaken(text: str) -> None:
+    assert decode(text.encode()).text.removeprefix("\ufeff") == text.removeprefix("\ufeff")

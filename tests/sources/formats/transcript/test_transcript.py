@@ -1,0 +1,375 @@
+"""Transcripts: real caption files with the values of their SOURCE.md, and each program's manner of naming speakers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench import transcripts
+from relrag_pipelines.records import SpeechSegment
+from relrag_pipelines.sources.formats.transcript import (
+    Cue,
+    Transcript,
+    TranscriptError,
+    captions,
+    format_transcript,
+    read,
+    speakers,
+    swap_speakers,
+    word_count,
+)
+
+COUNTS = {
+    "captions_with_bom.vtt": 4, "comments.vtt": 3, "cue_tags.vtt": 3, "invalid_timeframe_in_cue_text.vtt": 4,
+    "metadata_headers.vtt": 2, "metadata_headers_multiline.vtt": 2, "missing_caption_text.vtt": 5,
+    "missing_caption_text.srt": 4, "missing_caption_text.sbv": 4, "one_caption.vtt": 1, "one_caption.srt": 1,
+    "sample.vtt": 16, "sample.srt": 5, "sample.sbv": 5, "styles.vtt": 1, "two_captions.sbv": 2,
+    "using_identifiers.vtt": 6, "youtube_dl.vtt": 4,
+}  # fmt: skip
+"""captions of the files of webvtt-py, as SOURCE.md says"""
+WITH_ONE_BAD_CUE = {
+    "invalid_timeframe.vtt": (6, "bad_cue"), "invalid_timeframe.srt": (5, "odd_time"),
+    "invalid_timeframe.sbv": (4, "bad_cue"), "missing_timeframe.vtt": (6, "bad_cue"),
+    "missing_timeframe.srt": (4, "bad_cue"), "missing_timeframe.sbv": (4, "bad_cue"),
+}  # fmt: skip
+REFUSED = {
+    "empty.vtt": "empty", "no_captions.vtt": "no_cues", "invalid_format.sbv": "no_cues",
+    "invalid_format1.srt": "no_cues", "invalid_format2.srt": "no_cues", "invalid_format3.srt": "no_cues",
+    "invalid_format4.srt": "no_cues",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(shared_data: Path) -> Path:
+    return shared_data / "transcripts" / "webvtt_py"
+
+
+def of(file: Path) -> Transcript:
+    return read(file.read_bytes(), file.suffix)
+
+
+def said(text: str, suffix: str) -> list[tuple[str | None, str]]:
+    return [(cue.speaker, cue.text) for cue in read(text.encode(), suffix).cues]
+
+
+# --- real files -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_real_file_gives_its_captions_and_no_failure(files: Path, name: str) -> None:
+    found = of(files / name)
+    assert (len(found.cues), found.faults) == (COUNTS[name], [])
+
+
+@pytest.mark.parametrize("name", WITH_ONE_BAD_CUE)
+def test_of_a_file_with_a_bad_cue_the_others_are_kept_and_it_is_told(files: Path, name: str) -> None:
+    found = of(files / name)
+    assert (len(found.cues), [fault.fault for fault in found.faults]) == (
+        WITH_ONE_BAD_CUE[name][0],
+        [WITH_ONE_BAD_CUE[name][1]],
+    )
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_is_no_transcript_is_refused(files: Path, name: str) -> None:
+    with pytest.raises(TranscriptError) as refused:
+        of(files / name)
+    assert refused.value.fault == REFUSED[name]
+
+
+def test_every_file_is_accounted_for(files: Path) -> None:
+    there = {file.name for file in files.iterdir() if file.suffix in (".vtt", ".srt", ".sbv")}
+    assert there == COUNTS.keys() | WITH_ONE_BAD_CUE.keys() | REFUSED.keys() | {"invalid.vtt"}
+
+
+def test_captions_without_a_header_are_read_and_told(files: Path) -> None:
+    found = of(files / "invalid.vtt")
+    assert (len(found.cues), found.cues[6].text) == (7, "Caption text #7")
+    assert [fault.fault for fault in found.faults] == ["no_header"]
+
+
+def test_times_and_texts_of_real_captions(files: Path) -> None:
+    assert of(files / "one_caption.vtt").cues == [Cue(0.5, 7.0, None, "Caption text #1")]
+    third = of(files / "sample.vtt").cues[2]
+    assert (third.start, third.end) == (11.89, 16.32)
+    assert [cue.text for cue in of(files / "cue_tags.vtt").cues] == [
+        "When the moon hits your eye", "Like a big-a pizza pie", "That's amore",
+    ]  # fmt: skip
+    assert [cue.start for cue in of(files / "cue_tags.vtt").cues] == [16.5, 18.5, 20.5]
+    missing = of(files / "missing_caption_text.vtt").cues
+    assert (missing[1].text, missing[2].text) == ("", "Caption text #3")
+    assert of(files / "youtube_dl.vtt").language == "en"
+
+
+def test_rolling_captions_are_joined_without_doubling(files: Path) -> None:
+    assert format_transcript(of(files / "youtube_dl.vtt").cues)[0] == "yeah\nwhat\nthis will happen is I'm telling"
+
+
+def test_a_comment_is_no_caption(files: Path) -> None:
+    text = format_transcript(of(files / "comments.vtt").cues)[0]
+    assert "Kyle" not in text
+    assert "translate well" not in text
+    assert "- Det är inte varmt." in text
+
+
+# --- who speaks -----------------------------------------------------------------------------------------------------
+
+TEAMS = """WEBVTT
+
+7f3c1c2e-0001/12-0
+00:00:03.120 --> 00:00:05.800
+<v Jan Novák>Dobré ráno, můžeme
+začít?</v>
+
+7f3c1c2e-0001/14-0
+00:00:06.000 --> 00:00:08.000
+<v Petr Svoboda>Ano &amp; hned.</v>
+"""
+ZOOM = """WEBVTT
+
+1
+00:00:01.000 --> 00:00:03.000
+Alex Rubin: Listen: the light goes.
+
+2
+00:00:03.000 --> 00:00:04.000
+Noa Ben-Ami: Yes.
+
+3
+00:00:04.000 --> 00:00:06.000
+Alex Rubin: Then quickly.
+
+4
+00:00:06.000 --> 00:00:07.000
+Attention: a train.
+"""
+
+
+def test_voice_tags_as_teams_writes_them() -> None:
+    assert said(TEAMS, ".vtt") == [
+        ("Jan Novák", "Dobré ráno, můžeme začít?"),
+        ("Petr Svoboda", "Ano & hned."),
+    ]
+
+
+def test_several_voices_in_one_caption_are_several_cues() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:03.000\n<v.loud Ann>Go!\n<v Bob>No."
+    assert read(text.encode(), ".vtt").cues == [Cue(1.0, 3.0, "Ann", "Go!"), Cue(1.0, 3.0, "Bob", "No.")]
+
+
+def test_a_name_before_a_colon_speaks_only_where_it_recurs() -> None:
+    assert said(ZOOM, ".vtt") == [
+        ("Alex Rubin", "Listen: the light goes."),
+        (None, "Noa Ben-Ami: Yes."),
+        ("Alex Rubin", "Then quickly."),
+        (None, "Attention: a train."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "why"),
+    [
+        ("Dana: Hi\nOta: Hello\nDana: Bye\nOta: Ciao\n", ["Dana", "Ota"], "plain"),
+        ("[0:05] Dana: Hi\n[1:07] Ota: Hello\n", ["Dana", "Ota"], "a time in brackets before the name"),
+        ("00:00:05 Dana: Hi\n00:01:07 Ota: Hello\n", ["Dana", "Ota"], "a bare time before the name"),
+        ("Dana (0:05): Hi\nOta (1:07): Hello\n", ["Dana", "Ota"], "a time behind the name"),
+        ("Dana Levi  0:05\nHi\n\nOta   1:07\nHello\n", ["Dana Levi", "Ota"], "Otter and Teams: above what was said"),
+        ("[Dana Levi] 10:01:05\nHi\n[Ota] 10:02:07\nHello\n", ["Dana Levi", "Ota"], "Zoom's saved captions"),
+        ("00:00:05\nDana: Hi\nOta: Hello\nDana: Bye\nOta: Ok\n00:05:00\nDana: So\n", ["Dana", "Ota"], "Meet"),
+        ("שירן: שלום\nיונה: היי\nשירן: מה נשמע\nיונה: טוב\n", ["שירן", "יונה"], "Hebrew"),
+        ("We met at 10:30 and left at 11:15.\nThe end: nothing.\n", [], "prose with times of day"),
+    ],
+)
+def test_text_with_speakers(text: str, expected: list[str], why: str) -> None:
+    assert speakers(read(text.encode(), ".txt").cues) == expected, why
+
+
+def test_times_in_text_make_cues_that_end_where_the_next_begins() -> None:
+    found = read(b"[0:05] Dana: Hi\nhow are you?\n[1:07] Ota: Fine\n", ".txt").cues
+    assert found == [
+        Cue(5.0, 67.0, "Dana", "Hi"), Cue(5.0, 67.0, "Dana", "how are you?"), Cue(67.0, None, "Ota", "Fine"),
+    ]  # fmt: skip
+    clock = read(b"[Dana] 10:01:05\nHi\n[Ota] 10:02:07\nHello\n", ".txt").cues
+    assert [cue.start for cue in clock] == [0.0, 62.0], "times of the day count from the first"
+
+
+def test_prose_is_one_cue_as_it_stands() -> None:
+    assert read(b"First line.\n\n  Second.\n", ".txt").cues == [Cue(None, None, None, "First line.\n\n  Second.")]
+
+
+def test_transcripts_of_whisper_and_its_relatives() -> None:
+    whisper = b'{"language": "he", "segments": [{"start": 0, "end": 2.5, "text": " Hi "}, {"start": "x", "text": 7}]}'
+    found = read(whisper, ".json")
+    assert (found.cues, found.language) == ([Cue(0, 2.5, None, "Hi")], "he")
+    assert [fault.fault for fault in found.faults] == ["bad_cue"]
+    named = b'{"segments": [{"start": 1, "end": 2, "speaker": "SPEAKER_00", "text": "Hi"}]}'
+    assert read(named, ".json").cues == [Cue(1, 2, "SPEAKER_00", "Hi")]
+    cpp = b'{"result": {"language": "cs"}, "transcription": [{"offsets": {"from": 0, "to": 3200}, "text": " Ahoj"}]}'
+    assert (read(cpp, ".json").cues, read(cpp, ".json").language) == ([Cue(0, 3.2, None, "Ahoj")], "cs")
+
+
+@pytest.mark.parametrize(
+    ("data", "suffix", "fault"),
+    [
+        (b"{", ".json", "not_json"),
+        (b'{"name": "x"}', ".json", "no_cues"),
+        (b"[]", ".json", "no_cues"),
+        (b"\x00\x01\x02\x03" * 50, ".vtt", "binary"),
+        (b"  \n", ".txt", "empty"),
+        (b"WEBVTT\n\nNOTE nothing\n", ".vtt", "no_cues"),
+    ],
+)
+def test_what_is_no_transcript_says_why(data: bytes, suffix: str, fault: str) -> None:
+    with pytest.raises(TranscriptError) as refused:
+        read(data, suffix)
+    assert refused.value.fault == fault
+
+
+def test_damaged_utf8_is_read_and_told() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\n" + "Žluťoučký kůň úpěl ďábelské ódy. " * 4
+    found = read(text.encode() + b"\xff", ".vtt")
+    assert "Žluťoučký kůň" in found.cues[0].text
+    assert [(fault.fault, fault.location) for fault in found.faults] == [("charset", "text")]
+
+
+def test_overlapping_and_backward_cues_are_kept_with_sound_times() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:09.000\nA\n\n00:02.000 --> 00:03.000\nB\n\n00:08.000 --> 00:07.000\nC\n"
+    assert format_transcript(read(text.encode(), ".vtt").cues) == (
+        "A\nB\nC", [SpeechSegment(1.0, 9.0, 0, 1), SpeechSegment(2.0, 3.0, 2, 3), SpeechSegment(8.0, 8.0, 4, 5)],
+    )  # fmt: skip
+
+
+def test_windows_line_ends_and_long_hours() -> None:
+    text = "1\r\n100:00:01,000 --> 100:00:02,500\r\nHello\r\n\r\n2\r\n100:00:03,000 --> 100:00:04,000\r\nagain\r\n"
+    assert read(text.encode(), ".srt").cues == [
+        Cue(360001.0, 360002.5, None, "Hello"), Cue(360003.0, 360004.0, None, "again"),
+    ]  # fmt: skip
+
+
+def test_subrip_numbers_without_an_empty_line_are_no_text() -> None:
+    text = "1\n00:00:01,000 --> 00:00:02,000\nHello\n2\n00:00:03,000 --> 00:00:04,000\n1984\n"
+    assert [cue.text for cue in read(text.encode(), ".srt").cues] == ["Hello", "1984"]
+
+
+# --- one text -------------------------------------------------------------------------------------------------------
+
+
+def test_turns_are_lines_and_every_cue_has_its_place() -> None:
+    cues = [Cue(0, 1, "Dana", "Hi."), Cue(1, 2, "Dana", "You?"), Cue(2, 3, "Ota", "Fine."), Cue(3, 4, None, "(door)")]
+    text, spoken = format_transcript(cues)
+    assert text == "Dana: Hi. You?\nOta: Fine.\n(door)"
+    assert [text[one.start : one.end] for one in spoken] == ["Dana: Hi.", " You?", "Ota: Fine.", "(door)"]
+    assert [(one.start_second, one.end_second) for one in spoken] == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+CUES = st.lists(
+    st.builds(
+        Cue,
+        st.floats(0, 1e5),
+        st.floats(0, 1e5),
+        st.sampled_from([None, "Dana", "Ota"]),
+        st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=9),
+    ),
+    max_size=9,
+)
+
+
+@given(CUES)
+def test_the_places_of_the_cues_follow_each_other_and_hold_their_texts(cues: list[Cue]) -> None:
+    text, spoken = format_transcript(cues)
+    heard = [cue for cue in cues if cue.text]
+    assert len(spoken) == len(heard)
+    for one, cue in zip(spoken, heard, strict=True):
+        assert text[one.start : one.end].endswith(cue.text)
+        assert one.start_second <= one.end_second
+    assert all(before.end <= after.start for before, after in pairwise(spoken))
+    assert not spoken or spoken[-1].end == len(text)
+
+
+def test_two_speakers_can_be_swapped_and_three_not() -> None:
+    two = [Cue(0, 1, "Dana", "Hi"), Cue(1, 2, "Ota", "Yo"), Cue(2, 3, None, "-")]
+    assert [cue.speaker for cue in swap_speakers(two)] == ["Ota", "Dana", None]
+    assert swap_speakers(swap_speakers(two)) == two
+    three = [*two, Cue(3, 4, "Eva", "No")]
+    assert swap_speakers(three) == three
+
+
+def test_words_are_compared_without_times_and_speakers() -> None:
+    assert word_count([Cue(0, 1, "A", "one  two")]) == word_count(
+        [Cue(None, None, None, "one"), Cue(None, None, None, "two")]
+    )
+
+
+PIECES = [
+    "WEBVTT",
+    "NOTE x",
+    "1",
+    "00:01.000 --> 00:02.000",
+    "00:00:01,000 --> 00:00:02,000",
+    "0:00:01.000,0:00:02.000",
+    "<v Ann>hi",
+    "<v>",
+    "</v>",
+    "Ann: hi",
+    "a --> b",
+    "-->",
+    "",
+    "",
+    " ",
+    "[0:05] Ann: x",
+    "[0:99]",
+    "Ann  0:05",
+    "\x00",
+    "{",
+    '{"segments": [1, {"text": "a"}]}',
+    "&amp;",
+    "99:99:99.999 --> 1:00:00.000",
+]
+
+
+ALIKE = [
+    *("WEBVTT\n", "00:00:01.000 --> 00:00:02.000", "00:00:03,000 --> 00:00:04,500", "", "", "7", "7f3c/1-0", "- Hi: x"),
+    *("00:61:01.000 --> 00:00:02.000", "00:00:01.000 --> 00:00:02.000 align:start", "a --> b", "NOTE x", "Ann: hi"),
+    *("<v Ann>hi there</v>", "<v Ann> a &amp; b", "<v Ann>one\ntwo</v>", "<v Ann>a<v Bob>b", "<i>x</i>", "Ann: a\n- b"),
+]
+
+
+@given(st.lists(st.sampled_from(ALIKE)), st.sampled_from([captions.vtt, captions.srt]))
+def test_captions_read_as_a_whole_are_those_read_one_by_one(
+    lines: list[str], reader: Callable[[str], Transcript]
+) -> None:
+    text = "\n".join(lines)
+    whole = reader(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(captions, "_cut_alike", lambda text: None)
+        patch.setattr(captions, "_texts_alike", lambda *parts: None)
+        patch.setattr(captions, "_ONE_VOICE", re.compile("(?!)"))
+        assert reader(text) == whole
+
+
+def test_long_captions_are_read_as_a_whole(tmp_path: Path) -> None:
+    """Else they are read at a third of the speed."""
+    for name in ("teams.vtt", "zoom.vtt", "subrip.srt"):
+        transcripts.write(tmp_path / name, cues=20)
+        cut = captions._cut_alike((tmp_path / name).read_text())
+        assert cut, name
+        assert (len(cut.starts), cut.starts[3], cut.ends[3]) == (20, 12.0, 15.5)
+        assert captions._texts_alike(cut.bodies, name.endswith(".srt"), "-->"), name
+
+
+@given(st.lists(st.sampled_from(PIECES)), st.sampled_from([".vtt", ".srt", ".sbv", ".json", ".txt", ".md"]))
+def test_any_text_gives_cues_or_is_refused(lines: list[str], suffix: str) -> None:
+    try:
+        found = read("\n".join(lines).encode(), suffix)
+    except TranscriptError as refused:
+        assert refused.fault in ("empty", "no_cues", "not_json", "binary", "charset")
+    else:
+        text, spoken = format_transcript(found.cues)
+        assert text.strip()
+        assert all(0 <= one.start < one.end <= len(text) for one in spoken)

@@ -1,0 +1,255 @@
+"""Words for sparse search: what is the same word, what may be dropped, and that a language costs another nothing."""
+
+import itertools
+import random
+import uuid
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bench.retrieval import batches, measure
+from relrag_pipelines.stores import vectors
+from relrag_pipelines.text import sparse_encoder
+from relrag_pipelines.text.sparse_encoder import SparseEncoder, document_tokens, fold, index_text, query_tokens
+from tests import ROOT
+
+INFLECTION = ROOT / "tests" / "data" / "inflection"
+
+FILLERS = {
+    "cs": (
+        "Bratr,Kolegyně,Soused,Ředitelka,Dědeček,Studentka,Řidič,Prodavačka,Kapitán,Zpěvačka,Učitel,Starosta,Kuchař",
+        "koupil nové boty,zapomněl deštník,uvařila polévku,napsal dlouhý dopis,ztratila peněženku,natřel okna,"
+        "zaplatila nájem,vyhrál v šachu,opravil bicykl,přečetla román,vyfotil jezero,odevzdala úkol,zalila kytky",
+        "v Plzni,na nádraží,před školou,o prázdninách,minulý týden,u babičky na vsi,po večeři,v únoru,na zahradě,"
+        "ve vlaku,u moře,na poště,v kině",
+    ),
+    "he": (
+        "אחי,העובדת,השכן,המנהלת,סבא,הסטודנטית,הנהג,המוכרת,הקפטן,הזמרת,המחנך,ראש העיר,הטבח",
+        "קנה נעליים חדשות,שכח כובע,בישלה מרק,כתב מכתב ארוך,איבדה ארנק,צבע גדר,שילמה שכירות,ניצח בשחמט,תיקן שעון,"
+        "קראה רומן,צילם אגם,הגישה עבודה,הזמין צהריים",
+        "באשדוד,בתחנה,ליד בית הספר,בחופשה,בשבוע שעבר,בקיבוץ,אחרי הארוחה,בפברואר,בגינה,באוטובוס,בים,בדואר,בקולנוע",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Meetings about invoices", "meet invoic"),
+        ("INV-1187 is 8,400₪, VAT wrong", "inv 1187 inv1187 8400 vat wrong"),
+        ("8.400 8,400.00 12 500 12\u00a0500 12\u202f500", "8400 8400 12500 12500 12500"),
+        ("7.980,50 and 7,980.5", "7980 7980.5 7980 7980.5"),
+        ("1 000 000 in 2024 100 people", "1000000 2024 100 peopl"),
+        ("2025/0042 and 20-30", "2025 0042 2025-0042 20 30 20-30"),
+        ("on 15.1.2025 or 2025-01-15", "2025-01-15 2025-01 2025 2025-01-15 2025-01 2025"),
+        ("on 15/01/2025 or 01/15/2025", "2025-01-15 2025-01 2025 2025-01-15 2025-01 2025"),
+        ("contract_v2.pdf is there", "contract v2 pdf contractv2pdf"),
+        ("commit a3b2c1d8e5f60718 was it", "commit a3b2c1d8e5f60718 a3b2c1d"),
+        ("the mail of user@mail.cz", "mail user mail cz usermailcz"),
+        (
+            "is <PHONE_NUMBER:k1:ab12cd34ef56>, or <EMAIL_ADDRESS>",
+            "<PHONE_NUMBER:k1:ab12cd34ef56> <EMAIL_ADDRESS>",
+        ),
+        ("ל<PHONE_NUMBER:k1:ab12cd34ef56>", "<PHONE_NUMBER:k1:ab12cd34ef56> ל"),
+        ("the sister's e-mail, don't", "sister e mail email"),
+        ("Čerpadla", "cerpadla ~cerp ~cerpa"),
+        ("Kdy se opravi cerpadlo", "opravi ~opr ~opra ~oprav cerpadlo ~cer ~cerp ~cerpa"),
+        ("the pump is called Čerpadlo", "pump call cerpadlo ~cerp ~cerpa"),
+        ("\u200ethe \u2068pump\u2069 is there “works”…", "pump work"),
+        ("the c\u030cerpadlo", "cerpadlo ~cer ~cerp ~cerpa"),
+        ("the Straße in Łódź", "strass ~stra ~stras lodz ~lodz"),
+        ("בבית", "בבית ~בבי ~בבית ~בית ~ית"),
+        ("לדניאלה", "לדניאלה ~לדנ ~לדני דניאלה ~דני ~דניא"),
+        ("שָׁלוֹם", "שלומ ~שלו ~שלומ ~לומ ~ומ"),
+        ('צה"ל', "צהל ~צהל"),
+        ("ל4111", "4111 ל4111"),
+        ("in May, may I, Will will", "may will"),
+        ("to be or not to be", "to be or not to be"),
+        ("\u200f-\u200e", ""),
+        ("", ""),
+    ],
+)
+def test_tokens(text: str, tokens: str) -> None:
+    """The tokens of a text, written out by hand."""
+    assert " ".join(document_tokens(text).split()) == tokens
+
+
+@pytest.mark.parametrize(
+    ("question", "tokens"),
+    [
+        ("When did we talk about the pump?", "talk pump"),
+        ("to be or not to be", "to be or not to be"),
+        ("Kdy jsme řešili sanitární čerpadlo?", "resili sanitarni cerpadlo"),
+        ("kdo to byl", "kdo to byl"),
+        ("ten pro plans of the team", "ten pro plan team"),
+        ("מי זאת דניאלה?", "דניאלה"),
+        ("?!", ""),
+        ("How much is the pump?", "pump"),
+        ("how much", "much"),
+        ("much of the pump", "much pump"),
+    ],
+)
+def test_words_that_ask_or_join_are_left_out(question: str, tokens: str) -> None:
+    """Only if others are left, and in their own language only; beginnings are left out here."""
+    assert " ".join(token for token in query_tokens(question).split() if token[0] != "~") == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("INV-1187 is 8,400₪", "inv1187"),
+        ("INV-1187 is 8,400₪", "INV 1187"),
+        ("inv1187", "INV/1187"),
+        ("INV-1187 is 8,400₪", "8400"),
+        ("INV-1187 is 8,400₪", "8.400"),
+        ("INV-1187 is 8,400₪", "8 400"),
+        ("celkem 12.500 Kč", "12500"),
+        ("celkem 12.500 Kč", "12,500 CZK"),
+        ("celkem 12 500 Kč", "12.500"),
+        ("total 7,980.00", "7980"),
+        ("faktura 2025/0042", "2025-0042"),
+        ("faktura 2025/0042", "0042"),
+        ("commit a3b2c1d8e5f6071829304152637485960718293a", "a3b2c1d"),
+        ("commit a3b2c1d8e5f6071829304152637485960718293a", "a3b2c1d8"),
+        ("čerpadlo GRUNDFOS UP 20-30", "grundfos 20-30"),
+        ("Grundfos UP20-30", "UP 20-30"),
+        ("write to user@mail.cz", "user@mail.cz"),
+        ("write to user@mail.cz", "mail.cz"),
+        ("contract_v2.pdf", "contract"),
+        ("contract_v2.pdf", "contract v2"),
+        ("contract_v2.pdf", "CONTRACT_V2.PDF"),
+        ("smlouva-2025.docx", "smlouva 2025"),
+        ("am 15.1.2025", "2025-01-15"),
+        ("2025-01-15", "15. 1. 2025 or 15.01.2025"),
+        ("call <PHONE_NUMBER:k1:ab12cd34ef56>.", "<PHONE_NUMBER:k1:ab12cd34ef56>"),
+        ("Dvořák přijde", "Dvorak"),
+        ("Dvorak prijde", "Dvořák"),
+        ("Dr. Müller's report", "muller"),
+        ("החשבונית הגיעה", "חשבונית"),
+        ("שלחתי לדניאלה", "דניאלה"),
+        ('רו"ח כהן', "רו״ח"),
+    ],
+)
+def test_numbers_codes_names_are_found_however_they_are_written(text: str, question: str) -> None:
+    """The tokens of the question that are found hold its rarest part."""
+    found = set(query_tokens(question).split()) & set(document_tokens(text).split())
+    assert {token for token in found if token[0] != "~" and len(token) > 1}
+
+
+@pytest.mark.parametrize(
+    ("question", "weak"),
+    [
+        ("Kdy se opravi cerpadlo 1187", "opravi cerpadlo"),  # not the number, which has one form
+        ("מתי תוקן הצינור", "תוקנ הצינור צינור"),
+        ("When is the pump repaired?", ""),
+        ("Grundfos", ""),  # of no language: an English text that holds it has no beginnings
+        ("מה ה-deadline", ""),
+    ],
+)
+def test_the_form_of_a_word_weighs_little_in_a_question(question: str, weak: str) -> None:
+    """A tenth of its beginnings, where the language has many forms."""
+    encoder = SparseEncoder()
+    vector = encoder.query(question)
+    weighed = dict(zip(vector.indices, vector.values, strict=True))
+    less = {encoder.document(token).indices[0] for token in weak.split()}
+    assert {index for index, weight in weighed.items() if weight == pytest.approx(0.1)} == less
+    assert {weight for index, weight in weighed.items() if index not in less} == {1.0}
+
+
+def test_pseudonyms_of_different_values_are_different_words() -> None:
+    """The type alone joins nobody."""
+    one, other = "<PHONE_NUMBER:k1:ab12cd34ef56>", "<PHONE_NUMBER:k1:ab12cd34ef57>"
+    assert not set(document_tokens(one).split()) & set(document_tokens(other).split())
+
+
+def test_each_line_has_its_own_language() -> None:
+    """A chat in two languages: the English line gets no beginnings, the Czech one typed without accents does."""
+    english, czech = (line.split() for line in map(document_tokens, ("is the contract ready", "smlouva je hotova")))
+    both = document_tokens("is the contract ready\nsmlouva je hotova").split()
+    assert both == english + czech
+    assert "~cont" not in both
+    assert "~smlo" in both
+
+
+def test_a_line_without_signs_follows_its_text() -> None:
+    """`Payment received` is English within English, and anything alone."""
+    assert "~paym" not in document_tokens("Payment received\nthank you for that").split()
+    assert "~paym" in document_tokens("Payment received").split()
+
+
+def test_names_with_accents_do_not_make_a_text_foreign() -> None:
+    """Else every English mail to Jan Novák would be indexed twice."""
+    assert "~mone" not in document_tokens("Jan Novák and Jiří Dvořák sent money").split()
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40))
+@example("İstanbul ǅ ﬁ ½ ①")
+@example("א׳ב\"ג''''")
+@example("<PHONE_NUMBER:k1:")
+@example("1.2.3.4,5 000")
+@example("how much")
+@example("jak moc, how many cerpadlo")
+def test_a_question_finds_the_line_that_it_repeats(text: str) -> None:
+    """One analysis for both: no token of a question is missing from a text of the same words."""
+    line = " ".join(text.split())
+    assert set(query_tokens(line).split()) <= set(document_tokens(line).split())
+
+
+@given(st.text(alphabet="áčďéěíňóřšťúůýžabcXYZ ", max_size=30))
+def test_accents_do_not_matter(text: str) -> None:
+    """Whole words are the same with and without."""
+    plain = [token for token in document_tokens(fold(text)).split() if token[0] != "~"]
+    assert [token for token in document_tokens(text).split() if token[0] != "~"] == plain
+
+
+def test_index_text() -> None:
+    """What is known of a passage stands before it; what isn't known leaves no line."""
+    assert (
+        index_text("hi", "Re: rent", "Dana", "a.pdf", "2025-01-13T08:00:00Z") == "Re: rent\nDana\na.pdf\n2025-01-13\nhi"
+    )
+    assert index_text("hi", None, "", None, None) == "hi"
+
+
+@pytest.mark.parametrize("language", ["cs", "he"])
+def test_inflected_words_are_found(language: str, tmp_path: Path) -> None:
+    """Of 25 questions with other endings and prefixes than the text, at least 20 find it first.
+
+    The 50 decoys hold words of the questions in the very form; the other 1,500 are filling.
+    """
+    pairs = [line.split("\t") for line in (INFLECTION / f"{language}.tsv").read_text(encoding="utf-8").splitlines()]
+    decoys = (INFLECTION / f"{language}_decoys.txt").read_text(encoding="utf-8").splitlines()
+    filling = [" ".join(parts) for parts in itertools.product(*(part.split(",") for part in FILLERS[language]))]
+    texts = [text for text, _ in pairs] + decoys + random.Random(7).sample(filling, 1500)
+    rows = [{"chunk_id": str(uuid.UUID(int=place)), "text": text} for place, text in enumerate(texts)]
+    vectors.build(tmp_path / "vectors", batches(rows))
+    with closing(vectors.open(tmp_path / "vectors")) as store:
+        first = [uuid.UUID(store.search(question, 1)[0].chunk_id).int for _, question in pairs]
+    assert len(pairs) == 25
+    assert sum(place == found for place, found in enumerate(first)) >= 20
+
+
+@pytest.mark.parametrize(("name", "plain"), [("musique_100", 47.3), ("2wiki_101", 66.6)])
+def test_english_loses_nothing(name: str, plain: float, shared_data: Path) -> None:
+    """Recall at 5 on English text is at most a point below that of Edge's own BM25 with its defaults (`plain`)."""
+    assert measure(shared_data / "retrieval" / name)["R@5"] >= plain - 1
+
+
+def test_a_word_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    analysed: list[str] = []
+
+    def counted(word: str) -> str:
+        analysed.append(word)
+        return word
+
+    words = [f"quince{letters}" for letters in map("".join, itertools.product("bcdfg", repeat=4))]
+    chance = random.Random(1)
+    monkeypatch.setattr(sparse_encoder, "_stem", counted)
+    for _ in range(2):
+        for _ in range(500):
+            document_tokens(" ".join(chance.choices(words, k=62)))
+    assert set(analysed) == set(words)
+    assert max(Counter(analysed).values()) <= 4, "a word that is kept is not analysed again"

@@ -1,0 +1,143 @@
+"""Intents of questions in three languages."""
+
+import pytest
+
+from relrag_query.understanding.intent import (
+    EXPANSIONS,
+    Expansion,
+    QueryIntent,
+    classify_query_intent,
+    expansion_for,
+    named_channel,
+)
+
+FACTS, HISTORY, FAMILY = QueryIntent.PERSON_FACTS, QueryIntent.PERSON_HISTORY, QueryIntent.FAMILY_CONTEXT
+THREAD, ATTACHMENT, CROSS = QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT, QueryIntent.CROSS_CHANNEL
+GENERAL = QueryIntent.GENERAL
+
+
+@pytest.mark.requirement("S0-58")
+def test_the_seven_intents() -> None:
+    assert [intent.value for intent in QueryIntent] == [
+        "person_facts", "person_history", "family_context", "asset_thread", "asset_attachment", "cross_channel",
+        "general",
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("S0-69")
+@pytest.mark.requirement("S0-60")
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How old is Shiran?", [FACTS]),
+        ("What did Shiran say?", [HISTORY]),
+        ("Tell me about Shiran's family", [FAMILY]),
+        ("Show me the email thread", [THREAD]),
+        ("The contract attachment", [ATTACHMENT]),
+        ("The call about the invoice email", [CROSS]),
+    ],
+)
+def test_example_phrasings(question: str, expected: list[QueryIntent]) -> None:
+    assert classify_query_intent(question, [], []) == expected
+
+
+@pytest.mark.requirement("S0-59")
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What did Alex tell me about the invoice, and did we discuss it on the call too?", [HISTORY, CROSS]),
+        ("Show me the context around the contract attachment from last week's email", [THREAD, ATTACHMENT]),
+        ("מי זאת דניאלה ליבר פיקל?", [FACTS]),
+        ("מה אמרה שירן על החוזה?", [HISTORY]),
+        ("ספר לי על המשפחה של שירן", [FAMILY]),
+        ("תראה לי את ההתכתבות עם אורלי", [THREAD]),
+        ("איפה הקובץ המצורף של החוזה?", [ATTACHMENT]),
+        ("השיחה על המייל של החשבונית", [CROSS]),
+        ("Kolik je Shiran let?", [FACTS]),
+        ("Co říkal Petr o serveru?", [HISTORY]),
+        ("Co rikal Petr o serveru?", [HISTORY]),
+        ("Vyprávěj mi o rodině Shiran", [FAMILY]),
+        ("Ukaž mi celé vlákno", [THREAD]),
+        ("Kde je příloha smlouvy?", [ATTACHMENT]),
+        ("Kdy jsme řešili sanitární čerpadlo?", [GENERAL]),
+        ("Kdo změnil autorizaci a kdy?", [GENERAL]),
+        ("What did we decide about the budget?", [GENERAL]),
+        ("How old is the boiler?", [GENERAL]),
+        ("parent process and child process", [GENERAL]),
+        ("what is agile", [GENERAL]),
+        ("", [GENERAL]),
+    ],
+)
+def test_questions(question: str, expected: list[QueryIntent]) -> None:
+    assert classify_query_intent(question, [], []) == expected
+
+
+def test_a_resolved_person_stands_for_a_name_without_capitals() -> None:
+    assert classify_query_intent("how old is shiran?", [], []) == [GENERAL]
+    assert classify_query_intent("how old is shiran?", [42], []) == [FACTS]
+
+
+def test_records_of_two_kinds_go_across_channels() -> None:
+    assert classify_query_intent("the invoice", [], ["gmail:1", "call_recording:2"]) == [CROSS]
+    assert classify_query_intent("the invoice", [], ["gmail:1", "gmail:2"]) == [GENERAL]
+
+
+@pytest.mark.parametrize(
+    ("question", "types"),
+    [
+        ("What did Petr say on the call about the boiler?", {"call_recording"}),
+        ("What did Alex tell me over the phone?", {"call_recording"}),
+        ("Co říkal Petr v posledním hovoru o kotli?", {"call_recording"}),
+        ("Co jsme si rekli po telefonu?", {"call_recording"}),
+        ("מה אמר איתן בשיחה על התזה?", {"call_recording"}),
+        ("What did we decide at the architecture meeting?", {"meeting_transcript"}),
+        ("O čem jsme mluvili na poradě v prosinci?", {"meeting_transcript"}),
+        ("Co je v zápisu ze schůzky?", {"meeting_transcript"}),
+        ("מה החלטנו בפגישה עם אורלי?", {"meeting_transcript"}),
+        ("Kdo sloučil autorizaci a kdy?", {"git_history", "code"}),
+        ("Who changed the lock?", set()),
+        ("Kdo opravil topení?", set()),
+        ("Who arrives in ten minutes?", set()),
+        ("Ve kterém commitu je nové přihlašování?", {"git_history", "code"}),
+        ("Who merged the login branch?", {"git_history", "code"}),
+        ("In which commit did the header change?", {"git_history", "code"}),
+        ("מי מיזג את ההרשאות?", {"git_history", "code"}),
+        ("What is the dog called?", set()),
+        ("When is the meeting with Orly?", set()),
+        ("Kdy je příští porada?", set()),
+        ("Did we discuss it on the call or at the meeting?", set()),
+        ("What did Alex tell me about the invoice, and did we discuss it on the call too?", set()),
+        ("Kdo změnil termín v mailu z porady?", set()),
+    ],
+)
+def test_where_a_question_says_that_it_was_said(question: str, types: set[str]) -> None:
+    assert named_channel(question, classify_query_intent(question, [], [])) == types
+
+
+@pytest.mark.requirement("S0-61")
+@pytest.mark.requirement("S0-62")
+@pytest.mark.requirement("S0-63")
+@pytest.mark.requirement("S0-64")
+@pytest.mark.requirement("S0-65")
+@pytest.mark.requirement("S0-66")
+@pytest.mark.requirement("S0-67")
+def test_how_far_each_intent_goes() -> None:
+    assert dict(EXPANSIONS) == {
+        FACTS: Expansion(),
+        HISTORY: Expansion(person_scoped=True),
+        FAMILY: Expansion(relationships=True, person_scoped=True, depth=1),
+        THREAD: Expansion(threads=True, depth=1),
+        ATTACHMENT: Expansion(attachments=True, depth=1),
+        CROSS: Expansion(threads=True, attachments=True, references=True, depth=2),
+        GENERAL: Expansion(),
+    }
+
+
+@pytest.mark.requirement("S0-68")
+def test_relationships_for_family_only_and_assets_for_three_intents_only() -> None:
+    assert {intent for intent in QueryIntent if expansion_for([intent]).relationships} == {FAMILY}
+    followed = {
+        intent for intent in QueryIntent if expansion_for([intent]).threads or expansion_for([intent]).attachments
+    }
+    assert followed == {THREAD, ATTACHMENT, CROSS}
+    assert expansion_for([HISTORY, THREAD]) == Expansion(person_scoped=True, threads=True, depth=1)
