@@ -29,8 +29,8 @@ from qdrant_edge import HnswIndexConfig, Memory
 from bench import corpus
 from bench.figures import Figure
 from bench.retrieval import batches
-from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import CollectionRef, embedded, server_index
 from relrag_pipelines.stores.vectors.connection import Connection
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines import settings
+from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record, columns
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Kind, ReadContext
-from relrag_pipelines.stores import unit_state
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -46,7 +46,7 @@ def samples() -> dict[tuple[str, str], list[Record]]:
     for kind in KINDS.values():
         reading = ReadContext("sample", demo.timezone, _KEYS.id_hash, owner=demo.owner)
         source = Source(name="sample", kind=kind.name, path=places[kind.name])
-        for unit in unit_state.scan(source.path, kind, source, {}, "").units.values():
+        for unit in scan_units(source.path, kind, source, {}, "").units.values():
             for record in kind.read(unit, reading):
                 if isinstance(record, Record):
                     found.setdefault((kind.name, record.rag_source_type or kind.rag_source_type), []).append(record)

@@ -25,7 +25,8 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stores import lock
-from relrag_pipelines.workspace import Workspace, stamp_hash
+from relrag_pipelines.stores.fingerprint import fingerprint
+from relrag_pipelines.workspace import Workspace
 
 # BackfillPolicy is declared beta; a line of warning an asset hides what matters
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
@@ -155,7 +156,7 @@ def follow_up(workspace: Workspace) -> Requests:
     for first, last, stages in todo.runs():
         keys = [dg.AssetKey([source, stage]) for source, stage in stages]
         yield dg.RunRequest(
-            run_key=f"{first}:{last}:{stamp_hash([stages, wanted])}",
+            run_key=f"{first}:{last}:{fingerprint([stages, wanted])}",
             job_name="sync",
             asset_selection=keys,
             tags=attribution.describe_run(workspace, keys, partition_range(first, last), attribution.SENSOR),

@@ -26,6 +26,9 @@ Of an older home the tables that have changed since are made again: those of the
 from the exports. A newer home is refused. Before it is raised: `make home-fixture`.
 """
 
+AUDIO_REF = "audio:"
+"""how the `parent_ref` of a transcript begins: it names a recording"""
+
 Json = dict[str, Any]
 Float32 = typing.NewType("Float32", float)
 """a number of single precision"""

@@ -22,9 +22,10 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores.catalog_links import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
+LINK_MAX_RECORDS = 20
+"""default of link_max_records"""
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
@@ -196,7 +197,7 @@ class Settings(BaseModel):
     )
 
     link_max_records: int = Field(
-        MAX_RECORDS,
+        LINK_MAX_RECORDS,
         ge=2,
         le=200,
         description="what more records than this share (a number, a file) relates none of them",

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import orjson
-
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Embedder
-from relrag_pipelines.ingest import ownership, revisit
-from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.privacy.keys import Keys, KeysError
-from relrag_pipelines.records import TABLES, UnitState
-from relrag_pipelines.settings import Settings, Source, now
-from relrag_pipelines.sources import KINDS, ReadContext, Unit
-from relrag_pipelines.stores import quarantine, settings_fingerprint, unit_state
+from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.sources import KINDS
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workers.pool import Pool
 
 if TYPE_CHECKING:
     from relrag_pipelines.pii import PIIRedactor
-
-_LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
-"""what was refused for one of them is read when it is raised"""
-RECORD_VERSION = 3
-"""raised when the export finishes what connectors read in another way, so that every unit is read again"""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,7 +36,7 @@ class Workspace:
     settings: Settings
     progress: Progress | None = None
     pool: Pool | None = None
-    """further processes that take part in what is computed; see workers.py"""
+    """further processes that take part in what is computed; see workers/pool.py"""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process it is opened once, and has neither progress nor pool there."""
@@ -109,86 +97,8 @@ class Workspace:
         named = (one.timezone for one in self.settings.sources if one.name == source)
         return next(named, None) or self.settings.timezone
 
-    def reading(self, source: Source) -> ReadContext:
-        """What the connector of that source is given."""
-        return ReadContext(
-            source=source.name,
-            timezone=self.zone(source.name),
-            hash=self.keys.id_hash,
-            date_order=source.date_order,
-            owner=self.settings.owner,
-            file_names=tuple(source.file_names),
-            approval_required=source.approval_required,
-            approvals=functools.partial(call_approvals.load, self.home),
-            transcription_model=str(model) if (model := self.settings.transcription_model_path) else "",
-            transcripts=self.home / "private" / "transcripts",
-            archive_max_ratio=self.settings.archive_max_ratio,
-            archive_max_bytes=self.settings.archive_max_bytes,
-            unit_max_bytes=self.settings.unit_max_bytes,
-            parser_max_seconds=self.settings.parser_max_seconds,
-            parser_max_bytes=self.settings.parser_max_bytes,
-            follow_links=source.follow_links,
-            units=functools.partial(self.units, source),
-            keep=functools.partial(quarantine.store, self.home, source.name, self.keys),
-        )
-
-    def reader(self, source: Source) -> str:
-        """All that decides how units of that source are read, as stores/decided.py writes it."""
-        kind, reading = KINDS[source.kind], self.reading(source)
-        decides: dict[str, Any] = {
-            unit_state.READER: [kind.name, kind.version, RECORD_VERSION, TABLES["private_records"].since],
-            "keys_file": self.keys.id_fingerprint,
-            "first_month": self.settings.first_month,
-            **{name: getattr(reading, name) for name in (*_LIMITS, *kind.options)},
-        }
-        if said := ownership.competition_fingerprint(self.settings, source):
-            decides[unit_state.RIVALS] = said
-        return stamp_settings(decides)
-
-    def scan(self, source: Source, known: dict[str, UnitState]) -> unit_state.SourceScan:
-        """Looks at every unit of a source; SourceMissing where its path is not there."""
-        path, reader, kind = self.settings.source_path(source), self.reader(source), KINDS[source.kind]
-        found = unit_state.scan(path, kind, source, known, reader, self.keys.id_hash, self._taken(source, known))
-        first, last = self.settings.first_month, now().strftime("%Y-%m")
-        due = (
-            revisit.units_with_due_records(self.home, source.name, first, last) & found.units.keys() - found.why.keys()
-        )
-        if due:  # one that can no longer be read to its end would be due for ever
-            due -= {one.unit for one in unit_state.load_failures(self.home, source.name) if one.whole_unit}
-        again_why = dict.fromkeys(sorted(due), unit_state.DUE)
-        if kind.asks_others and (found.changed or found.gone):
-            failures = unit_state.load_failures(self.home, source.name)
-            asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
-            again_why |= dict.fromkeys(sorted(asked - found.why.keys()), unit_state.ASKED)
-        changed = tuple(dict.fromkeys((*found.changed, *again_why)))
-        return replace(found, changed=changed, why={**found.why, **again_why})
-
-    def units(self, source: Source) -> list[Unit]:
-        """The units of a source as they lie there now; SourceMissing where its path is not there."""
-        known, kind = unit_state.load(self.home, source.name), KINDS[source.kind]
-        return list(unit_state.list_units(self.settings.source_path(source), kind, source, self._taken(source, known)))
-
-    def _taken(self, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
-        """Whether another source reads a file; `known` are the units of this one as last read."""
-
-        def as_read(one: Source) -> dict[str, UnitState]:
-            read, reader = known if one == source else unit_state.load(self.home, one.name), self.reader(one)
-            return {path: state for path, state in read.items() if unit_state.reader_version(state) == reader}
-
-        return ownership.claimed_elsewhere(self.settings, source, as_read)
-
 
 @functools.lru_cache(maxsize=1)
 def _opened(settings: bytes) -> Workspace:
     # only what this project pickled in the process that started this one comes here
     return Workspace(pickle.loads(settings))  # noqa: S301
-
-
-def stamp_settings(decides: Mapping[str, Any]) -> str:
-    """Settings by their names, as stores/decided.py writes them."""
-    return settings_fingerprint.format_fingerprint({name: stamp_hash(value) for name, value in decides.items()})
-
-
-def stamp_hash(parts: Any) -> str:
-    """Hash of anything JSON can hold: 16 hex digits."""
-    return hashlib.blake2b(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()

@@ -18,6 +18,8 @@ from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors
 from relrag_pipelines.embedders.embed_chunks import supports_language
+from relrag_pipelines.links import neighbors
+from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Record
@@ -26,14 +28,12 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
-from relrag_query import graph
 from relrag_query.answering import explanation, listing
 from relrag_query.answering.extractive import ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
 from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reply_expansion import attach_replies
-from relrag_query.graph import Direction, Member, Neighbor
 from relrag_query.results import (
     Answer,
     CitedSource,
@@ -288,7 +288,7 @@ class Archive:
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""
         with self._reading() as connection:
-            return graph.get_thread_members(connection, thread_id, limit, offset)
+            return neighbors.thread_members(connection, thread_id, limit, offset)
 
     def neighbors(
         self,
@@ -299,7 +299,7 @@ class Archive:
     ) -> list[Neighbor]:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
-            return graph.get_asset_neighbors(connection, asset_ref, relation_types, direction, limit)
+            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit)
 
     def _context(
         self,

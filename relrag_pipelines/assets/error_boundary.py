@@ -13,17 +13,18 @@ import dagster as dg
 
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.erasure.rules import ForgettingError
+from relrag_pipelines.files import disk_full
+from relrag_pipelines.files.disk_full import DiskFull
 from relrag_pipelines.ingest.merge import TooManyDeletions
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.privacy.output_guard import suppress_library_output
-from relrag_pipelines.publishing import disk_space
-from relrag_pipelines.publishing.disk_space import DiskFull
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.lock import LockedByOther
-from relrag_pipelines.stores.unit_state import SourceNotFound, UnitsError
+from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.stores.vectors import StoreError
 
 _OURS = (
@@ -76,8 +77,8 @@ def sealed(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
             frame = traceback.extract_tb(error.__traceback__)[-1]
             what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
             said = f"{what} in {Path(frame.filename).name}, line {frame.lineno}"
-            if disk_space.is_disk_full_error(error):
-                said = f"{disk_space.FULL}; `relrag doctor` says how much a sync needs"
+            if disk_full.is_disk_full_error(error):
+                said = f"{disk_full.FULL}; `relrag doctor` says how much a sync needs"
         # raised outside the except blocks, so that the first error is not kept as context
         if interrupt:
             raise interrupt

@@ -3,8 +3,8 @@
 import dagster as dg
 
 from relrag_pipelines.records import TABLES, columns
+from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import Manifest
-from relrag_pipelines.workspace import stamp_hash
 
 
 def column_schema(table: str) -> dict[str, dg.TableSchema]:
@@ -28,5 +28,5 @@ def written(entries: Manifest, seconds: float) -> dict[str, dg.MetadataValue]:
         "bytes": dg.MetadataValue.int(sum(entry.bytes for entry in entries.values())),
         "months": dg.MetadataValue.int(len(entries)),
         "seconds": dg.MetadataValue.float(round(seconds, 3)),
-        "hash": dg.MetadataValue.text(stamp_hash([[month, entry.output] for month, entry in sorted(entries.items())])),
+        "hash": dg.MetadataValue.text(fingerprint([[month, entry.output] for month, entry in sorted(entries.items())])),
     }

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relrag_pipelines.embedders import cohere, fastembed, minilm, openai
-from relrag_pipelines.embedders.protocol import Embedder, EmbeddingError, ModelInfo, Vectors
+from relrag_pipelines.embedders.protocol import Embedder, EmbeddingError, ModelInfo
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores.dense_vectors import Vectors
 
 __all__ = [
     "EMBEDDERS",

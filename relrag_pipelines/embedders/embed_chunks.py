@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines.embedders.protocol import Embedder, ModelInfo, Vectors
+from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import Embedding, arrow_schema
 from relrag_pipelines.stores import vector_cache
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.language import is_english
 from relrag_pipelines.text.sparse_encoder import index_text
 

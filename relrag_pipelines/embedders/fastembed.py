@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, Vectors, checked
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, checked
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.stores.dense_vectors import Vectors
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, Vectors
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores.dense_vectors import Vectors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

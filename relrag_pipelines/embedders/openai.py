@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relrag_pipelines.embedders import openai_tokenizer, service
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, Vectors, checked
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, checked
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores.dense_vectors import Vectors
 
 if TYPE_CHECKING:
     import openai

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Vectors = npt.NDArray[np.float32]
-"""one row a text, or a single vector"""
+from relrag_pipelines.stores.dense_vectors import Vectors
 
 
 class EmbeddingError(Exception):

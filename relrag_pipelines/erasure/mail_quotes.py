@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from relrag_pipelines.erasure import shingles, word_hashes
 from relrag_pipelines.erasure.rules import RuleMatcher
 from relrag_pipelines.erasure.word_hashes import RUN, Hashes, WordHasher
-from relrag_pipelines.ingest.unit_records import content_hash
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment, columns, to_table
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores.content_hash import content_hash
 
 SAID_AGAIN = 12
 """words in a row that a record shares only with what it repeats"""

@@ -2,7 +2,7 @@
 
 A unit that only grew at its end is read from where it ended before. What the owner had forgotten is left out as soon as
 it is read. What is read and does not fit into memory waits in private/spill until its month is written. Which earlier
-records go for it is in changes.py.
+records go for it is in merge.py.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from relrag_pipelines.erasure import purge, rules
 from relrag_pipelines.erasure.rules import RuleMatcher
 from relrag_pipelines.files.sealed_json import file_hash, file_hashes
 from relrag_pipelines.ingest import merge, revisit, unit_records
+from relrag_pipelines.ingest.read_context import read_context, reader_fingerprint, scan_source
+from relrag_pipelines.ingest.scan import ASKED, DUE, SourceScan, reader_with_context
 from relrag_pipelines.ingest.unit_records import UnitRecords
 from relrag_pipelines.records import Failure, UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, UNREADABLE, Unit
 from relrag_pipelines.stores import lake, quarantine, thread_index, unit_state
+from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.spill_buffer import spill_folder
-from relrag_pipelines.workspace import Workspace, stamp_hash
+from relrag_pipelines.workspace import Workspace
 
 
 @dataclass
@@ -52,8 +55,8 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     forgotten = rules.load(home, workspace.keys)
     if source.name in forgotten.sources():
         return IngestReport()
-    stored, reader = unit_state.load(home, source.name), workspace.reader(source)
-    found = workspace.scan(source, stored)
+    stored, reader = unit_state.load(home, source.name), reader_fingerprint(workspace, source)
+    found = scan_source(workspace, source, stored)
     if not (full or found.changed or found.gone):
         return IngestReport()
     known, hidden, matcher = (
@@ -68,7 +71,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     )
     hashes, grown = _content_hashes(workspace, source, found, known, full)
     copies = _duplicate_units(hashes) if kind.one_record else {}
-    readers = {path: unit_state.reader_with_context(unit, reader, keyed) for path, unit in found.units.items()}
+    readers = {path: reader_with_context(unit, reader, keyed) for path, unit in found.units.items()}
     readers |= {path: f"{readers[path]}+{keyed(repr(places))}" for path, places in copies.items()}
     stale = _units_to_read(workspace, source, found, hashes, readers, full=full)
 
@@ -80,7 +83,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     leading = [path for path in stale if copies.get(path, [path])[0] == path]
     read_one = functools.partial(unit_records.read_unit, workspace, source, matcher)
     opened = [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading]
-    alone = kind.loads and getattr(workspace.reading(source), kind.loads)
+    alone = kind.loads and getattr(read_context(workspace, source), kind.loads)
     read = map(read_one, opened) if alone else workspace.each(read_one, opened)
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
@@ -148,13 +151,13 @@ def _delete_orphan_transcripts(workspace: Workspace, source: Source) -> None:
 
 
 def _content_hashes(
-    workspace: Workspace, source: Source, found: unit_state.SourceScan, known: dict[str, UnitState], full: bool
+    workspace: Workspace, source: Source, found: SourceScan, known: dict[str, UnitState], full: bool
 ) -> tuple[dict[str, str], dict[str, int]]:
     """Hash of every unit's bytes or its fingerprint, only changed ones are opened; where those go on that only grew.
 
     One that cannot be opened has the empty hash. One that was not read to its end before is read from its beginning.
     """
-    kind, reader = KINDS[source.kind], workspace.reader(source)
+    kind, reader = KINDS[source.kind], reader_fingerprint(workspace, source)
     failed = {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
     hashes, grown = {}, {}
     for path, unit in found.units.items():
@@ -167,7 +170,7 @@ def _content_hashes(
             continue
         try:
             as_before = before and before.reader == reader and 0 < before.size < unit.size and path not in failed
-            as_before = as_before and found.why.get(path) != unit_state.DUE
+            as_before = as_before and found.why.get(path) != DUE
             if kind.appends and before and as_before and not full:
                 earlier, hashes[path] = file_hashes(unit.file, before.size)
                 if earlier == before.content_hash and kind.continues(unit.file, before.size):
@@ -183,7 +186,7 @@ def _content_hash_of(unit: Unit) -> str:
     hashes = [file_hash(file) for file in (unit.file, *unit.beside)]
     names = [os.fsencode(file.name).hex() for file in unit.beside]
     refused = [[f"{one.fault} {one.location}" for one in unit.refused]] if unit.refused else []
-    return stamp_hash([hashes, names, *refused]) if names or refused else hashes[0]
+    return fingerprint([hashes, names, *refused]) if names or refused else hashes[0]
 
 
 def _duplicate_units(hashes: dict[str, str]) -> dict[str, list[str]]:
@@ -200,7 +203,7 @@ def _duplicate_units(hashes: dict[str, str]) -> dict[str, list[str]]:
 def _units_to_read(
     workspace: Workspace,
     source: Source,
-    found: unit_state.SourceScan,
+    found: SourceScan,
     hashes: Mapping[str, str],
     readers: Mapping[str, str],
     *,
@@ -209,7 +212,7 @@ def _units_to_read(
     """The units that are read, in order: those that changed, and those whose dates are no longer right."""
     known = found.known
     changed = {path for path in found.units if full or not _is_unchanged(known.get(path), hashes[path], readers[path])}
-    changed |= {path for path, why in found.why.items() if why in (unit_state.DUE, unit_state.ASKED)}
+    changed |= {path for path, why in found.why.items() if why in (DUE, ASKED)}
     touched = [known[path] for path in found.changed if path not in changed and not found.units[path].fingerprint]
     changed |= revisit.units_dated_by_mtime(workspace.home, source.name, touched)
     return [path for path in found.units if path in changed]

@@ -1,7 +1,7 @@
 """What one unit of a source holds: its connector's records, finished, sorted into months and hashed.
 
 The connector knows what it reads; here follow ids, months, hashes and locations, and what the owner had forgotten is
-left out. What replaces a unit's earlier records, and which months are written, is decided in export.py.
+left out. What replaces a unit's earlier records, and which months are written, is decided in ingest.py.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import fingerprints, raw_items
 from relrag_pipelines.erasure.rules import RuleMatcher
-from relrag_pipelines.files import regular_files
+from relrag_pipelines.files import disk_full, regular_files
+from relrag_pipelines.ingest.read_context import read_context
 from relrag_pipelines.links.message_references import collect_message_ids
 from relrag_pipelines.privacy.keys import Keys, safe_native_id
-from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, arrow_schema, to_table
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, UNREADABLE, CoveredInterval, Unit
 from relrag_pipelines.stores import quarantine, thread_index
+from relrag_pipelines.stores.content_hash import content_hash
 from relrag_pipelines.stores.spill_buffer import SpillBuffer, spill_folder
 from relrag_pipelines.workers.sandbox import ParserStopped
 from relrag_pipelines.workspace import Workspace
@@ -166,7 +166,7 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
     try:
         if not unit.fingerprint:  # it may have become something else since the folder was looked at
             regular_files.check_file(unit.file, unit.root, follow_links=source.follow_links)
-        for item in KINDS[source.kind].read(unit, workspace.reading(source)):
+        for item in KINDS[source.kind].read(unit, read_context(workspace, source)):
             if isinstance(item, Record):
                 yield item
             elif isinstance(item, CoveredInterval):
@@ -179,7 +179,7 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
     except regular_files.RefusedFile as refused:
         refuse(refused.failure())
     except OSError as error:
-        if disk_space.is_disk_full_error(
+        if disk_full.is_disk_full_error(
             error
         ):  # what a connector keeps could not be written: that is no fault of the unit
             raise
@@ -246,13 +246,3 @@ def _complete_record(record: Record, keys: Keys, source: Source, places: list[st
             record.timestamp = datetime.fromtimestamp(record.ts, UTC).isoformat()[: len("2025-01-14T09:30:00")] + "Z"
         except (OverflowError, ValueError, OSError):  # a year that no calendar has
             record.ts = record.timestamp = None
-
-
-def content_hash(record: Record, keys: Keys) -> tuple[str, int]:
-    """The hash of all that a record says, and how many bytes that is."""
-    locations, record.locations = record.locations, []
-    try:
-        said = orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
-        return keys.content_hash(said), len(said)
-    finally:
-        record.locations = locations

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from relrag_pipelines.ingest.read_context import scan_source
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.maintenance.verify import Finding
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source
@@ -119,8 +121,8 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     if not kept and not records and not unread:
         return
     try:
-        there = workspace.scan(source, {}).units.keys()
-    except unit_state.SourceNotFound as missing:
+        there = scan_source(workspace, source, {}).units.keys()
+    except SourceNotFound as missing:
         yield f"{name}: nothing private can be made again: {missing}"
         return
     known = _needs_rebuild(home, name) if f"private/units/{name}.parquet" in kept else unit_state.load(home, name)

@@ -15,11 +15,12 @@ from contextlib import suppress
 from email.utils import getaddresses
 from pathlib import Path
 
+from relrag_pipelines.ingest.scan import scan_units
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.onboarding.discover import ProposedSource
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, ReadContext
-from relrag_pipelines.stores import unit_state
 
 _KINDS = ("whatsapp", "gmail")
 _MOST_UNITS, _MOST_RECORDS = 30, 300
@@ -57,8 +58,8 @@ def _records(folder: Path, sources: list[ProposedSource], kind: str, timezone: s
             continue
         source = Source.model_validate({"name": found.name, "kind": kind, "path": folder / found.path})
         try:
-            scanned = unit_state.scan(folder / found.path, KINDS[kind], source, {}, "").units.values()
-        except unit_state.SourceNotFound:
+            scanned = scan_units(folder / found.path, KINDS[kind], source, {}, "").units.values()
+        except SourceNotFound:
             continue
         for unit in itertools.islice(scanned, _MOST_UNITS):
             with suppress(OSError):  # what cannot be read the sync will say

@@ -1,8 +1,9 @@
 """Looks into a folder and says which sources it holds: what `relrag init` proposes.
 
-Files are recognised by their content, as long as the time allows, and by their names after that. Each kind becomes
-one source at the deepest folder that holds all its files; which of them reads a file that several could is decided as
-a sync does, see claims.py. What no kind recognises (a damaged PDF, an encrypted zip) is read too, to say what is wrong.
+Files are recognised by their content, as long as the time allows, and by their names after that. Each kind becomes one
+source at the deepest folder that holds all its files; which of them reads a file that several could is decided as a
+sync does, see ingest/ownership.py. What no kind recognises (a damaged PDF, an encrypted zip) is read too, to say what
+is wrong.
 """
 
 from __future__ import annotations

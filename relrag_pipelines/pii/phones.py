@@ -2,7 +2,7 @@
 
 The library finds the numbers that Presidio finds, but misses Israeli ones in ranges it does not know as assigned, and
 it is slow. So the text is scanned once for chains of digits; each is given to it with just the neighbours that its
-verdict depends on, a long one in pieces, and remembered. Which regions it is asked for is said in library.py.
+verdict depends on, a long one in pieces, and remembered. Which regions it is asked for is said in phone_library.py.
 """
 
 from __future__ import annotations

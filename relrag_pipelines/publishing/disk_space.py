@@ -1,13 +1,14 @@
-"""Room on the disk: how much a sync needs, and whether a fault came from having none."""
+"""Room on the disk: how much a sync needs."""
 
 from __future__ import annotations
 
-import errno
-import sqlite3
 from contextlib import suppress
 
 from relrag_pipelines import embedders
+from relrag_pipelines.files.disk_full import FULL, DiskFull
 from relrag_pipelines.ingest import ownership
+from relrag_pipelines.ingest.scan import scan_units
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import (
     FIXED_BYTES,
@@ -21,13 +22,6 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import lake, unit_state
 
-FULL = "no space is left on the disk"
-"""how the message of a fault begins that came from a full disk"""
-
-_DISK_FULL_MESSAGES = ("no space left", "disk is full", "disk full", "disk quota exceeded", "not enough disk space")
-"""how DuckDB, SQLite and Qdrant tell it; none of them has an exception of its own for it"""
-
-
 _VECTORS_LEAST = 100_000_000
 """bytes of a store of a few points: Qdrant reserves room"""
 _VECTORS_PER_PASSAGE = 2_000
@@ -37,35 +31,6 @@ _TEMPORARY_RATIO = 4
 """bytes of a passage beside the catalog, without its vector, for each byte that it takes in the lake"""
 _CATALOG = 5
 """bytes of the catalog for each byte of the lake that it is made from"""
-
-
-class DiskFull(Exception):
-    """Nothing can be written where RELRAG_HOME lies; the message says how much room is needed."""
-
-
-def is_disk_full_error(error: BaseException) -> bool:
-    """Whether an exception, or one that it came from, tells of a disk that takes no more."""
-    import duckdb  # only where something went wrong: it takes a tenth of a second
-
-    seen: set[int] = set()
-    chain: list[BaseException | None] = [error]
-    while chain:
-        one = chain.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if isinstance(one, OSError) and one.errno in (errno.ENOSPC, errno.EDQUOT):
-            return True
-        # the text of any other exception may be text of the archive
-        if (isinstance(one, sqlite3.Error | duckdb.Error) or type(one) is Exception) and _tells(one):
-            return True
-        chain += [one.__cause__, one.__context__]
-    return False
-
-
-def _tells(error: BaseException) -> bool:
-    said = str(error).lower()
-    return any(words in said for words in _DISK_FULL_MESSAGES)
 
 
 def require_vector_space(settings: Settings) -> None:
@@ -114,8 +79,8 @@ def required_bytes(settings: Settings) -> int:
         known = unit_state.load(settings.home_path, source.name)
         try:
             taken = ownership.claimed_elsewhere(settings, source)
-            scan = unit_state.scan(settings.source_path(source), KINDS[source.kind], source, known, "", taken=taken)
-        except unit_state.SourceNotFound:
+            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, known, "", taken=taken)
+        except SourceNotFound:
             continue
         sizes: dict[str, int] = {}
         new = [unit for path, unit in scan.units.items() if path not in known]

@@ -18,8 +18,9 @@ from relrag_pipelines import embedders, pii
 from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
-from relrag_pipelines.workspace import Workspace, stamp_hash, stamp_settings
+from relrag_pipelines.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,9 @@ STAGES = (
 
 def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inputs: Iterable[str]) -> InputFingerprint:
     """The stamp that a month of the stage has when it is up to date with inputs of these hashes."""
-    return InputFingerprint(stamp_hash(list(inputs)), stage.version, stamp_settings(stage.settings(workspace, source)))
+    return InputFingerprint(
+        fingerprint(list(inputs)), stage.version, settings_fingerprint(stage.settings(workspace, source))
+    )
 
 
 def run(

@@ -14,15 +14,19 @@ from pathlib import Path
 
 from relrag_pipelines import embedders
 from relrag_pipelines.erasure import rulebook
+from relrag_pipelines.ingest.read_context import scan_source
+from relrag_pipelines.ingest.scan import SourceScan
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.journal import manual_links
 from relrag_pipelines.onboarding.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
-from relrag_pipelines.stores import generations, lake, settings_fingerprint, unit_state
+from relrag_pipelines.stores import generations, lake, unit_state
+from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import Manifest
 from relrag_pipelines.text import sparse_encoder
-from relrag_pipelines.workspace import Workspace, stamp_hash, stamp_settings
+from relrag_pipelines.workspace import Workspace
 
 PUBLISH_VERSION = 3
 """Raised when equal lake tables are published differently."""
@@ -39,14 +43,14 @@ class SourceState:
     """What is there of one source."""
 
     source: str
-    scan: unit_state.SourceScan | None
+    scan: SourceScan | None
     """None when its path is missing"""
     problem: str
     """why its path could not be looked at; empty when it could"""
     manifests: Mapping[str, Manifest]
     """table -> manifest, private records included"""
     settings: Mapping[str, str]
-    """stage -> the settings that matter to it, as stores/decided.py writes them"""
+    """stage -> the settings that matter to it, as stores/fingerprint.py writes them"""
     retain: bool = False
     """records of files that are gone stay"""
     unfinished: bool = False
@@ -133,10 +137,10 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
     scan, problem = None, ""
     known = unit_state.load(workspace.home, source.name)
     try:
-        scan = unit_state.SourceScan({}, (), ())
+        scan = SourceScan({}, (), ())
         if source.name not in rulebook.load(workspace.home).sources():
-            scan = workspace.scan(source, known)
-    except unit_state.SourceNotFound as missing:
+            scan = scan_source(workspace, source, known)
+    except SourceNotFound as missing:
         problem = str(missing)
     tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
     return SourceState(
@@ -144,7 +148,7 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
         scan,
         problem,
         {table: _partitioned(workspace, lake.manifest(workspace.home, table, source.name)) for table in tables},
-        {stage.name: stamp_settings(stage.settings(workspace, source)) for stage in STAGES},
+        {stage.name: settings_fingerprint(stage.settings(workspace, source)) for stage in STAGES},
         source.retain,
         any(state.reader == unit_state.UNFINISHED for state in known.values()),
     )
@@ -230,12 +234,12 @@ def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -
     surveys = list(surveys)
     tables = [[one.source, [[table, _outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys]
     failures = [
-        [source.name, stamp_hash([repr(failure) for failure in unit_state.load_failures(workspace.home, source.name)])]
+        [source.name, fingerprint([repr(failure) for failure in unit_state.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
     # a generation without vectors is replaced once all are there, even where the last months have none
     embedder = [model.name] if (model := embedding_model(workspace, surveys)) else []
-    return stamp_hash([publish_settings(workspace), tables, failures, *embedder])
+    return fingerprint([publish_settings(workspace), tables, failures, *embedder])
 
 
 def month_inputs(surveys: Iterable[SourceState]) -> dict[str, str]:
@@ -245,7 +249,7 @@ def month_inputs(surveys: Iterable[SourceState]) -> dict[str, str]:
         for table in PUBLISHED_TABLES[:-1]:
             for month, output in _outputs(one.manifests[table]):
                 found.setdefault(f"{one.source}/{month}", []).append([table, output])
-    return {month: stamp_hash(outputs) for month, outputs in sorted(found.items())}
+    return {month: fingerprint(outputs) for month, outputs in sorted(found.items())}
 
 
 def publish_settings(workspace: Workspace) -> str:
@@ -257,12 +261,12 @@ def publish_settings(workspace: Workspace) -> str:
     # also where no record was forgotten: what the owner had said of somebody stands in generations as well
     forgotten = [last] if (last := rulebook.load(workspace.home).last) else []
     made_by = [SCHEMA_VERSION, PUBLISH_VERSION, sparse_encoder.VERSION, policy_hash(workspace)]
-    return stamp_hash([*made_by, names, relations, *server, *forgotten])
+    return fingerprint([*made_by, names, relations, *server, *forgotten])
 
 
 def policy_hash(workspace: Workspace) -> str:
     """Changes when anything is redacted otherwise."""
-    return stamp_hash([policy(workspace, source) for source in workspace.settings.sources])
+    return fingerprint([policy(workspace, source) for source in workspace.settings.sources])
 
 
 def _stale(one: SourceState) -> list[StaleMonth]:
@@ -303,13 +307,9 @@ def _stale_reason(
     if entry.version != stage.version:
         return f"made by version {entry.version} of the stage, now {stage.version}"
     if entry.settings != one.settings[stage.name]:
-        names = settings_fingerprint.changed_settings(entry.settings, one.settings[stage.name])
-        return (
-            "what is found as personal data changed"
-            if RECOGNISERS in names
-            else settings_fingerprint.describe_changes(names)
-        )
-    if entry.input != stamp_hash([known[month].output for known in upstream]):
+        names = changed_settings(entry.settings, one.settings[stage.name])
+        return "what is found as personal data changed" if RECOGNISERS in names else describe_changes(names)
+    if entry.input != fingerprint([known[month].output for known in upstream]):
         return f"{stage.inputs[0]} changed"
     return ""
 

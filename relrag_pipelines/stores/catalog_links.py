@@ -20,8 +20,6 @@ LONG_TEXT = 400
 LEAST_NUMBER, LONG_NUMBER = 4, 6
 """letters and digits: a shorter number is no handle, one below the second says less"""
 
-MAX_RECORDS = 20
-"""the setting `link_max_records`, where it is not given"""
 FULLY_CONNECT_UP_TO = 10
 """so many that share something are related each with each; of more each to the first and to the one before"""
 

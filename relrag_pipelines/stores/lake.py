@@ -47,7 +47,7 @@ class InputFingerprint:
     version: int
     """version of the stage that made it"""
     settings: str
-    """the settings that matter to the stage, as decided.py writes them"""
+    """the settings that matter to the stage, as fingerprint.py writes them"""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import importlib
 import itertools
 import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
@@ -41,11 +42,12 @@ class Pool(NamedTuple):
     """of one process each, so that a job can be given to the one that holds what it needs"""
 
 
-def start_pool(processes: int | None = None) -> Pool | None:
+def start_pool(processes: int | None = None, modules: Sequence[str] = ()) -> Pool | None:
     """A pool of so many processes beside this one, by default one less than there are processors; none is no pool.
 
-    They begin at once, so that what they import is there when it is needed. Where the system ends one of them, what it
-    was asked for raises concurrent.futures.BrokenExecutor. On Linux they end with the thread that calls this.
+    They begin at once, and import those modules, so that these are there when they are needed. Where the system ends
+    one of them, what it was asked for raises concurrent.futures.BrokenExecutor. On Linux they end with the thread that
+    calls this.
     """
     count = (os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count() or 1) - 1
     count = count if processes is None else processes
@@ -54,7 +56,7 @@ def start_pool(processes: int | None = None) -> Pool | None:
     # spawned, not forked: DuckDB, Arrow and Dagster have threads, which a fork would leave without their locks
     executors: list[Executor] = [ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin) for _ in range(count)]
     for executor in executors:
-        executor.submit(_import)
+        executor.submit(_import, modules)
     return Pool(executors)
 
 
@@ -166,9 +168,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _import() -> None:
-    from relrag_pipelines.stages import monthly
-    from relrag_pipelines.stores import vectors
-
-    assert monthly.STAGES and vectors.KEYWORDS
+def _import(modules: Sequence[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
     reduce_gc()

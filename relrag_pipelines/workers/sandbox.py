@@ -47,7 +47,7 @@ _OUT_OF_MEMORY = 17
 """exit status of a process that had more memory than it may"""
 _START = (
     "from multiprocessing.connection import Connection; import sys; pipe = Connection(int(sys.argv[1])); "
-    "sys.path[:] = pipe.recv(); from relrag_pipelines import sandbox; sandbox.serve(pipe)"
+    "sys.path[:] = pipe.recv(); from relrag_pipelines.workers import sandbox; sandbox.serve(pipe)"
 )
 
 

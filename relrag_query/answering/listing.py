@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from relrag_pipelines.links.neighbors import neighbors
 from relrag_pipelines.text.sparse_encoder import only_function_words
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan, chat_turns, quotable_spans
-from relrag_query.graph import get_asset_neighbors
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.search import QueryContext, Step, bulk_hits, load_extra
@@ -257,7 +257,7 @@ def _latest(hit: Hit) -> int:
 
 def _place(ref: str, context: QueryContext) -> str:
     """The chat window that holds a message; another record itself."""
-    held = get_asset_neighbors(context.connection, ref, ["chunk_of"], "in", 1)
+    held = neighbors(context.connection, ref, ["chunk_of"], "in", 1)
     return held[0].asset_ref if held and not held[0].asset_ref.startswith("chunk:") else ref
 
 

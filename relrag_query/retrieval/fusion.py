@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from relrag_pipelines.embedders import Vectors
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, ScoredPoint, VectorStore
 
 _BY_MEANING = 0.5

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from relrag_pipelines.links import neighbors
 from relrag_pipelines.records import Chunk
-from relrag_query import graph
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, Hit
 from relrag_query.retrieval.search import QueryContext, expand_document_chunks, load_extra, load_messages
@@ -106,14 +106,14 @@ def _neighbor_groups(
     parents = _distinct(hit.chunk.parent_asset_id for hit in seeds)
     yield PARENT, _first_chunks(catalog_reader.of_assets(connection, parents)) if parents else []
     if attachments:
-        attached = graph.get_attachments(connection, _distinct([*(hit.chunk.asset_id for hit in seeds), *parents]))
+        attached = neighbors.attachments(connection, _distinct([*(hit.chunk.asset_id for hit in seeds), *parents]))
         yield ATTACHMENT, _first_chunks(catalog_reader.of_assets(connection, attached)) if attached else []
     if threads:
         ids = _distinct(hit.chunk.thread_id for hit in seeds if not hit.chunk.members)
         members = [
             member.asset_ref
             for thread in ids
-            for member in graph.get_thread_members(connection, thread, _THREAD_MEMBERS)
+            for member in neighbors.thread_members(connection, thread, _THREAD_MEMBERS)
         ]
         newest = (
             sorted(_first_chunks(catalog_reader.of_assets(connection, members)), key=lambda one: -(one.ts or 0))
@@ -129,7 +129,7 @@ def _references(seeds: list[Hit], context: QueryContext) -> list[Hit]:
     found = [
         (-one.confidence, one.asset_ref, f"{ref}: {one.provenance} ({one.confidence:g})")
         for ref in said
-        for one in graph.get_asset_neighbors(context.connection, ref, ["references"], limit=_RELATED)
+        for one in neighbors.neighbors(context.connection, ref, ["references"], limit=_RELATED)
         if one.asset_ref not in said
     ]
     why: dict[str, str] = {}
@@ -162,7 +162,7 @@ def _records(hit: Hit) -> list[str]:
 
 def _window(ref: str, context: QueryContext) -> str:
     """The chat window that holds a message; another record itself."""
-    held = graph.get_asset_neighbors(context.connection, ref, ["chunk_of"], "in", 1)
+    held = neighbors.neighbors(context.connection, ref, ["chunk_of"], "in", 1)
     return held[0].asset_ref if held and not held[0].asset_ref.startswith("chunk:") else ref
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 
 import duckdb
 
-from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.text.language import is_english
 from relrag_query.retrieval import catalog_reader

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from relrag_pipelines.embedders.protocol import Vectors
+from relrag_pipelines.stores.dense_vectors import Vectors
 from tests import served
 
 DIMENSIONS = {"/v1/embeddings": 1536, "/v2/embed": 1024}

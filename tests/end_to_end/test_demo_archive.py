@@ -20,11 +20,11 @@ from stdnum import luhn
 from stdnum.il import idnr
 
 from relrag_pipelines import records, settings
+from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.git.log import Log
-from relrag_pipelines.stores import unit_state
 from relrag_query.display import metadata_line
 from tests import ROOT
 
@@ -410,7 +410,7 @@ def read_source(name: str, keys: Keys) -> dict[str, list[Record]]:
     source = demo.source(name)
     kind, base = KINDS[source.kind], demo.source_path(source)
     found: dict[str, list[Record]] = {}
-    for path, unit in unit_state.scan(base, kind, source, {}, "").units.items():
+    for path, unit in scan_units(base, kind, source, {}, "").units.items():
         items = list(kind.read(unit, ReadContext(name, demo.timezone, keys.id_hash, owner=demo.owner)))
         assert not [item for item in items if isinstance(item, Failure)], path
         found[path] = [item for item in items if isinstance(item, Record)]

@@ -16,7 +16,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from relrag_pipelines.ingest import read_context, scan
 from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import monthly
 from relrag_pipelines.stores import lake, unit_state
@@ -248,7 +250,7 @@ def test_the_order_of_units_makes_no_difference(kind: str, chance: random.Random
     early = {name for name in names if chance.random() < 0.3 and name not in UNREADABLE}
     early = set() if KINDS[kind].newest_only else early
     chance.shuffle(names)
-    walk = unit_state.list_units
+    walk = list_units
 
     def shuffled(*args: Any) -> Iterator[Any]:
         found = list(walk(*args))
@@ -256,7 +258,8 @@ def test_the_order_of_units_makes_no_difference(kind: str, chance: random.Random
         yield from found
 
     with tempfile.TemporaryDirectory() as made, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unit_state, "list_units", shuffled)
+        patch.setattr(scan, "list_units", shuffled)
+        patch.setattr(read_context, "list_units", shuffled)
         workspace = begin(Path(made), kind)
         for name in names:
             put(Path(made), name, SAMPLES[kind][chance.choice(names)] if name in early else SAMPLES[kind][name])

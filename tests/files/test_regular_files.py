@@ -13,6 +13,7 @@ import pytest
 from relrag_pipelines.files import regular_files
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.onboarding.discover import discover
 from relrag_pipelines.records import Failure
 from relrag_pipelines.stages import plan as plans
@@ -236,7 +237,7 @@ def test_a_fifo_in_a_repository_has_nobody_wait(tmp_path: Path, kind: str, name:
     (repository / name).unlink(missing_ok=True)
     os.mkfifo(repository / name)
     if kind == "code" and name.startswith(".git/"):
-        with pytest.raises(unit_state.SourceNotFound, match="holds a FIFO"):
+        with pytest.raises(SourceNotFound, match="holds a FIFO"):
             sync(made)
         return
     faults = {(one.unit, one.fault) for one in sync(made)}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.ingest import ownership
+from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import unit_state
@@ -30,7 +31,7 @@ def readers(found: Settings) -> dict[str, list[str]]:
     read: dict[str, list[str]] = {}
     for source in found.sources:
         root, kind = found.source_path(source), KINDS[source.kind]
-        scan = unit_state.scan(root, kind, source, {}, "", taken=ownership.claimed_elsewhere(found, source))
+        scan = scan_units(root, kind, source, {}, "", taken=ownership.claimed_elsewhere(found, source))
         for unit in scan.units.values():
             for file in (unit.file, *unit.beside):
                 read.setdefault(file.relative_to(found.folder).as_posix(), []).append(source.name)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.links.neighbors import Member, Neighbor
 from relrag_query.archive import Archive
-from relrag_query.graph import Member, Neighbor
 from tests.query_hits import publish, record
 
 MAIL, REPLY, PDF = "gmail:m1", "gmail:m2", "gmail:m1/a0"

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.ingest import ownership
+from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.onboarding import discover as module
 from relrag_pipelines.onboarding.discover import Discovery, discover
 from relrag_pipelines.onboarding.estimate import estimate, passage_count, record_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import unit_state
 from tests import ROOT
 
 CHAT = "24/12/2023, 18:00 - Dana: Hello\n28/12/2023, 09:15 - Petr: The cabin is booked\n"
@@ -33,9 +33,7 @@ def read_by(folder: Path, found: Discovery) -> list[list[str]]:
     read = []
     for source in proposed.sources:
         root = proposed.source_path(source)
-        scan = unit_state.scan(
-            root, KINDS[source.kind], source, {}, "", taken=ownership.claimed_elsewhere(proposed, source)
-        )
+        scan = scan_units(root, KINDS[source.kind], source, {}, "", taken=ownership.claimed_elsewhere(proposed, source))
         read.append(sorted((root / path).relative_to(folder).as_posix() for path in scan.units))
     assert [len(paths) for paths in read] == [one.files for one in found.sources], "what was said is what is read"
     return read

@@ -3,7 +3,6 @@
 import errno
 import os
 import signal
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -13,33 +12,13 @@ import duckdb
 import pytest
 
 from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.files import disk_full
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workers.pool import Pool
 from tests import archive
-
-
-@pytest.mark.parametrize(
-    ("error", "full"),
-    [
-        (OSError(errno.ENOSPC, "No space left on device"), True),
-        (OSError(errno.EDQUOT, "Disk quota exceeded"), True),
-        (OSError(errno.EIO, "Input/output error"), False),
-        (sqlite3.OperationalError("database or disk is full"), True),
-        (sqlite3.OperationalError("database is locked"), False),
-        (duckdb.IOException("Could not write file: No space left on device"), True),
-        (Exception("Service internal error: No space left on device (os error 28)"), True),
-        # a text of the archive may say anything
-        (ValueError("no space left on device"), False),
-    ],
-)
-def test_what_libraries_say(error: Exception, full: bool) -> None:
-    assert disk_space.is_disk_full_error(error) is full
-    wrapped = RuntimeError("while writing")
-    wrapped.__cause__ = error
-    assert disk_space.is_disk_full_error(wrapped) is full
 
 
 @pytest.fixture(scope="module")
@@ -122,10 +101,10 @@ def test_vectors_are_not_begun_without_room(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("relrag_pipelines.onboarding.environment.free_bytes", lambda folder: free)
     disk_space.require_vector_space(settings)
     monkeypatch.setattr("relrag_pipelines.onboarding.environment.free_bytes", lambda folder: free - 1)
-    with pytest.raises(disk_space.DiskFull, match="the vectors of the new generation may take 104 MB"):
+    with pytest.raises(disk_full.DiskFull, match="the vectors of the new generation may take 104 MB"):
         disk_space.require_vector_space(settings)
     monkeypatch.setattr("relrag_pipelines.onboarding.environment.free_bytes", lambda folder: free + 500 * 8 * 384)
-    with pytest.raises(disk_space.DiskFull):  # with dense vectors in three sources and not in one
+    with pytest.raises(disk_full.DiskFull):  # with dense vectors in three sources and not in one
         disk_space.require_vector_space(settings.model_copy(update={"embedder": "minilm"}))
 
 

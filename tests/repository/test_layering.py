@@ -69,6 +69,71 @@ def test_queries_reach_dagster_only_through_the_commands_that_write(module: str)
     assert all(name.startswith(WRITERS) for name in within)
 
 
+LAYERS = [
+    f"relrag_{place}"
+    for place in [
+        "pipelines/__init__.py",
+        "pipelines/records.py",
+        "pipelines/files",
+        "pipelines/privacy",
+        "pipelines/text",
+        "pipelines/workers",
+        "pipelines/sources",
+        "pipelines/settings.py",
+        "pipelines/stores",
+        "pipelines/pii",
+        "pipelines/embedders",
+        "pipelines/identity",
+        "pipelines/journal",
+        "pipelines/workspace.py",
+        "pipelines/links",
+        "pipelines/chunking",
+        "pipelines/erasure",
+        "pipelines/ingest",
+        "pipelines/onboarding",
+        "pipelines/stages",
+        "pipelines/publishing",
+        "query/__init__.py",
+        "query/understanding",
+        "query/retrieval",
+        "query/display",
+        "query/answering",
+        "query/results.py",
+        "query/archive.py",
+        "query/evaluation",
+        "pipelines/assets",
+        "pipelines/definitions.py",
+        "pipelines/orchestration",
+        "pipelines/ui",
+        "pipelines/maintenance",
+        "query/cli",
+    ]
+]
+"""the folders, and the files beside them, from the lowest to the highest"""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_folder_imports_one_above_it(module: str) -> None:
+    """Imports within functions and for types count as well."""
+    own = layer(module)
+    above = {name for name in imported(module) if name.startswith(PACKAGES) and layer(path_of(name)) > own}
+    assert not above, f"{LAYERS[own]} is below what it imports"
+
+
+def layer(path: str) -> int:
+    (found,) = (number for number, name in enumerate(LAYERS) if path == name or path.startswith(f"{name}/"))
+    return found
+
+
+def path_of(name: str) -> str:
+    """The file or folder of a dotted name, which may end with something that a module holds."""
+    parts = name.split(".")[:2]
+    folder = "/".join(parts)
+    if (ROOT / folder).is_dir() and len(parts) > 1:
+        return f"{folder}/"
+    return f"{folder}.py" if (ROOT / f"{folder}.py").exists() else f"{parts[0]}/__init__.py"
+
+
 @pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("relrag_pipelines/")])
 def test_pipelines_know_nothing_of_queries(module: str) -> None:
     """But for the asset that asks what it has published, and imports it only then."""
@@ -145,7 +210,7 @@ def test_a_sync_that_finds_nothing_to_do_imports_and_reads_little(tmp_path: Path
     script = f"""
 import sys
 from relrag_query.cli import command
-from relrag_pipelines.stores import units
+from relrag_pipelines.stores import unit_state as units
 loaded, load = [], units.load
 units.load = lambda home, source: (loaded.append(source), load(home, source))[1]
 sys.argv = ["relrag", "sync", "--config", {str(config)!r}]

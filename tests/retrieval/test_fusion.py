@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.retrieval import batches
-from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, ScoredPoint, VectorStore
 from relrag_query.retrieval.fusion import FusedHit, convex_fusion, hybrid_search
 

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.sources import Unit
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.plan import Plan, SourceState, StaleMonth, StaleUnits
+from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import Manifest, MonthEntry
-from relrag_pipelines.stores.unit_state import SourceScan
-from relrag_pipelines.workspace import stamp_hash
 
 SETTINGS = {stage.name: f"settings of {stage.name}" for stage in STAGES}
 
@@ -25,7 +25,7 @@ def manifests(months: Mapping[str, str]) -> dict[str, Manifest]:
     for stage in STAGES:
         made[stage.table] = {
             month: MonthEntry(
-                stamp_hash([made[table][month].output for table in stage.inputs]),
+                fingerprint([made[table][month].output for table in stage.inputs]),
                 stage.version,
                 SETTINGS[stage.name],
                 f"{stage.name} of {months[month]}",

@@ -23,8 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.retrieval import batches
-from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, CollectionRef, collection_ref
 from tests.stores.qdrant import local, over_http, served_locally
 from tests.stores.test_vectors import name, rows

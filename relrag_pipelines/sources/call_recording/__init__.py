@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from relrag_pipelines.files.regular_files import open_plain, read_plain
-from relrag_pipelines.links.record_edges import AUDIO as AUDIO_REF
-from relrag_pipelines.records import Failure, NamedPerson, Record
+from relrag_pipelines.records import AUDIO_REF, Failure, NamedPerson, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, CallApproval, ReadContext, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
 from relrag_pipelines.sources.call_recording.names import Called, called, says_call

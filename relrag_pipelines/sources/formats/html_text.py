@@ -2,7 +2,7 @@
 
 The trees of the standard grow with the square of hostile input and more (17 KB took lexbor 4 s, and libxml2 looks for
 every end tag through all open elements), and pages and mails come from strangers. Time and memory here are proportional
-to the length of the input. What a page or a mail has of its own is read by a subclass (html.py, mail/html.py).
+to the length of the input. What a page or a mail has of its own is read by a subclass (html.py, mail/html_body.py).
 """
 
 from __future__ import annotations

@@ -45,10 +45,10 @@ from qdrant_edge import (
     VectorStorageDatatype,
 )
 
-from relrag_pipelines.embedders.protocol import Vectors
 from relrag_pipelines.files import access
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sparse_files import copy_with_holes
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
     BREADTH,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 from qdrant_edge import SparseVector
 
-from relrag_pipelines.embedders.protocol import Vectors
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.sparse_encoder import SparseEncoder, document_tokens, index_text
 
 KEYWORDS = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "source", "kind")

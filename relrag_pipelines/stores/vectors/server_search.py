@@ -7,7 +7,7 @@ from typing import Any
 
 from qdrant_client import models
 
-from relrag_pipelines.embedders.protocol import Vectors
+from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
 from relrag_pipelines.stores.vectors.connection import Connection
 from relrag_pipelines.stores.vectors.protocol import (

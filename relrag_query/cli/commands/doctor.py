@@ -22,13 +22,15 @@ from urllib.parse import urlsplit
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.ingest import ownership
+from relrag_pipelines.ingest.scan import scan_units
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import dagster_runs, generations, lock, unit_state, vectors
+from relrag_pipelines.stores import dagster_runs, generations, lock, vectors
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_query.cli.format import number, size
 
@@ -187,8 +189,8 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
         what, path = f"source {source.name}", settings.source_path(source)
         try:
             taken = ownership.claimed_elsewhere(settings, source)
-            found = unit_state.scan(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
-        except unit_state.SourceNotFound as missing:
+            found = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
+        except SourceNotFound as missing:
             yield CheckResult("problem", what, str(missing))
             continue
         closed = [unit.path for unit in found if not os.access(unit.file, os.R_OK)]

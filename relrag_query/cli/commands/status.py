@@ -20,6 +20,8 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.erasure import rulebook
 from relrag_pipelines.ingest import call_review, ownership, unread_files
+from relrag_pipelines.ingest.scan import scan_units
+from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, SettingsError, Source
@@ -201,8 +203,8 @@ def _first_sync(settings: Settings) -> tuple[str, list[str]]:
     for source in settings.sources:
         try:
             taken = ownership.claimed_elsewhere(settings, source)
-            scan = unit_state.scan(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=taken)
-        except unit_state.SourceNotFound as missing:
+            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=taken)
+        except SourceNotFound as missing:
             problems.append(f"{source.name}: {missing}")
             continue
         files, total = files + len(scan.units), total + sum(unit.size for unit in scan.units.values())

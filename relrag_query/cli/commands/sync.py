@@ -19,7 +19,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.erasure import rulebook
 from relrag_pipelines.erasure.rulebook import LIKE_FORGOTTEN
-from relrag_pipelines.files import access
+from relrag_pipelines.files import access, disk_full
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
@@ -51,6 +51,8 @@ _SAID_OF = {LIKE_FORGOTTEN: "{} may be what you had forgotten under another name
 """fault words of what was read all the same, and what is said of it"""
 DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
 """exit codes"""
+_WORKER_MODULES = ("relrag_pipelines.stages.monthly", "relrag_pipelines.stores.vectors")
+"""what the further processes of a sync need, imported while this one plans"""
 _LISTS = "`relrag status --failures` lists them"
 
 
@@ -124,9 +126,9 @@ def _with_room(workspace: Workspace) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not disk_space.is_disk_full_error(error):
+        if not disk_full.is_disk_full_error(error):
             raise
-        told = disk_space.DiskFull(f"{disk_space.FULL}: {_need(workspace)}")
+        told = disk_full.DiskFull(f"{disk_full.FULL}: {_need(workspace)}")
     else:
         return
     raise told
@@ -156,7 +158,7 @@ def _end_orphans(workspace: Workspace) -> None:
 @contextmanager
 def _worker_pool(much: bool) -> Iterator[workers.Pool | None]:
     """Further processes where much has to be done; they end with this one."""
-    pool = workers.start_pool() if much else None
+    pool = workers.start_pool(modules=_WORKER_MODULES) if much else None
     try:
         yield pool
     finally:
@@ -299,7 +301,7 @@ def _not_finished(workspace: Workspace, outcome: Outcome, started: float) -> int
         print(f"warning: {warning}")
     for error in outcome.errors:
         print(f"error: {error}")
-    if any(disk_space.FULL in error for error in outcome.errors):
+    if any(disk_full.FULL in error for error in outcome.errors):
         print(f"error: {_need(workspace)}")
     served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
     print(f"Not finished after {time.monotonic() - started:.1f} s; {served}.")

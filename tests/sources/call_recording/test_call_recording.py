@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, NamedPerson, Record, SpeechSegment
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, CallApproval, ReadContext
 from relrag_pipelines.sources.call_recording import read, recognise, transcribe
-from relrag_pipelines.stores import unit_state
 from tests.recordings import m4a, stand_in, wav
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -32,7 +32,7 @@ VTT = """WEBVTT
 def calls(folder: Path, *, timezone: str = "Asia/Jerusalem", **options: Any) -> tuple[list[Record], list[Failure]]:
     """What a sync reads of a folder."""
     source = Source(name="calls", kind="call_recording", path=folder)  # type: ignore[call-arg]
-    scan = unit_state.scan(folder, KINDS["call_recording"], source, {}, "")
+    scan = scan_units(folder, KINDS["call_recording"], source, {}, "")
     reading = ReadContext("calls", timezone, KEYS.id_hash, owner="Jonah", **options)
     found = [item for unit in scan.units.values() for item in read(unit, reading)]
     return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Failure)]

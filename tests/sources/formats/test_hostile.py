@@ -150,7 +150,7 @@ READ = r"""
 import json, re, resource, sys
 from pathlib import Path
 from relrag_pipelines.sources import Unit
-from relrag_pipelines.ingest.unit_records import Contents, items
+from relrag_pipelines.ingest.unit_records import UnitRecords, read_items
 from tests import archive
 made = archive.workspace(Path(sys.argv[1]))
 source = made.settings.sources[0]
@@ -163,8 +163,8 @@ def peak():
 
 told = {}
 for file in sorted(Path(sys.argv[2]).iterdir()):
-    contents = Contents()
-    records = sum(1 for _ in items(made, source, Unit(file.name, file, file.stat().st_size, 0), contents))
+    contents = UnitRecords()
+    records = sum(1 for _ in read_items(made, source, Unit(file.name, file, file.stat().st_size, 0), contents))
     faults = [failure.fault for failure in contents.failures]
     told[file.stem] = [faults, records, peak()]
 print(json.dumps(told))

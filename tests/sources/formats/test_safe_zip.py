@@ -211,9 +211,9 @@ def test_what_is_no_whole_zip_is_named(tmp_path: Path) -> None:
 OPEN_AND_MEASURE = """
 import resource, sys
 from pathlib import Path
-from relrag_pipelines.sources import zips
+from relrag_pipelines.sources.formats import safe_zip
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with zips.opened(Path(sys.argv[1]), 100, 10**9) as archive, archive.open("_chat.txt") as stream:
+with safe_zip.opened(Path(sys.argv[1]), 100, 10**9) as archive, archive.open("_chat.txt") as stream:
     print(len(archive.members), stream.read().decode(), end=" ")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

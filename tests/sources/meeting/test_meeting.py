@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, NamedPerson, Record, SpeechSegment
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.meeting import read, recognise
 from relrag_pipelines.sources.meeting.minutes import parse
-from relrag_pipelines.stores import unit_state
 from relrag_query.display.metadata_line import metadata_line
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -25,7 +25,7 @@ def meetings(folder: Path, **files: str | bytes) -> tuple[list[Record], list[Fai
     for name, data in files.items():
         (folder / ".".join(name.rsplit("_", 1))).write_bytes(data if isinstance(data, bytes) else data.encode())
     source = Source(name="meetings", kind="meeting", path=folder)  # type: ignore[call-arg]
-    scan = unit_state.scan(folder, KINDS["meeting"], source, {}, "")
+    scan = scan_units(folder, KINDS["meeting"], source, {}, "")
     found = [item for unit in scan.units.values() for item in read(unit, READING)]
     return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Failure)]
 

@@ -1065,11 +1065,11 @@ STREAM = """
 import resource, sys
 from pathlib import Path
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import Reading, Unit
+from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.whatsapp import read
 def consume(name):
     file = Path(name)
-    return sum(isinstance(item, Record) for item in read(Unit("x.txt", file, 0, 0), Reading("s", "UTC", str)))
+    return sum(isinstance(item, Record) for item in read(Unit("x.txt", file, 0, 0), ReadContext("s", "UTC", str)))
 consume(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(consume(sys.argv[2]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

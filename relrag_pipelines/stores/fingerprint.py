@@ -1,15 +1,27 @@
-"""What something was read or made with: `name:hash` of each setting that decides it, with commas between."""
+"""Fingerprints of what something was read or made with: when they differ, it is made again.
+
+That of settings names each of them, `name:hash` with commas between, so that a plan can say which one changed.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from typing import Any
+
+import orjson
 
 _DIGITS = 8
 
 
-def format_fingerprint(hashes: Mapping[str, str]) -> str:
+def fingerprint(parts: Any) -> str:
+    """Hash of anything JSON can hold: 16 hex digits."""
+    return hashlib.blake2b(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
+
+
+def settings_fingerprint(settings: Mapping[str, Any]) -> str:
     """The settings by their names, each as the beginning of its hash."""
-    return ",".join(f"{name}:{value[:_DIGITS]}" for name, value in hashes.items())
+    return ",".join(f"{name}:{fingerprint(value)[:_DIGITS]}" for name, value in settings.items())
 
 
 def changed_settings(before: str, now: str) -> list[str]:

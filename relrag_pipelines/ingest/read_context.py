@@ -1,0 +1,105 @@
+"""What the connector of a source is given, what decides how it reads, and the scan of a source on those terms."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines.ingest import ownership, revisit
+from relrag_pipelines.ingest.scan import ASKED, DUE, READER, RIVALS, SourceScan, scan_units
+from relrag_pipelines.ingest.units import list_units
+from relrag_pipelines.journal import call_approvals
+from relrag_pipelines.records import TABLES, UnitState
+from relrag_pipelines.settings import Source, now
+from relrag_pipelines.sources import KINDS, ReadContext, Unit
+from relrag_pipelines.stores import quarantine, unit_state
+from relrag_pipelines.stores.fingerprint import settings_fingerprint
+from relrag_pipelines.workspace import Workspace
+
+_LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
+"""what was refused for one of them is read when it is raised"""
+RECORD_VERSION = 3
+"""raised when the export finishes what connectors read in another way, so that every unit is read again"""
+
+
+def read_context(workspace: Workspace, source: Source) -> ReadContext:
+    """What the connector of that source is given."""
+    return ReadContext(
+        source=source.name,
+        timezone=workspace.zone(source.name),
+        hash=workspace.keys.id_hash,
+        date_order=source.date_order,
+        owner=workspace.settings.owner,
+        file_names=tuple(source.file_names),
+        approval_required=source.approval_required,
+        approvals=functools.partial(call_approvals.load, workspace.home),
+        transcription_model=str(model) if (model := workspace.settings.transcription_model_path) else "",
+        transcripts=workspace.home / "private" / "transcripts",
+        archive_max_ratio=workspace.settings.archive_max_ratio,
+        archive_max_bytes=workspace.settings.archive_max_bytes,
+        unit_max_bytes=workspace.settings.unit_max_bytes,
+        parser_max_seconds=workspace.settings.parser_max_seconds,
+        parser_max_bytes=workspace.settings.parser_max_bytes,
+        follow_links=source.follow_links,
+        units=functools.partial(units_of_source, workspace, source),
+        keep=functools.partial(quarantine.store, workspace.home, source.name, workspace.keys),
+    )
+
+
+def reader_fingerprint(workspace: Workspace, source: Source) -> str:
+    """All that decides how units of that source are read, as stores/fingerprint.py writes it."""
+    kind, reading = KINDS[source.kind], read_context(workspace, source)
+    decides: dict[str, Any] = {
+        READER: [kind.name, kind.version, RECORD_VERSION, TABLES["private_records"].since],
+        "keys_file": workspace.keys.id_fingerprint,
+        "first_month": workspace.settings.first_month,
+        **{name: getattr(reading, name) for name in (*_LIMITS, *kind.options)},
+    }
+    if said := ownership.competition_fingerprint(workspace.settings, source):
+        decides[RIVALS] = said
+    return settings_fingerprint(decides)
+
+
+def scan_source(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> SourceScan:
+    """Looks at every unit of a source; SourceNotFound where its path is not there."""
+    path, reader, kind = (
+        workspace.settings.source_path(source),
+        reader_fingerprint(workspace, source),
+        KINDS[source.kind],
+    )
+    found = scan_units(path, kind, source, known, reader, workspace.keys.id_hash, _taken(workspace, source, known))
+    first, last = workspace.settings.first_month, now().strftime("%Y-%m")
+    due = (
+        revisit.units_with_due_records(workspace.home, source.name, first, last) & found.units.keys() - found.why.keys()
+    )
+    if due:  # one that can no longer be read to its end would be due for ever
+        due -= {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
+    again_why = dict.fromkeys(sorted(due), DUE)
+    if kind.asks_others and (found.changed or found.gone):
+        failures = unit_state.load_failures(workspace.home, source.name)
+        asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
+        again_why |= dict.fromkeys(sorted(asked - found.why.keys()), ASKED)
+    changed = tuple(dict.fromkeys((*found.changed, *again_why)))
+    return replace(found, changed=changed, why={**found.why, **again_why})
+
+
+def units_of_source(workspace: Workspace, source: Source) -> list[Unit]:
+    """The units of a source as they lie there now; SourceNotFound where its path is not there."""
+    known, kind = unit_state.load(workspace.home, source.name), KINDS[source.kind]
+    return list(list_units(workspace.settings.source_path(source), kind, source, _taken(workspace, source, known)))
+
+
+def _taken(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
+    """Whether another source reads a file; `known` are the units of this one as last read."""
+
+    def as_read(one: Source) -> dict[str, UnitState]:
+        read, reader = (
+            known if one == source else unit_state.load(workspace.home, one.name),
+            reader_fingerprint(workspace, one),
+        )
+        return {path: state for path, state in read.items() if unit_state.reader_version(state) == reader}
+
+    return ownership.claimed_elsewhere(workspace.settings, source, as_read)

@@ -1,0 +1,101 @@
+"""How the units of a source differ from what was read of them, and why they are to be read again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from relrag_pipelines.ingest.units import list_units
+from relrag_pipelines.records import UnitState
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import Kind, Unit
+from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes
+from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, UNFINISHED, hashed_path, reader_version
+
+DUE = "dates in them have come"
+"""why a unit is read again of which a record was to come"""
+
+ASKED = "other files that they are read by changed"
+"""why a unit is read again that says too little to be read alone: see `asks_others` of its kind"""
+
+_LEFT = {
+    UNFINISHED: "they were left half read",
+    RETAINED: "they are there again",
+    "": "something of them was forgotten, or no longer is",
+}
+READER, RIVALS = "reader", "rivals"
+"""parts of `reader` that are no settings: kind and version; the other sources that could read its files"""
+
+
+@dataclass(frozen=True)
+class SourceScan:
+    """How the files of a source differ from what was read."""
+
+    units: dict[str, Unit]
+    """all that are there, by path"""
+    changed: tuple[str, ...]
+    """new ones and those whose size, time or reader differ"""
+    gone: tuple[str, ...]
+    """read before and no longer there; where the source retains them, only those not yet known to be gone"""
+    why: dict[str, str] = field(default_factory=dict)
+    """of the changed ones that were read before, by path: why they are to be read again"""
+    known: dict[str, UnitState] = field(default_factory=dict)
+    """what was read before, by path; forgotten units that are still there under their own paths again"""
+
+
+def reader_with_context(unit: Unit, reader: str, hash: Callable[[str], str]) -> str:
+    """What stands for the reader of a unit, with what it may see of the folder; `hash` is keyed."""
+    return f"{reader}~{hash(unit.around)}" if unit.around else reader
+
+
+def scan_units(
+    root: Path,
+    kind: Kind,
+    source: Source,
+    known: dict[str, UnitState],
+    reader: str,
+    hash: Callable[[str], str] = str,
+    taken: Callable[[Path], bool] = lambda file: False,
+) -> SourceScan:
+    """Looks at every unit of a source, without opening any file; SourceMissing when its path is not there.
+
+    `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
+    """
+    units = {unit.path: unit for unit in list_units(root, kind, source, taken)}
+    if any(path.startswith(HIDDEN) for path in known):
+        paths = {hashed_path(path, hash): path for path in units}
+        known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
+    why = {path: _reason(unit, known.get(path), reader, hash) for path, unit in units.items()}
+    why = {path: reason for path, reason in why.items() if reason}
+    missing = sorted(known.keys() - units.keys())
+    gone = tuple(path for path in missing if not source.retain or known[path].reader != RETAINED)
+    return SourceScan(units, tuple(why), gone, {path: reason for path, reason in why.items() if path in known}, known)
+
+
+def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:
+    """Why units are to be read, `new`, `changed` or a clause; empty for one that is as it was read."""
+    if known is None:
+        return "new"
+    if reader_version(known) != reader:
+        return _reader_change(known.reader, reader)
+    if unit.fingerprint:
+        same = known.content_hash in (unit.fingerprint, hashed_path(unit.fingerprint, hash))
+        return "" if same else "changed"
+    if known.content_hash == "" and os.access(unit.file, os.R_OK):
+        return "they could not be read before"
+    if (known.size, known.mtime_ns) != (unit.size, unit.mtime_ns):
+        return "changed"
+    return "" if known.reader.split("+")[0] == reader_with_context(unit, reader, hash) else "files beside them changed"
+
+
+def _reader_change(before: str, now: str) -> str:
+    """In what a reader differs from the one before."""
+    if before in _LEFT:
+        return _LEFT[before]
+    names = changed_settings(re.split("[~+]", before)[0], now)
+    if READER in names or not names:
+        return "the reader version changed"
+    return "the sources that share their folder changed" if RIVALS in names else describe_changes(names)

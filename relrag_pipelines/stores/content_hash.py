@@ -1,0 +1,16 @@
+"""The hash by which a changed record is told."""
+
+import orjson
+
+from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.records import Record
+
+
+def content_hash(record: Record, keys: Keys) -> tuple[str, int]:
+    """The hash of all that a record says, and how many bytes that is."""
+    locations, record.locations = record.locations, []
+    try:
+        said = orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
+        return keys.content_hash(said), len(said)
+    finally:
+        record.locations = locations

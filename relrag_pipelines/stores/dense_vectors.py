@@ -1,0 +1,7 @@
+"""Dense vectors as arrays."""
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+"""one row a text, or a single vector"""
