@@ -14,6 +14,7 @@ import pytest
 
 from relrag_pipelines import workers
 from relrag_pipelines.workers import Pool
+from tests.processes import alive, wait
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_one_process_is_set_aside_and_ends_afterwards() -> None:
         assert one and others == Pool([])
         process = one.submit(os.getpid).result()
         assert {where for _, where in workers.each(others, square, range(1, 4))} == {os.getpid()}
-    assert not _alive(process)
+    assert not alive(process)
     with workers.aside(pool) as (one, others):
         assert (one, others) == (None, None)
 
@@ -90,14 +91,5 @@ def test_workers_end_when_their_process_is_killed(tmp_path: Path, work: str) -> 
     with (tmp_path / "said").open("wb") as said:
         done = subprocess.run([sys.executable, script], stdout=said, stderr=subprocess.DEVNULL, check=False)
     assert done.returncode == -signal.SIGKILL
-    process, until = int((tmp_path / "said").read_text()), time.monotonic() + 120
-    while _alive(process) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not _alive(process)
-
-
-def _alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
-    except OSError:
-        return False
+    process = int((tmp_path / "said").read_text())
+    wait("it ended", lambda: not alive(process), 120)

@@ -20,7 +20,8 @@ import dagster as dg
 from relrag_pipelines.run import instance
 from relrag_pipelines.stores import lock
 from tests import archive, interrupted
-from tests.proofs.automation import launch_from_ui, wait
+from tests.processes import wait
+from tests.proofs.automation import launch_from_ui
 
 ROUNDS = 4
 PORT = 3877
