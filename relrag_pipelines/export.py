@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import pyarrow.compute as pc
 
-from relrag_pipelines import again, changes, unit_contents
+from relrag_pipelines import again, changes, sandbox, unit_contents
 from relrag_pipelines.forgetting import purge, rules
 from relrag_pipelines.forgetting.rules import Matcher
 from relrag_pipelines.records import Failure, UnitState
@@ -91,6 +91,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
         report.bytes_read += found.units[path].size - grown.get(path, 0)
     failing = {one.unit for one in report.failures if one.fault == UNREADABLE and one.whole_unit}
     hashes |= dict.fromkeys(failing, "")  # a disk or a network may give it the next time, so it counts as never read
+    if alone:
+        sandbox.stop()  # what was loaded would take memory from all that follows
     for path, unit in found.units.items():
         if path not in change.interrupted:
             months = change.states[path].months

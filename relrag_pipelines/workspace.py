@@ -118,6 +118,8 @@ class Workspace:
             approval_required=source.approval_required,
             approvals=functools.partial(approvals.load, self.home),
             transcription_model=str(model) if (model := self.settings.transcription_model_path) else "",
+            transcription_max_seconds=self.settings.transcription_max_seconds,
+            transcription_max_bytes=self.settings.transcription_max_bytes,
             transcripts=self.home / "private" / "transcripts",
             archive_max_ratio=self.settings.archive_max_ratio,
             archive_max_bytes=self.settings.archive_max_bytes,
