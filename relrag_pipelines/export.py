@@ -73,7 +73,8 @@ def export(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     read_one = functools.partial(unit_contents.read, workspace, source, matcher)
     opened = [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading]
     alone = kind.loads and getattr(workspace.reading(source), kind.loads)
-    read = map(read_one, opened) if alone else workspace.each(read_one, opened)
+    given_up = functools.partial(unit_contents.given_up, source)
+    read = map(read_one, opened) if alone else workspace.each(read_one, opened, given_up)
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         contents = next(read) if copies.get(path, [path])[0] == path else Contents()

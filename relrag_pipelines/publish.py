@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence, Set
+from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,11 @@ def build(workspace: Workspace) -> dict[str, int]:
         "dimension": model.dimension if model else 0,
         "months": months,
     }
-    counts = _build_on_top(workspace, about) or _build_whole(workspace, about)
+    counts = _build_on_top(workspace, about)
+    try:
+        counts = counts or _build_whole(workspace, about)
+    except BrokenExecutor:  # the system ended the process that fills the vectors
+        counts = _build_whole(workspace, about)
     failpoint("publish.inputs", generations.building(workspace.home) / _INPUTS)
     (generations.building(workspace.home) / _INPUTS).write_text(inputs)
     return counts

@@ -29,6 +29,7 @@ from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, UNREADABLE, Coverage, Unit
 from relrag_pipelines.stores import raw, threads
 from relrag_pipelines.stores.spill import Tables, spill_folder
+from relrag_pipelines.workers import ENDED_TWICE
 from relrag_pipelines.workspace import Workspace
 
 _FLUSH_ROWS = 32_768
@@ -37,6 +38,8 @@ _FLUSH_BYTES = 1_000
 _DAY = 86_400
 """a file's time can be that of another zone"""
 _PRIVATE = arrow_schema(PrivateRecord)
+KILLED = "killed"
+"""fault word of a unit over which the system ended processes of ours"""
 
 
 @dataclass
@@ -129,6 +132,12 @@ def read(workspace: Workspace, source: Source, matcher: Matcher, one: tuple[Unit
         if unread.meant(matcher, file.read_bytes(), workspace.zone(source.name)):
             file.unlink()
     return contents
+
+
+def given_up(source: Source, one: tuple[Unit, list[str]]) -> Contents:
+    """What stands for a unit over which the system ended two processes."""
+    why = f"{ENDED_TWICE}; close other programs or exclude it, then run `relrag sync --full`"
+    return Contents(failures=[_failure(source, one[0], KILLED, why, whole=True)], complete=False)
 
 
 def sum_of(hashes: Iterable[str]) -> str:

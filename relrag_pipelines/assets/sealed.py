@@ -25,6 +25,7 @@ from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.lock import Busy
 from relrag_pipelines.stores.units import SourceMissing, UnitsError
 from relrag_pipelines.stores.vectors import StoreError
+from relrag_pipelines.workers import Killed
 
 _OURS = (
     Busy,
@@ -33,6 +34,7 @@ _OURS = (
     ForgettingError,
     GenerationError,
     KeysError,
+    Killed,
     LakeError,
     ManyDeletions,
     NothingPublished,
