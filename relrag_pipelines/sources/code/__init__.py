@@ -227,7 +227,8 @@ def _candidates(
                 continue
         except repository.RepositoryError as error:
             name = unit_of(folder, root).path
-            raise CannotList(f"the files of the repository {name} cannot be listed: {error}, or exclude it") from None
+            advice = f"{error}, or exclude {name}/" if folder != root else str(error)
+            raise CannotList(f"the files of the repository {name} cannot be listed: {advice}") from None
         # what lies in the source is read where it lies
         beside = (folder / name for name in names)
         yield from ((file, root) for file in beside if not file.is_symlink() or leads_out(file, root))
