@@ -237,6 +237,12 @@ class Settings(BaseModel):
         "",
         description="folder of a faster-whisper model that makes transcripts of calls that have none; needs the extra",
     )
+    transcription_max_seconds: int = Field(
+        60, ge=1, description="processor time that the model may take for each second of a recording"
+    )
+    transcription_max_bytes: int = Field(
+        8 * 2**30, ge=64 * 2**20, description="memory that the model may take to transcribe a recording, bytes"
+    )
 
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
     nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")

@@ -42,9 +42,14 @@ class Workspace:
         """In another process it is opened once, and has neither progress nor pool there."""
         return _opened, (pickle.dumps(self.settings),)
 
-    def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """The function's result for every item, in order, with all processes there are."""
-        return workers.map_batches(self.pool, function, items)
+    def each(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        given_up: Callable[[Item], Result] | None = None,
+    ) -> Iterator[Result]:
+        """The function's result for every item, in order, with all processes there are; see workers.map_batches."""
+        return workers.map_batches(self.pool, function, items, given_up)
 
     @contextmanager
     def aside(self) -> Iterator[tuple[Executor | None, Workspace]]:

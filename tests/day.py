@@ -11,17 +11,15 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from relrag_pipelines.stores import generations
 from tests import archive
+from tests.processes import wait
 
 _RELRAG = str(Path(sys.executable).with_name("relrag"))
-_PATIENCE_SECONDS = 300
 
 
 def main() -> None:
@@ -89,16 +87,6 @@ def ticks(home: Path) -> int:
             return int(opened.execute("SELECT count(*) FROM job_ticks WHERE status != 'STARTED'").fetchone()[0])
     except sqlite3.Error:  # being made
         return 0
-
-
-def wait(what: str, until: Callable[[], bool]) -> None:
-    """Waits for something, not for ever, and says that it was seen."""
-    began = time.monotonic()
-    while not until():
-        if time.monotonic() - began > _PATIENCE_SECONDS:
-            sys.exit(f"not seen in {_PATIENCE_SECONDS} s: {what}")
-        time.sleep(0.3)
-    print(f"seen: {what} ({time.monotonic() - began:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import io
-import sys
+import tempfile
 import wave
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from relrag_pipelines.workers import sandbox
+from tests import ROOT
 
 _spec = importlib.util.spec_from_file_location("make_recordings", ROOT / "examples" / "make_recordings.py")
 assert _spec
@@ -37,27 +38,59 @@ def wav(seconds: float) -> bytes:
     return out.getvalue()
 
 
-def stand_in(patch: pytest.MonkeyPatch, says: list[tuple[float, float, str]], language: str = "he") -> list[str]:
-    """Puts a faster_whisper in place whose model says that of every recording; returns what it was asked for."""
-    asked: list[str] = []
+_STAND_IN = """
+import os
+from pathlib import Path
+from types import SimpleNamespace
 
-    class WhisperModel:
-        def __init__(self, folder: str, *, local_files_only: bool) -> None:
-            assert local_files_only
-            asked.append(folder)
+NOTES = Path(__file__).with_name("asked")
 
-    class BatchedInferencePipeline:
-        def __init__(self, model: WhisperModel) -> None:
-            self.model = model
+def note(what):
+    with NOTES.open("a") as file:
+        file.write(f"{what}\\n")
 
-        def transcribe(self, audio: str, *, batch_size: int, without_timestamps: bool) -> tuple[Any, Any]:
-            assert batch_size > 1
-            assert not without_timestamps, "else a cue is half a minute long"
-            asked.append(audio)
-            segments = (SimpleNamespace(start=start, end=end, text=text) for start, end, text in says)
-            return segments, SimpleNamespace(language=language)
+class WhisperModel:
+    def __init__(self, folder, *, local_files_only):
+        assert local_files_only
+        note(folder)
 
-    module = ModuleType("faster_whisper")
-    module.__dict__.update(WhisperModel=WhisperModel, BatchedInferencePipeline=BatchedInferencePipeline)
-    patch.setitem(sys.modules, "faster_whisper", module)
-    return asked
+class BatchedInferencePipeline:
+    def __init__(self, model):
+        self.model = model
+
+    def transcribe(self, audio, *, batch_size, without_timestamps):
+        assert batch_size > 1
+        assert not without_timestamps, "else a cue is half a minute long"
+        note(audio)
+        if "DIES_ON" in audio:
+            DOES
+        segments = (SimpleNamespace(start=start, end=end, text=text) for start, end, text in SAYS)
+        return segments, SimpleNamespace(language=LANGUAGE)
+"""
+
+
+def stand_in(
+    patch: pytest.MonkeyPatch,
+    says: list[tuple[float, float, str]],
+    language: str = "he",
+    dies_on: str = "",
+    does: str = "pass",
+) -> Callable[[], list[str]]:
+    """Puts a faster_whisper in place, for other processes too, whose model says that of every recording.
+
+    With a recording whose path holds `dies_on` it does what the line of Python `does` says. The function that is
+    returned tells what it was asked for so far: folders of models, and recordings.
+    """
+    folder = Path(tempfile.mkdtemp())
+    module = _STAND_IN.replace("DIES_ON", dies_on).replace("DOES", does)
+    module = module.replace("SAYS", repr(says)).replace("LANGUAGE", repr(language))
+    (folder / "faster_whisper.py").write_text(module)
+    put_library(patch, folder)
+    asked = folder / "asked"
+    return lambda: asked.read_text().splitlines() if asked.exists() else []
+
+
+def put_library(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Lets the process that transcribes find the modules of a folder before all others."""
+    sandbox.stop()  # the next one takes the path as it is then
+    patch.syspath_prepend(folder)

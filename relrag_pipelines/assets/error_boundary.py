@@ -26,6 +26,7 @@ from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.lock import LockedByOther
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.stores.vectors import StoreError
+from relrag_pipelines.workers.pool import Killed
 
 _OURS = (
     LockedByOther,
@@ -34,6 +35,7 @@ _OURS = (
     ForgettingError,
     GenerationError,
     KeysError,
+    Killed,
     LakeError,
     TooManyDeletions,
     NothingPublished,

@@ -28,6 +28,7 @@ from relrag_pipelines.sources import KINDS, UNREADABLE, Unit
 from relrag_pipelines.stores import lake, quarantine, thread_index, unit_state
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.spill_buffer import spill_folder
+from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workspace import Workspace
 
 
@@ -84,7 +85,8 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     read_one = functools.partial(unit_records.read_unit, workspace, source, matcher)
     opened = [(replace(found.units[path], start=grown.get(path, 0)), copies.get(path, [path])) for path in leading]
     alone = kind.loads and getattr(read_context(workspace, source), kind.loads)
-    read = map(read_one, opened) if alone else workspace.each(read_one, opened)
+    given_up = functools.partial(unit_records.given_up, source)
+    read = map(read_one, opened) if alone else workspace.each(read_one, opened, given_up)
     for done, path in enumerate(stale):
         workspace.report(f"{source.name}: export", done, len(stale))
         contents = next(read) if copies.get(path, [path])[0] == path else UnitRecords()
@@ -102,6 +104,8 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
         report.bytes_read += found.units[path].size - grown.get(path, 0)
     failing = {one.unit for one in report.failures if one.fault == UNREADABLE and one.whole_unit}
     hashes |= dict.fromkeys(failing, "")  # a disk or a network may give it the next time, so it counts as never read
+    if alone:
+        sandbox.stop()  # what was loaded would take memory from all that follows
     for path, unit in found.units.items():
         if path not in change.interrupted:
             months = change.states[path].months

@@ -37,6 +37,8 @@ def read_context(workspace: Workspace, source: Source) -> ReadContext:
         approval_required=source.approval_required,
         approvals=functools.partial(call_approvals.load, workspace.home),
         transcription_model=str(model) if (model := workspace.settings.transcription_model_path) else "",
+        transcription_max_seconds=workspace.settings.transcription_max_seconds,
+        transcription_max_bytes=workspace.settings.transcription_max_bytes,
         transcripts=workspace.home / "private" / "transcripts",
         archive_max_ratio=workspace.settings.archive_max_ratio,
         archive_max_bytes=workspace.settings.archive_max_bytes,

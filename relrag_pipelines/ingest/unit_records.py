@@ -29,6 +29,7 @@ from relrag_pipelines.sources import KINDS, UNREADABLE, CoveredInterval, Unit
 from relrag_pipelines.stores import quarantine, thread_index
 from relrag_pipelines.stores.content_hash import content_hash
 from relrag_pipelines.stores.spill_buffer import SpillBuffer, spill_folder
+from relrag_pipelines.workers.pool import ENDED_TWICE
 from relrag_pipelines.workers.sandbox import ParserStopped
 from relrag_pipelines.workspace import Workspace
 
@@ -38,6 +39,8 @@ _FLUSH_BYTES = 1_000
 _DAY = 86_400
 """a file's time can be that of another zone"""
 _PRIVATE = arrow_schema(PrivateRecord)
+KILLED = "killed"
+"""fault word of a unit over which the system ended processes of ours"""
 
 
 @dataclass
@@ -132,6 +135,12 @@ def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: t
         if raw_items.matches_rules(matcher, file.read_bytes(), workspace.zone(source.name)):
             file.unlink()
     return contents
+
+
+def given_up(source: Source, one: tuple[Unit, list[str]]) -> UnitRecords:
+    """What stands for a unit over which the system ended two processes."""
+    why = f"{ENDED_TWICE}; close other programs or exclude it, then run `relrag sync --full`"
+    return UnitRecords(failures=[_failure(source, one[0], KILLED, why, whole=True)], complete=False)
 
 
 def combined_hash(hashes: Iterable[str]) -> str:

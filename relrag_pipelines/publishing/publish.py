@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence, Set
+from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,11 @@ def build(workspace: Workspace) -> dict[str, int]:
         "dimension": model.dimension if model else 0,
         "months": months,
     }
-    counts = _build_incremental(workspace, about) or _build_full(workspace, about)
+    counts = _build_incremental(workspace, about)
+    try:
+        counts = counts or _build_full(workspace, about)
+    except BrokenExecutor:  # the system ended the process that fills the vectors
+        counts = _build_full(workspace, about)
     failpoint("publish.inputs", generations.build_folder(workspace.home) / _INPUTS)
     (generations.build_folder(workspace.home) / _INPUTS).write_text(inputs)
     return counts

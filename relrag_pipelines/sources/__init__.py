@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
+import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -137,6 +138,9 @@ class ReadContext:
     """what the owner has said of each call, by asset_id"""
     transcription_model: str = ""
     """folder of a model that makes transcripts; empty for none"""
+    transcription_max_seconds: int = 60
+    """processor time for each second of a recording"""
+    transcription_max_bytes: int = 8 * 2**30
     transcripts: Path | None = None
     """where transcripts that were made are kept"""
     archive_max_ratio: int = 100
@@ -155,6 +159,11 @@ class ReadContext:
     def limits(self) -> Limits:
         """What a library may take to parse one file; see sandbox.py."""
         return Limits(self.parser_max_seconds, self.parser_max_bytes)
+
+    def transcription_limits(self, length: float) -> Limits:
+        """What the model may take to transcribe a recording of that many seconds, once it has been loaded."""
+        seconds = self.parser_max_seconds + math.ceil(self.transcription_max_seconds * length)
+        return Limits(seconds, self.transcription_max_bytes, "transcription")
 
 
 @dataclass(frozen=True)
@@ -251,6 +260,7 @@ class Kind:
 
 _PARSER = ("parser_max_seconds", "parser_max_bytes")
 """options of kinds that have a library read files: what was stopped is read again when a limit changes"""
+_TRANSCRIPTION = ("transcription_model", "transcription_max_seconds", "transcription_max_bytes")
 
 AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
 TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
@@ -279,7 +289,7 @@ KINDS = {
             (*AUDIO, *TRANSCRIPTS),
             "call_recording",
             "call_recording",
-            ("timezone", "owner", "file_names", "approval_required", "transcription_model", *_PARSER),
+            ("timezone", "owner", "file_names", "approval_required", *_TRANSCRIPTION, *_PARSER),
             companions=TRANSCRIPTS,
             loads="transcription_model",
         ),

@@ -20,6 +20,7 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
+from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, Killed
 from relrag_pipelines.workspace import Workspace
 
 
@@ -214,8 +215,13 @@ def run(
     counts: dict[str, float] = {}
     there = [month for month in months if all(month in known for known in upstream)]
     make = functools.partial(_make, workspace, source.name, stage.name)
+
+    def given_up(month: str) -> StageOutput:
+        # a month is of many units: to leave it out would take them all from what is published
+        raise Killed(f"{what} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
+
     # an embedder keeps all processors busy by itself, and what it embedded is written at once
-    outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there)
+    outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there, given_up)
 
     def made() -> Iterator[tuple[pa.Table, InputFingerprint | None]]:
         for done, month in enumerate(months):

@@ -1,8 +1,10 @@
 """Has libraries parse files in a process of its own, with limits on time and memory.
 
 A PDF of 800 bytes can have PDFium take all memory there is or abort, and nothing that runs in its process can stop it.
-So a call of such a library runs in one process beside each that reads, started when it is first needed and anew after
-it died. One that is over its limits, or dies, raises Stopped here; the next call is as good as the first.
+So a call of such a library runs in a process beside each that reads, started when it is first needed and anew after
+it died. It lives on between calls, so what a call loaded is there for the next. Each kind of limits has a process of
+its own: a model that transcribes is not loaded again because a PDF was read in between. A call that is over its limits,
+or whose process dies, raises Stopped here; the next call is as good as the first.
 
 Linux keeps all limits. macOS keeps no limit on address space: there the process looks five times a second at how much
 memory it has, so a library that takes much at once gets further before it is ended.
@@ -37,6 +39,8 @@ _BYTES_A_TURN = 2**24
 """so many bytes of input may take the time once more"""
 _WALL = 5
 """so many seconds by the clock may go by for one of the processor: the machine may be busy, a network disk slow"""
+_LONGEST_WAIT = 3600
+"""seconds by the clock at most beyond those of the processor: who may take a day is not waited for five"""
 _MOST_RESULT = 2**28
 """longest result, pickled bytes: it is held here as well"""
 _WATCHED = 0.2
@@ -58,6 +62,8 @@ class Limits(NamedTuple):
     """of the processor, for each begun 16 MiB of input"""
     max_bytes: int = 2**30
     """of memory, above what the process takes when it begins"""
+    settings: str = "parser"
+    """what the settings that say so begin with: parser_max_seconds and parser_max_bytes"""
 
 
 class ParserStopped(Exception):
@@ -97,10 +103,10 @@ def call(
 
 
 def stop() -> None:
-    """Ends the process, if there is one."""
+    """Ends the processes there are."""
     with _LOCK:
-        if _held:
-            _held.pop().end()
+        while _held:
+            _held.popitem()[1].end()
 
 
 class _Process:
@@ -127,7 +133,7 @@ class _Process:
         self.calls += 1
         try:
             self._pipe.send_bytes(asked)
-            if not self._pipe.poll(_WALL * seconds):
+            if not self._pipe.poll(min(_WALL * seconds, seconds + _LONGEST_WAIT)):
                 raise _Died(TIME)
             return self._pipe.recv_bytes()
         except (EOFError, OSError):
@@ -146,17 +152,18 @@ class _Process:
 
 
 _LOCK = threading.Lock()
-_held: list[_Process] = []
-"""the one that is running, if any"""
+_held: dict[str, _Process] = {}
+"""those that are running, by what the settings of their limits begin with"""
 atexit.register(stop)
 
 
 def _process(limits: Limits) -> _Process:
-    if _held and (_held[0].limits.max_bytes != limits.max_bytes or not _held[0].alive):
-        _held.pop().end()
-    if not _held:
-        _held.append(_Process(limits))
-    return _held[0]
+    held = _held.get(limits.settings)
+    if held and (held.limits.max_bytes != limits.max_bytes or not held.alive):
+        _held.pop(limits.settings).end()
+    if limits.settings not in _held:
+        _held[limits.settings] = _Process(limits)
+    return _held[limits.settings]
 
 
 def _ask(limits: Limits, asked: bytes, seconds: int) -> bytes:
@@ -182,12 +189,12 @@ def _cause(code: int | None) -> _Died:
 
 def _describe(died: _Died, limits: Limits, seconds: int) -> str:
     if died.fault == TIME:
-        return f"reading it did not end within {seconds} s; exclude it, or raise parser_max_seconds"
+        return f"reading it did not end within {seconds} s; exclude it, or raise {limits.settings}_max_seconds"
     memory = f"needed more than {limits.max_bytes:,} bytes of memory"
     if died.fault == MEMORY:
-        return f"reading it {memory}; exclude it, or raise parser_max_bytes"
+        return f"reading it {memory}; exclude it, or raise {limits.settings}_max_bytes"
     crash = f"the library that reads it crashed ({died.signal_name})"
-    return f"{crash}: it is damaged, or {memory}; repair or exclude it, or raise parser_max_bytes"
+    return f"{crash}: it is damaged, or {memory}; repair or exclude it, or raise {limits.settings}_max_bytes"
 
 
 def serve(pipe: Connection) -> None:

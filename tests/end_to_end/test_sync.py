@@ -11,6 +11,7 @@ from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stores import generations, lake, unit_state
 from relrag_query.cli.commands import sync as commands
+from relrag_query.cli.commands.status import collect, status
 from relrag_query.cli.commands.verify import verify
 from tests import archive
 
@@ -195,6 +196,27 @@ def test_failures_that_were_told_end_no_further_sync_with_1(config: Path, capsys
     stored = (archive.home(config.parent) / "private" / "known_failures.json").read_text()
     assert "Nobody" not in stored
     assert "notes" not in stored
+
+
+def test_a_chat_whose_order_of_dates_is_assumed_is_told_and_is_no_failure(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = config.parent / "chats" / "WhatsApp Chat with Ema.txt"
+    short.write_text("03/06/2024, 13:55 - Ema: The sleds are in the attic\n")
+    assert sync(config) == 0, "the other chat tells that the day stands first"
+    listed = "`relrag status --failures` lists them\n"
+    told = f"chat: 1 read with an assumed order of day and month (date_order); {listed}"
+    assert capsys.readouterr().out.endswith(told)
+    assert (sync(config), capsys.readouterr().out.endswith(told)) == (0, True)
+    assert commands.sync(config, strict=True) == 0
+    assert collect(archive.workspace(config).settings).sources[0].failures == {"date_order": 1}
+    capsys.readouterr()
+    status(config, failures=True)
+    assert capsys.readouterr().out.startswith("chat: WhatsApp Chat with Ema.txt: date_order: ")
+    # where nothing tells, it is not read, and that is a failure
+    (config.parent / "chats" / "WhatsApp Chat with Hiking.txt").write_text("03/06/2024, 13:55 - Dana Levi: hello\n")
+    assert commands.sync(config, accept_deletions=True) == 1
+    assert f"chat: 2 could not be read (date_order); {listed}" in capsys.readouterr().out
 
 
 def test_failures_of_a_sync_that_did_not_end_or_of_another_run_are_told_by_the_next(

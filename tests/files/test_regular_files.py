@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -237,8 +238,13 @@ def test_a_fifo_in_a_repository_has_nobody_wait(tmp_path: Path, kind: str, name:
     (repository / name).unlink(missing_ok=True)
     os.mkfifo(repository / name)
     if kind == "code" and name.startswith(".git/"):
-        with pytest.raises(SourceNotFound, match="holds a FIFO"):
+        with pytest.raises(SourceNotFound) as missing:
             sync(made)
+        assert str(missing.value) == (
+            f"the files of the repository tool cannot be listed: its {name} is a FIFO or device; "
+            "remove that, or exclude tool/"
+        )
+        assert sync(put(tmp_path, kind, 'exclude = ["tool/"]')) == []
         return
     faults = {(one.unit, one.fault) for one in sync(made)}
     if kind == "git":
@@ -246,6 +252,17 @@ def test_a_fifo_in_a_repository_has_nobody_wait(tmp_path: Path, kind: str, name:
     else:
         expected = {".gitignore": {("in", "irregular_rules")}, "a.py": {("tool/a.py", "not_a_file")}}
         assert faults == expected.get(name, set())
+
+
+@pytest.mark.parametrize("kind", ["git", "code"])
+def test_the_socket_of_git_s_own_file_monitor_is_no_fault(tmp_path: Path, kind: str) -> None:
+    made = put(tmp_path, kind)
+    repository = repositories.make(tmp_path / "in" / "tool")
+    repositories.commit(repository, "first", {"a.py": "x = 1\n"})
+    with socket.socket(socket.AF_UNIX) as monitor, contextlib.chdir(repository / ".git"):
+        monitor.bind("fsmonitor--daemon.ipc")  # the name alone: an address is short
+    assert sync(made) == []
+    assert len(texts(made)) == 1
 
 
 @pytest.mark.parametrize("kind", ["git", "code"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from relrag_pipelines.ingest import call_review, ingest
 from relrag_pipelines.ingest.call_review import CallsError
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.sources.call_recording import transcribe
 from relrag_pipelines.stages import monthly
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workers import pool as workers
+from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands import calls as commands
 from relrag_query.cli.commands.status import collect
@@ -219,16 +219,20 @@ def test_a_transcript_made_here_goes_with_its_recording(config: Path) -> None:
     assert list(made.iterdir()) == []
 
 
-def test_one_process_makes_all_transcripts_so_that_the_model_is_loaded_once(
-    config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def with_model(config: Path, monkeypatch: pytest.MonkeyPatch, **does: str) -> Callable[[], list[str]]:
+    """Has a stand-in for a model transcribe; what it was asked for."""
     model = config.parent / "model"
     model.mkdir()
     for name in ("model.bin", "config.json", "tokenizer.json"):
         (model / name).write_text("{}")
-    monkeypatch.setattr(transcribe, "_pipeline", functools.cache(transcribe._pipeline.__wrapped__))
-    asked = stand_in(monkeypatch, [(0.0, 1.5, "שלום")])
     config.write_text(f'transcription_model = "model"\n{config.read_text()}')
+    return stand_in(monkeypatch, [(0.0, 1.5, "שלום")], **does)
+
+
+def test_one_process_makes_all_transcripts_so_that_the_model_is_loaded_once(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = with_model(config, monkeypatch)
     for number in range(6):
         (config.parent / "calls" / f"Call_{number}_250101_100000.m4a").write_bytes(m4a(70 + number))
     pool = workers.start_pool(1)
@@ -236,9 +240,25 @@ def test_one_process_makes_all_transcripts_so_that_the_model_is_loaded_once(
     workspace = replace(archive.workspace(config), pool=pool)
     report = ingest.ingest(workspace, workspace.settings.sources[0])
     workers.stop_pool(pool)
-    assert (report.units_read, report.failures) == (9, []), "another process has no such model"
-    assert asked.count(str(model)) == 1
-    assert len(asked) == 1 + 7
+    assert (report.units_read, report.failures) == (9, [])
+    assert asked().count(str(config.parent / "model")) == 1
+    assert len(asked()) == 1 + 7
+    assert not sandbox._held, "the model takes no memory from what follows"
+
+
+def test_a_recording_that_cannot_be_transcribed_is_not_tried_again(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = with_model(config, monkeypatch, dies_on=EITAN, does="os.abort()")
+    workspace, report = synced(config)
+    assert [(one.unit, one.fault) for one in report.failures] == [(f"{EITAN}.m4a", "crash")]
+    assert states(workspace)[f"{EITAN}.m4a"] == "error"
+    tried = len(asked())
+    workspace, report = synced(config)
+    assert (report.units_read, len(asked())) == (0, tried)
+    recording = config.parent / "calls" / f"{EITAN}.m4a"
+    recording.write_bytes(m4a(99))
+    assert (synced(config)[1].units_read, len(asked())) == (1, 2 * tried)
 
 
 def test_the_command_prints_calls_and_says_what_to_do_next(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -24,6 +23,7 @@ from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.stores import generations
 from relrag_query.cli.commands import sync as commands
 from tests import archive
+from tests.processes import wait
 
 PORT = 3877
 RANGE = """
@@ -121,16 +121,6 @@ def launchers(home: Path) -> set[str]:
         tags = [run.tags for run in shared.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.SUCCESS]))]
     assert all({"relrag/source", "relrag/months"} <= one.keys() for one in tags), tags
     return {one["relrag/launched_by"] for one in tags}
-
-
-def wait(what: str, until: Callable[[], bool], seconds: float = 400) -> None:
-    """Waits for something and says that it was seen."""
-    started = time.monotonic()
-    while not until():
-        if time.monotonic() - started > seconds:
-            sys.exit(f"not seen in {seconds:.0f} s: {what}")
-        time.sleep(2)
-    print(f"seen: {what} ({time.monotonic() - started:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,6 +24,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Response, sync_pl
 from docs.screenshot import FLAGS, chromium, free_port, login
 from relrag_pipelines.orchestration.runner import instance
 from tests import archive
+from tests.processes import wait
 
 FOREIGN = "evil.example"
 MUTATION = """mutation { launchPartitionBackfill(backfillParams: {partitionNames: ["2024-01", "2024-02"],
@@ -206,16 +206,6 @@ def hostile() -> Iterator[int]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_port
         server.shutdown()
-
-
-def wait(what: str, until: Callable[[], bool], seconds: float = 120) -> None:
-    """Waits for something and says that it was seen."""
-    end = time.monotonic() + seconds
-    while not until():
-        if time.monotonic() > end:
-            sys.exit(f"not seen in {seconds:.0f} s: {what}")
-        time.sleep(0.5)
-    print(f"seen: {what}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from relrag_pipelines.publishing import publish
 from relrag_pipelines.stores import catalog, generations, vectors
+from relrag_pipelines.workers import pool as workers
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
 from tests import archive
@@ -146,3 +151,18 @@ def test_vectors_that_lack_a_passage_are_not_published(
     assert commands.sync(config) == commands.COULD_NOT
     assert "the new generation does not fit together: {'points': " in capsys.readouterr().out
     assert generations.current_number(archive.workspace(config).home) is None
+
+
+def test_where_the_system_ends_the_process_that_fills_the_vectors_a_fresh_one_does(config: Path) -> None:
+    workspace = archive.sync(config)
+    shutil.rmtree(workspace.home / "published")
+    pool = workers.start(1)
+    assert pool
+    (executor,) = pool.executors
+    process = executor.submit(os.getpid).result()
+    os.kill(process, signal.SIGKILL)
+    counts = publish.build(replace(workspace, pool=pool))
+    workers.stop(pool)
+    assert (counts["points"], counts["points"] == counts["chunks"]) == (40, True)
+    publish.publish(workspace)
+    assert found(config, "greenhouse pane 21")[0] == "n3"

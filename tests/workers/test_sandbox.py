@@ -20,6 +20,7 @@ from relrag_pipelines.sources.document.extracted import DocumentError
 from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
 from tests import ROOT
+from tests.processes import alive, wait
 
 MEGABYTE = 2**20
 LIMITS = Limits(3, 200 * MEGABYTE)
@@ -144,18 +145,5 @@ def test_it_ends_when_the_process_that_asks_is_killed(tmp_path: Path, busy: bool
     )
     with (tmp_path / "said").open("wb") as said:
         subprocess.run([sys.executable, "-c", script], stdout=said, check=False, cwd=ROOT)
-    process, until = int((tmp_path / "said").read_text()), time.monotonic() + 120
-    while _alive(process) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not _alive(process)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    process = int((tmp_path / "said").read_text())
+    wait("it ended", lambda: not alive(process), 120)

@@ -37,6 +37,8 @@ __all__ = ["read", "recognise"]
 
 PENDING, TRANSCRIBED, APPROVED, ERROR = "pending", "transcribed", "approved", "error"
 
+_LEAST_BYTES = 500
+"""a second of sound: no recorder writes fewer, so a recording is no longer than that, whatever its header says"""
 _HEADS = re.compile(
     rb"....ftyp|ID3|\xff[\xe0-\xff]|RIFF....WAVE|OggS|#!AMR|fLaC|\x30\x26\xb2\x75|\x1a\x45\xdf\xa3", re.DOTALL
 )
@@ -63,7 +65,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
     transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading)
     if audio and not transcript and not failures and reading.transcription_model:
-        transcript, name, failures = _made(audio, native, reading)
+        transcript, name, failures = _made(audio, native, extra.get("seconds"), reading)
     yield from failures
     said = reading.approvals().get(f"call_recording:{native}", CallApproval())
     extra["state"] = _state(transcript, said, failed=damaged or bool(failures))
@@ -94,14 +96,18 @@ def _native(audio: Path | None, unit: Unit, reading: ReadContext) -> str:
         return reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def _made(audio: Path, native: str, reading: ReadContext) -> tuple[Transcript | None, str | None, list[Failure]]:
+def _made(
+    audio: Path, native: str, length: float | None, reading: ReadContext
+) -> tuple[Transcript | None, str | None, list[Failure]]:
     """A transcript by the model, and what stands for the name of its file."""
     if reading.transcripts is None:
         return None, None, []
     kept = reading.transcripts / reading.source / f"{native}.vtt"
+    longest = audio.stat().st_size / _LEAST_BYTES
+    limits = reading.transcription_limits(min(length or longest, longest))
     try:
-        return transcribed(audio, kept, reading.transcription_model), "transcription_model", []
-    except TranscriptError as error:
+        return transcribed(audio, kept, reading.transcription_model, limits), "transcription_model", []
+    except (TranscriptError, ParserStopped) as error:
         return None, None, [Failure("audio", error.fault, str(error))]
 
 

@@ -1,7 +1,9 @@
 """Transcripts of calls that have none, by a faster-whisper model that lies on this machine.
 
-Each is kept as WebVTT as soon as it is made, so that an interrupted sync goes on with the next recording. The library
-would fetch a model or tokenizer that is missing; here a folder that lacks them is refused before it is opened.
+Sound is decoded, and the model runs, in a process with limits (sandbox.py), which keeps the model for the next
+recording. Each transcript is kept as WebVTT as soon as it is made, so that an interrupted sync goes on with the next
+recording. The library would fetch a model or tokenizer that is missing; here a folder that lacks them is refused before
+it is opened.
 """
 
 from __future__ import annotations
@@ -12,19 +14,21 @@ from typing import Any
 
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.sources.formats.transcript import Cue, Transcript, TranscriptError, read
+from relrag_pipelines.workers.sandbox import Limits, call
 
 BATCH = 8
 """stretches of a recording that are decoded together"""
 _NEEDED = ("model.bin", "config.json", "tokenizer.json")
 
 
-def transcribed(audio: Path, kept: Path, model: str) -> Transcript:
+def transcribed(audio: Path, kept: Path, model: str, limits: Limits) -> Transcript:
     """The transcript of a recording: the one in `kept`, else a new one that is put there.
 
-    Raises TranscriptError where the model cannot be used or the recording not be decoded.
+    Raises TranscriptError where the model cannot be used or the recording not be decoded, and sandbox.ParserStopped
+    where that takes more than the limits.
     """
     if not kept.exists():
-        write_text(kept, vtt(*_made(audio, model)))
+        write_text(kept, vtt(*call(limits, 0, _made, audio, model)))
     made = kept.read_bytes()
     if b"-->" not in made:
         raise TranscriptError("no_speech", "the model heard nobody speak in it; put a transcript beside it if it errs")
@@ -60,7 +64,7 @@ def lacks(folder: Path) -> str:
 
 @functools.lru_cache(1)
 def _pipeline(folder: str) -> Any:
-    """The model, loaded once a process."""
+    """The model, loaded once in the process that transcribes."""
     if why := lacks(Path(folder)):
         raise TranscriptError("no_model", why)
     from faster_whisper import BatchedInferencePipeline, WhisperModel

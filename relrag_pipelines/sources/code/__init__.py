@@ -228,7 +228,8 @@ def _candidates(
                 continue
         except git_repository.RepositoryError as error:
             name = unit_of(folder, root).path
-            raise ListingError(f"the files of the repository {name} cannot be listed: {error}, or exclude it") from None
+            advice = f"{error}, or exclude {name}/" if folder != root else str(error)
+            raise ListingError(f"the files of the repository {name} cannot be listed: {advice}") from None
         # what lies in the source is read where it lies
         beside = (folder / name for name in names)
         yield from ((file, root) for file in beside if not file.is_symlink() or leads_out(file, root))

@@ -281,10 +281,10 @@ def _stays(file: Path) -> bool:
 
 
 def _refuse_irregular(folder: Path) -> None:
-    """Raises RepositoryError for a FIFO or the like in what git keeps of a repository: git would open it and wait."""
+    """Raises RepositoryError for a FIFO or device in what git keeps of a repository: git would open it and wait."""
     kept = folder / ".git" if (folder / ".git").exists() else folder
     if _is_irregular(kept):
-        raise RepositoryError("not_a_file", "its .git is a FIFO, socket or device; remove it")
+        raise RepositoryError("not_a_file", "its .git is a FIFO or device; remove that")
     if kept.is_file():  # a worktree or submodule: the place is named in it
         said = os.fsdecode(regular_files.read_plain(kept, 4096)).strip()
         kept = folder / said.removeprefix("gitdir:").strip()
@@ -295,7 +295,8 @@ def _refuse_irregular(folder: Path) -> None:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
                 elif not entry.is_file(follow_symlinks=False) and _is_irregular(Path(entry.path)):
-                    raise RepositoryError("not_a_file", f"its {kept.name} holds a FIFO, socket or device; remove it")
+                    place = Path(kept.name, Path(entry.path).relative_to(kept))
+                    raise RepositoryError("not_a_file", f"its {place} is a FIFO or device; remove that")
 
 
 def irregular_rules(folder: Path) -> bool:
@@ -310,4 +311,5 @@ def _is_irregular(file: Path) -> bool:
         sort = file.stat().st_mode
     except OSError:  # a link to nowhere
         return False
-    return not (stat.S_ISREG(sort) or stat.S_ISDIR(sort))
+    # a socket cannot be opened, so nobody waits for it; git's own file monitor keeps one in .git
+    return not (stat.S_ISREG(sort) or stat.S_ISDIR(sort) or stat.S_ISSOCK(sort))

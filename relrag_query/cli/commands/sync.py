@@ -47,8 +47,11 @@ if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import Outcome
     from relrag_pipelines.stages.embedding_cost import CostEstimate
 
-_SAID_OF = {LIKE_FORGOTTEN: "{} may be what you had forgotten under another name"}
-"""fault words of what was read all the same, and what is said of it"""
+_SAID_OF = {
+    LIKE_FORGOTTEN: "{} may be what you had forgotten under another name",
+    "date_order": "{} read with an assumed order of day and month",
+}
+"""fault words of what was read all the same, and what is said of it; where it was not read, they are of a failure"""
 DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
 """exit codes"""
 _WORKER_MODULES = ("relrag_pipelines.stages.monthly", "relrag_pipelines.stores.vectors")
@@ -327,18 +330,18 @@ def _report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> 
     hashes: set[str] = set()
     new = known = 0
     for source in workspace.settings.sources:
-        faults: Counter[str] = Counter()
+        faults: Counter[tuple[str, bool]] = Counter()
         for failure in unit_state.load_failures(workspace.home, source.name):
-            counts = failure.fault not in LEFT_OUT | _SAID_OF.keys()
-            if counts:
+            is_notice = failure.fault in LEFT_OUT or (failure.fault in _SAID_OF and not failure.whole_unit)
+            if not is_notice:
                 hashes.add(hashed := known_failures.hash_of(failure, workspace.keys))
                 if hashed in told and not strict:
                     known += 1
                     continue
                 new += 1
-            faults[failure.fault] += 1
-        for fault, count in sorted(faults.items()):
-            said = _SAID_OF.get(fault) or ("some files are left out" if fault in LEFT_OUT else "{} could not be read")
+            faults[failure.fault, is_notice] += 1
+        for (fault, is_notice), count in sorted(faults.items()):
+            said = _SAID_OF.get(fault, "some files are left out") if is_notice else "{} could not be read"
             print(f"{source.name}: {said.format(count)} ({fault}); {_LISTS}")
     if known:
         print(f"{number(known, 'known failure')}; {_LISTS}")

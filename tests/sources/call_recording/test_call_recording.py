@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, NamedPerson, Record, SpeechSegment
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, CallApproval, ReadContext
-from relrag_pipelines.sources.call_recording import read, recognise, transcribe
-from tests.recordings import m4a, stand_in, wav
+from relrag_pipelines.sources.call_recording import read, recognise
+from relrag_pipelines.workers import sandbox
+from tests.recordings import m4a, put_library, stand_in, wav
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
 NAME = "Call_recording_Alex_Rubin_250116_183005"
@@ -205,11 +205,11 @@ def test_what_is_recognised(tmp_path: Path) -> None:
 
 @pytest.fixture
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that has what a model's has, and no cached model."""
+    """A folder that has what a model's has, and no process that has loaded one."""
     folder = tmp_path_factory.mktemp("model")
     for name in ("model.bin", "config.json", "tokenizer.json"):
         (folder / name).write_text("{}")
-    transcribe._pipeline.cache_clear()
+    sandbox.stop()
     return folder
 
 
@@ -226,9 +226,9 @@ def test_a_model_makes_the_transcript_once(tmp_path: Path, model: Path, monkeypa
     kept = tmp_path / "kept" / "calls" / f"{record.source_id}.vtt"
     assert kept.read_text().startswith("WEBVTT\nLanguage: he\n\n00:00:00.000 --> 00:00:01.500\nשלום\n")
     assert kept.parent.stat().st_mode & 0o77 == 0, "for the owner only"
-    assert asked == [str(model), str(audio / f"{NAME}.m4a")]
+    assert asked() == [str(model), str(audio / f"{NAME}.m4a")]
     assert calls(audio, **options)[0] == [record]
-    assert len(asked) == 2, "an interrupted sync goes on with what is missing"
+    assert len(asked()) == 2, "an interrupted sync goes on with what is missing"
 
 
 def test_a_transcript_beside_the_recording_goes_before_the_model(
@@ -237,7 +237,7 @@ def test_a_transcript_beside_the_recording_goes_before_the_model(
     put(tmp_path, m4a=m4a(9), vtt=VTT)
     asked = stand_in(monkeypatch, [])
     (record,), _ = calls(tmp_path, transcription_model=str(model), transcripts=tmp_path / "kept")
-    assert (record.extra["transcript"], asked) == (f"{NAME}.vtt", [])
+    assert (record.extra["transcript"], asked()) == (f"{NAME}.vtt", [])
 
 
 @pytest.mark.parametrize("missing", ["model.bin", "tokenizer.json"])
@@ -248,16 +248,54 @@ def test_a_folder_that_lacks_a_part_is_refused_before_the_library_would_fetch_it
     put(tmp_path, m4a=m4a(9))
     asked = stand_in(monkeypatch, [])
     (record,), (failure,) = calls(tmp_path, transcription_model=str(model), transcripts=tmp_path / "kept")
-    assert (record.extra["state"], failure.fault, asked) == ("error", "no_model", [])
+    assert (record.extra["state"], failure.fault, asked()) == ("error", "no_model", [])
     assert missing in failure.message
 
 
 def test_a_missing_library_names_the_extra(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, m4a=m4a(9))
-    monkeypatch.setitem(sys.modules, "faster_whisper", None)
+    (model / "faster_whisper.py").write_text("raise ImportError")
+    put_library(monkeypatch, model)
     (record,), (failure,) = calls(tmp_path, transcription_model=str(model), transcripts=tmp_path / "kept")
     assert (record.extra["state"], failure.fault) == ("error", "no_model")
     assert "relrag[transcribe]" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("does", "fault", "told"),
+    [
+        ("os.abort()", sandbox.CRASH, "crashed (SIGABRT)"),
+        ("while True: pass", sandbox.TIME, "did not end within 2 s; exclude it, or raise transcription_max_seconds"),
+        (
+            "bytes(10**10)",
+            sandbox.MEMORY,
+            "more than 200,000,000 bytes of memory; exclude it, or raise transcr",
+        ),
+    ],
+    ids=["aborts", "spins", "takes memory"],
+)
+def test_a_recording_that_takes_the_model_down_is_a_failure_and_the_next_one_is_transcribed(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch, does: str, fault: str, told: str
+) -> None:
+    audio = tmp_path / "calls"
+    audio.mkdir()
+    (audio / "call 1.m4a").write_bytes(m4a(9))
+    (audio / "call 2.m4a").write_bytes(m4a(8))
+    asked = stand_in(monkeypatch, [(0.0, 1.5, "Shalom")], dies_on="call 1", does=does)
+    (first, second), (failure,) = calls(
+        audio,
+        transcription_model=str(model), transcripts=tmp_path / "kept", parser_max_seconds=1,
+        transcription_max_seconds=1, transcription_max_bytes=200_000_000,
+    )  # fmt: skip
+    assert (failure.location, failure.fault, told in failure.message) == ("audio", fault, True)
+    assert (first.text, first.extra["state"]) == ("", "error")
+    assert (second.text, second.extra["state"]) == ("Shalom", "transcribed")
+    assert asked() == [str(model), str(audio / "call 1.m4a"), str(model), str(audio / "call 2.m4a")]
+
+
+def test_a_longer_recording_may_take_longer() -> None:
+    reading = ReadContext("calls", "UTC", KEYS.id_hash, parser_max_seconds=60, transcription_max_seconds=20)
+    assert [reading.transcription_limits(length).seconds for length in (0, 0.2, 3600)] == [60, 64, 72_060]
 
 
 def test_a_real_library_refuses_a_model_that_is_none(tmp_path: Path, model: Path) -> None:
@@ -276,7 +314,7 @@ def test_a_real_model_is_loaded_fed_and_read(
     from tests import tiny_whisper
 
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    transcribe._pipeline.cache_clear()
+    sandbox.stop()
     folder = tmp_path_factory.mktemp("tiny")
     tiny_whisper.write(folder)
     put(tmp_path, wav=tiny_whisper.voice(4))

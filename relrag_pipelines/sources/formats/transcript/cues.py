@@ -35,3 +35,6 @@ class TranscriptError(Exception):
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
         self.fault = fault
+
+    def __reduce__(self) -> tuple[type[TranscriptError], tuple[str, str]]:
+        return TranscriptError, (self.fault, str(self))  # it travels between processes
