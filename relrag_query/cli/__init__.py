@@ -74,7 +74,7 @@ def ask(
     config: Config = None,
 ) -> None:
     """Answer a question with sentences of the archive and their sources."""
-    limits = _load("ask").Limits(source or (), kind or (), since, until, limit)
+    limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
     _run("ask", "ask", " ".join(question), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
 
 
@@ -91,7 +91,7 @@ def search(
     config: Config = None,
 ) -> None:
     """List the passages that fit best."""
-    limits = _load("ask").Limits(source or (), kind or (), since, until, limit)
+    limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
     _run("ask", "search", " ".join(query), limits, config, as_json=as_json, trace=trace)
 
 
@@ -194,7 +194,7 @@ def forget(
         _run("forget", "listed", config)
     if undo is not None:
         _run("forget", "undo", undo, config, wait=wait)
-    wanted = _load("forget").Wanted(refs or (), source, person, before)
+    wanted = _load("forget").ForgetRequest(refs or (), source, person, before)
     _run("forget", "forget", wanted, config, yes=yes, wait=wait)
 
 

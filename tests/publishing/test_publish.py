@@ -156,13 +156,13 @@ def test_vectors_that_lack_a_passage_are_not_published(
 def test_where_the_system_ends_the_process_that_fills_the_vectors_a_fresh_one_does(config: Path) -> None:
     workspace = archive.sync(config)
     shutil.rmtree(workspace.home / "published")
-    pool = workers.start(1)
+    pool = workers.start_pool(1)
     assert pool
     (executor,) = pool.executors
     process = executor.submit(os.getpid).result()
     os.kill(process, signal.SIGKILL)
     counts = publish.build(replace(workspace, pool=pool))
-    workers.stop(pool)
+    workers.stop_pool(pool)
     assert (counts["points"], counts["points"] == counts["chunks"]) == (40, True)
     publish.publish(workspace)
     assert found(config, "greenhouse pane 21")[0] == "n3"
