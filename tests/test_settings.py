@@ -102,7 +102,10 @@ WRONG = [
     ('first_month = "2020-13"', 'first_month is "2020-13"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
     ('first_month = "0001-01"', 'first_month is "0001-01"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
     ('nightly = "24:00"', 'nightly is "24:00"; write a time as HH:MM'),
-    ('embedder = "gpt"', "embedder is \"gpt\": Input should be 'none', 'e5', 'minilm', 'fastembed', 'openai' or 'cohere'"),
+    (
+        'embedder = "gpt"',
+        "embedder is \"gpt\": Input should be 'none', 'e5', 'minilm', 'fastembed', 'openai' or 'cohere'",
+    ),
     ("sources = 5", 'sources is "5": Input should be a valid list'),
     (
         '[sources]\nname = "chat"\n',

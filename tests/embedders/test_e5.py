@@ -149,7 +149,7 @@ def test_no_two_products_exceed_sixteen_bits(weights: Weights, monkeypatch: pyte
     constants = {}
     graph = Graph()
     monkeypatch.setattr(graph, "constant", lambda name, values: constants.setdefault(name, values) is None or name)
-    encoder.int8(graph, "states", weights.blocks("l4.fo.w", weights.inner), "l4.out")
+    encoder.int8(graph, "states", weights.blocks("l4.fo.w", weights.inner), "bias", "l4.out")
     whole = np.abs(constants["l4.out.whole"].astype(np.int32))
     assert whole.shape == (1536, 384)
     assert 255 * (whole[::2] + whole[1::2]).max() <= 32_767
@@ -165,10 +165,11 @@ def test_large_channels_are_divided_and_their_weights_multiplied(weights: Weight
     errors = {}
     for case in (name, "without"):
         graph = Graph()
-        encoder.int8(graph, "given", weights.blocks("l4.fo.w", weights.inner), case)
+        bias = graph.constant("bias", weights.floats("l4.fo.b"))
+        encoder.int8(graph, "given", weights.blocks("l4.fo.w", weights.inner), bias, case)
         file = graph.model({"given": ("float32", ("texts", "tokens", 1536))}, case)
         (found,) = e5.session(file).run(None, {"given": given})
-        errors[case] = np.abs(found - given @ exact.T).mean()
+        errors[case] = np.abs(found - given @ exact.T - weights.floats("l4.fo.b")).mean()
     assert errors[name] < errors["without"] / 3
 
 

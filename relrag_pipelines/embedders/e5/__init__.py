@@ -79,8 +79,8 @@ def session(graph: bytes) -> InferenceSession:
 class E5:
     """The model in memory."""
 
-    def __init__(self, weights: Weights) -> None:
-        self.session = session(encoder.model(weights))
+    def __init__(self, weights: Weights, product: encoder.Product = encoder.int8) -> None:
+        self.session = session(encoder.model(weights, product))
         self.pieces = Pieces(weights, MAX_TOKENS)
         self._words = weights.blocks("emb.word", DIMENSION)
         # every token is of the first and only type

