@@ -22,7 +22,7 @@ from relrag_pipelines.embedders import passages
 from relrag_pipelines.forgetting import rules
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.records import SCHEMA_VERSION, Failure, OwnerLink, arrow_schema, to_table
-from relrag_pipelines.settings import Source, now
+from relrag_pipelines.settings import Source, default_embedder, now
 from relrag_pipelines.stores import catalog, generations, lake, owner_links, units, vectors
 from relrag_pipelines.stores.atomic import link
 from relrag_pipelines.stores.failpoints import failpoint
@@ -163,6 +163,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         "inputs": inputs,
         "policy": policy,
         "embedder": embedder,
+        "default_embedder": default_embedder(workspace.home),
         "counts": {**counts, "deleted": deleted},
         "forgotten": forgotten,
     }

@@ -39,6 +39,9 @@ ENVIRONMENT_ONLY = {
 }
 """Variables that are no settings of an archive."""
 
+BUILT_IN = ("e5", "minilm")
+"""embedders that need no account and send nothing"""
+
 _STRUCTURED = frozenset({"folder", "sources", "pii_policies"})
 """settings that are no single value, and the folder, which is not set by anyone"""
 
@@ -422,11 +425,32 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
         raise SettingsError(f"{CONFIG_NAME}: folder is not known; known: {', '.join(_known(Settings))}")
     given = _from_environment(environ)
     try:
-        return Settings.model_validate({**values, **given, "folder": path.parent})
+        found = Settings.model_validate({**values, **given, "folder": path.parent})
     except ValidationError as error:
         # told outside of this block: as an exception's context pydantic's error could never be freed
         wrong = [_explain(problem, given) for problem in error.errors(include_context=False)]
+    else:
+        named = "embedder" in found.model_fields_set
+        return found if named else found.model_copy(update={"embedder": default_embedder(found.home_path)})
     raise SettingsError("\n".join(wrong))
+
+
+def default_embedder(home: Path) -> str:
+    """The embedder of an archive whose relrag.toml names none: the one that was usual when it was first published.
+
+    A version with another default must not embed a whole archive again, which its owner did not ask for. Archives of
+    before that was recorded had minilm.
+    """
+    # imported only here: it needs the engine of vectors, and no settings
+    from relrag_pipelines.stores import generations
+
+    usual: str = Settings.model_fields["embedder"].default
+    try:
+        published = generations.published(home)
+    except (generations.GenerationError, OSError):  # said by whoever reads more of it than this
+        return usual
+    recorded: str = published.get("default_embedder", "minilm") if published else usual
+    return recorded if recorded in BUILT_IN else usual
 
 
 def template(

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 
 from relrag_pipelines.embedders import cohere, e5, fastembed, minilm, openai
 from relrag_pipelines.embedders.model import Embedder, EmbeddingError, Model, Vectors
-from relrag_pipelines.settings import Settings
+from relrag_pipelines.settings import BUILT_IN, Settings
 
 __all__ = ["EMBEDDERS", "Embedder", "EmbeddingError", "Model", "Vectors", "asked_with", "describe", "load", "model"]
 
 NONE = "none"
 """search by words only"""
-
-_BUILT_IN = ("e5", "minilm")
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def asked_with(settings: Settings, name: str) -> Settings | None:
     Until the vectors of a newly configured model are there, those of a built-in one still serve; those of a service
     do not, since it is no longer named.
     """
-    for one in (settings, *(settings.model_copy(update={"embedder": name}) for name in _BUILT_IN)):
+    for one in (settings, *(settings.model_copy(update={"embedder": name}) for name in BUILT_IN)):
         found = model(one)
         if found and found.name == name:
             return one
