@@ -17,6 +17,7 @@ from relrag_pipelines.embedders import EmbeddingError, e5
 from relrag_pipelines.embedders.e5 import E5, encoder
 from relrag_pipelines.embedders.e5.graph import Graph
 from relrag_pipelines.embedders.e5.weights import Weights
+from relrag_pipelines.embedders.outlook import BYTES_A_TOKEN
 from relrag_pipelines.settings import Settings
 
 PAIRS = [
@@ -64,6 +65,14 @@ def test_a_text_has_one_vector_whatever_stands_beside_it(model: E5) -> None:
     assert tokens == sum(model.documents([text])[1] for text in [*TEXTS, "a " * 400])
     assert model.documents([])[0].shape == (0, e5.DIMENSION)
     assert np.isfinite(model.documents([""])[0]).all()
+
+
+@pytest.mark.parametrize("language", [0, 1], ids=["English", "Czech and Hebrew"])
+def test_tokens_are_foreseen_from_the_length_of_a_text_in_any_language(model: E5, language: int) -> None:
+    texts = [pair[language] for pair in PAIRS]
+    foreseen = sum(len(text.encode()) for text in texts) / BYTES_A_TOKEN
+    tokens = sum(len(encoded(model, text)) for text in texts)
+    assert 1 / 1.5 < foreseen / tokens < 1.5
 
 
 def test_passages_and_questions_are_told_apart(model: E5) -> None:
