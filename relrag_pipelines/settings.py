@@ -22,10 +22,9 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stores.catalog_links import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
-LINK_MAX_RECORDS = 20
-"""default of link_max_records"""
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
@@ -39,6 +38,9 @@ ENVIRONMENT_ONLY = {
     "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",
 }
 """Variables that are no settings of an archive."""
+
+BUILT_IN = ("e5", "minilm")
+"""embedders that need no account and send nothing"""
 
 _STRUCTURED = frozenset({"folder", "sources", "pii_policies"})
 """settings that are no single value, and the folder, which is not set by anyone"""
@@ -182,11 +184,11 @@ class Settings(BaseModel):
 
     chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
     chunk_overlap_sentences: int = Field(1, ge=0, le=10, description="sentences repeated at the start of the next")
-    embedder: Literal["none", "minilm", "fastembed", "openai", "cohere"] = Field(
+    embedder: Literal["none", "e5", "minilm", "fastembed", "openai", "cohere"] = Field(
         "minilm",
-        description="dense vectors, for search by meaning; minilm: built in, English, nothing leaves this machine; "
-        "fastembed: any ONNX model; openai and cohere send the redacted text of passages and questions to that "
-        "service; none: words only (sparse)",
+        description="dense vectors, for search by meaning; e5: built in, all languages, nothing leaves this machine; "
+        "minilm: built in, English, a third faster; fastembed: any ONNX model; openai and cohere send the redacted "
+        "text of passages and questions to that service; none: words only (sparse)",
     )
     embedding_model: str = Field("", description="model of the embedder, for fastembed also a folder; else its usual")
     embedding_url: str = Field(
@@ -197,7 +199,7 @@ class Settings(BaseModel):
     )
 
     link_max_records: int = Field(
-        LINK_MAX_RECORDS,
+        MAX_RECORDS,
         ge=2,
         le=200,
         description="what more records than this share (a number, a file) relates none of them",
@@ -429,11 +431,32 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
         raise SettingsError(f"{CONFIG_NAME}: folder is not known; known: {', '.join(_known(Settings))}")
     given = _from_environment(environ)
     try:
-        return Settings.model_validate({**values, **given, "folder": path.parent})
+        found = Settings.model_validate({**values, **given, "folder": path.parent})
     except ValidationError as error:
         # told outside of this block: as an exception's context pydantic's error could never be freed
         wrong = [_explain(problem, given) for problem in error.errors(include_context=False)]
+    else:
+        named = "embedder" in found.model_fields_set
+        return found if named else found.model_copy(update={"embedder": default_embedder(found.home_path)})
     raise SettingsError("\n".join(wrong))
+
+
+def default_embedder(home: Path) -> str:
+    """The embedder of an archive whose relrag.toml names none: the one that was usual when it was first published.
+
+    A version with another default must not embed a whole archive again, which its owner did not ask for. Archives of
+    before that was recorded had minilm.
+    """
+    # imported only here: it needs the engine of vectors, and no settings
+    from relrag_pipelines.stores import generations
+
+    usual: str = Settings.model_fields["embedder"].default
+    try:
+        published = generations.published(home)
+    except (generations.GenerationError, OSError):  # said by whoever reads more of it than this
+        return usual
+    recorded: str = published.get("default_embedder", "minilm") if published else usual
+    return recorded if recorded in BUILT_IN else usual
 
 
 def template(

@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines import settings
+from relrag_pipelines.files import sealed_json
+from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import POLICIES, Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
 
 KNOWN_SETTINGS = ", ".join(sorted(name for name in Settings.model_fields if name != "folder"))
+USUAL = Settings.model_fields["embedder"].default
 KNOWN_KEYS = ", ".join(sorted(Source.model_fields))
 CHAT = '[[sources]]\nname = "chat"\nkind = "whatsapp"\npath = "chats"\n'
 
@@ -47,6 +50,34 @@ def test_flags_that_change_what_is_stored_or_found_are_off_until_they_are_asked_
 def test_the_built_in_model_is_the_usual_embedder(tmp_path: Path) -> None:
     assert load(tmp_path, "").embedder == "minilm"
     assert load(tmp_path, 'embedder = "none"').embedder == "none"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "kept"),
+    [
+        ({"default_embedder": "e5"}, "e5"),
+        ({"default_embedder": "minilm"}, "minilm"),
+        ({}, "minilm"),  # as versions published that knew no other
+        ({"embedder": "text-embedding-3-small:1536", "default_embedder": "e5"}, "e5"),
+        ({"default_embedder": "openai"}, USUAL),  # nothing is sent where no setting says so
+    ],
+)
+def test_a_published_archive_keeps_its_usual_embedder_until_another_is_set(
+    tmp_path: Path, recorded: dict[str, str], kept: str
+) -> None:
+    place = tmp_path / ".relrag" / "published"
+    (place / "7").mkdir(parents=True)
+    (place / "current").write_text("7")
+    (place / "7" / "MANIFEST.json").write_text(sealed_json.seal({"schema_version": SCHEMA_VERSION, **recorded}))
+    assert load(tmp_path, "").embedder == kept
+    assert load(tmp_path, 'embedder = "minilm"').embedder == "minilm"
+    assert load(tmp_path, 'embedder = "e5"').embedder == "e5"
+    assert load(tmp_path, "", RELRAG_EMBEDDER="e5").embedder == "e5"
+    (place / "7" / "MANIFEST.json").write_text("damaged")
+    assert load(tmp_path, "").embedder == USUAL
+
+
+def test_a_path_is_relative_to_the_file(tmp_path: Path) -> None:
     assert load(tmp_path, 'golden_set = "../questions.jsonl"').golden_set_path == tmp_path.parent / "questions.jsonl"
 
 
@@ -102,7 +133,10 @@ WRONG = [
     ('first_month = "2020-13"', 'first_month is "2020-13"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
     ('first_month = "0001-01"', 'first_month is "0001-01"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
     ('nightly = "24:00"', 'nightly is "24:00"; write a time as HH:MM'),
-    ('embedder = "gpt"', "embedder is \"gpt\": Input should be 'none', 'minilm', 'fastembed', 'openai' or 'cohere'"),
+    (
+        'embedder = "gpt"',
+        "embedder is \"gpt\": Input should be 'none', 'e5', 'minilm', 'fastembed', 'openai' or 'cohere'",
+    ),
     ("sources = 5", 'sources is "5": Input should be a valid list'),
     (
         '[sources]\nname = "chat"\n',

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relrag_pipelines.embedders import cohere, fastembed, minilm, openai
+from relrag_pipelines.embedders import cohere, e5, fastembed, minilm, openai
 from relrag_pipelines.embedders.protocol import Embedder, EmbeddingError, ModelInfo
-from relrag_pipelines.settings import Settings
+from relrag_pipelines.settings import BUILT_IN, Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 
 __all__ = [
@@ -39,6 +39,7 @@ class Backend:
 
 
 EMBEDDERS = {
+    "e5": Backend(e5.model, e5.load),
     "minilm": Backend(minilm.model, minilm.load),
     "fastembed": Backend(fastembed.model, fastembed.load),
     "openai": Backend(openai.model, openai.load),
@@ -65,10 +66,10 @@ def load(settings: Settings) -> Embedder:
 def query_settings(settings: Settings, name: str) -> Settings | None:
     """The settings whose model embeds questions to vectors that are stored under that name; None where none does.
 
-    Until the vectors of a newly configured model are there, those of the built-in one still serve; those of a service
+    Until the vectors of a newly configured model are there, those of a built-in one still serve; those of a service
     do not, since it is no longer named.
     """
-    for one in (settings, settings.model_copy(update={"embedder": "minilm"})):
+    for one in (settings, *(settings.model_copy(update={"embedder": name}) for name in BUILT_IN)):
         found = model(one)
         if found and found.name == name:
             return one

@@ -24,7 +24,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import manual_links
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.records import SCHEMA_VERSION, Failure, ManualLink, arrow_schema, to_table
-from relrag_pipelines.settings import Source, now
+from relrag_pipelines.settings import Source, default_embedder, now
 from relrag_pipelines.stages import monthly
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, generations, lake, unit_state, vectors
@@ -169,6 +169,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         "inputs": inputs,
         "policy": policy,
         "embedder": embedder,
+        "default_embedder": default_embedder(workspace.home),
         "counts": {**counts, "deleted": deleted},
         "forgotten": forgotten,
     }

@@ -27,7 +27,6 @@ import pyarrow as pa
 
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
-from relrag_pipelines.settings import LINK_MAX_RECORDS
 from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
 from relrag_pipelines.text.sparse_encoder import document_tokens
@@ -101,7 +100,7 @@ def build(
     replaced: Sequence[str] | None = None,
     index: IndexCallback | None = None,
     said: Sequence[ManualLink] = (),
-    link_max_records: int = LINK_MAX_RECORDS,
+    link_max_records: int = links.MAX_RECORDS,
 ) -> dict[str, int]:
     """Writes a new catalog to `path` and returns the number of rows by table.
 

@@ -12,6 +12,8 @@ again and replaces the parts in which one differs.
 
 from __future__ import annotations
 
+MAX_RECORDS = 20
+"""the setting `link_max_records`, where it is not given"""
 CROSS_SOURCE = "*"
 """what their `lake_month` begins with; with nothing behind it, that of what the owner said"""
 

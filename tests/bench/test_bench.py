@@ -203,6 +203,6 @@ def test_the_page_says_what_the_results_say() -> None:
 
 def test_the_embedder_and_the_bare_runtime_embed_the_same_texts() -> None:
     seen = embedding.turns(3)
-    assert seen["relrag"] > 0
-    assert seen["bare"] > 0
+    assert seen.keys() == {"e5", "e5_bare", "minilm", "minilm_bare", "engine", "memory"}
+    assert min(seen.values()) > 0
     assert seen["memory"] > 100

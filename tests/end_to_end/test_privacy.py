@@ -93,9 +93,10 @@ def test_libraries_fetch_nothing_of_what_they_lack(tmp_path: Path) -> None:
     assert files(tmp_path / "user") == []
 
 
-def test_whoever_loads_onnx_runtime_through_us_reports_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("embedder", ["e5", "minilm"])
+def test_whoever_loads_onnx_runtime_through_us_reports_nothing(embedder: str, tmp_path: Path) -> None:
     """Without the variable it writes a device id at once, and looks its event host up after some seconds."""
-    load = "from relrag_pipelines.settings import Settings; from relrag_pipelines.embedders import minilm as one"
+    load = f"from relrag_pipelines.settings import Settings; from relrag_pipelines.embedders import {embedder} as one"
     command = [sys.executable, "-c", f"{load}; one.load(Settings()).query('cabin')"]
     subprocess.run(command, cwd=network.ROOT, env=bare(tmp_path / "user", ORT_DISABLE_TELEMETRY="0"), check=True)
     assert files(tmp_path / "user") == []

@@ -13,7 +13,9 @@ from typing import Any
 import duckdb
 import pytest
 
+from relrag_pipelines.files import sealed_json
 from relrag_pipelines.publishing import publish
+from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.workers import pool as workers
 from relrag_query.archive import Archive
@@ -99,6 +101,23 @@ def test_an_edit_leaves_nothing_of_the_old_text(config: Path) -> None:
     assert generations.numbers(archive.workspace(config).home) == [2]
     assert found(config, "safe opens with patience")[0] == "secret"
     assert all(b"zanzibar" not in path.read_bytes() for path in published(config).rglob("*") if path.is_file())
+
+
+def test_the_usual_embedder_of_the_first_generation_is_carried_on(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under a version with another default too; an archive that recorded none was made with minilm."""
+    usual = Settings.model_fields["embedder"]
+    assert commands.sync(config) == 0
+    manifest = published(config) / "MANIFEST.json"
+    recorded = sealed_json.read(manifest)
+    assert recorded.pop("default_embedder") == usual.default
+    manifest.write_text(sealed_json.seal(recorded))
+    for default in ("e5", "minilm"):
+        monkeypatch.setattr(usual, "default", default)
+        add(config, {"id": default, "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
+        assert commands.sync(config) == 0
+        assert sealed_json.read(published(config) / "MANIFEST.json")["default_embedder"] == "minilm"
 
 
 def test_much_that_is_new_is_built_whole(config: Path) -> None:
