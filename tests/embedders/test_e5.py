@@ -205,7 +205,7 @@ def test_it_knows_all_languages_and_its_vectors_have_a_name_of_their_own() -> No
 @pytest.mark.parametrize("stored", ["multilingual-e5-small-int8:1571fc98", "all-MiniLM-L6-v2:8199be6f"])
 @pytest.mark.parametrize("embedder", ["e5", "minilm"])
 def test_the_vectors_of_one_built_in_model_serve_until_those_of_the_other_are_there(embedder: str, stored: str) -> None:
-    asked = embedders.asked_with(Settings(embedder=embedder), stored)
+    asked = embedders.query_settings(Settings(embedder=embedder), stored)
     assert asked is not None
     found = embedders.model(asked)
     assert found is not None
