@@ -20,7 +20,7 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, Coverage, Reading, Unit, zips
 from relrag_pipelines.sources.whatsapp import title as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
-from relrag_pipelines.sources.whatsapp.header import find_form
+from relrag_pipelines.sources.whatsapp.header import PARTS, find_form
 from relrag_pipelines.sources.whatsapp.order import HEAD_BYTES, Told, told
 from relrag_pipelines.sources.whatsapp.survey import declared_charset
 
@@ -203,4 +203,4 @@ def _begins_like_a_chat(stream: BinaryIO) -> bool:
     if form is None:
         return False
     before, *parts = form.messages.split(lines)
-    return not before.strip() and any(": " in body for body in parts[4::5])
+    return not before.strip() and any(": " in body for body in parts[4::PARTS])

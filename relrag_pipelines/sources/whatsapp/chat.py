@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import mimetypes
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,8 +17,8 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Coverage, Reading
 from relrag_pipelines.sources.whatsapp import notes, order
 from relrag_pipelines.sources.whatsapp import title as titles
-from relrag_pipelines.sources.whatsapp.header import MARKS, PARTS, SECONDS, Clock, any_forms
-from relrag_pipelines.sources.whatsapp.survey import Opener, Survey, chunks, survey
+from relrag_pipelines.sources.whatsapp.header import MARKS, SECONDS, Clock, any_forms
+from relrag_pipelines.sources.whatsapp.survey import Opener, Survey, messages, survey
 
 _NAMES_KEPT = 10_000
 _NAME_MAX = 200
@@ -81,7 +81,7 @@ def read_chat(chat: Chat, reading: Reading) -> Iterator[Record | Failure | Cover
         known.location = chat.member
         return iter([known])
     if known.order:
-        return itertools.chain(_warnings(chat, known), _records(chat, reading, known, known.order))
+        return chain(_warnings(chat, known), _records(chat, reading, known, known.order))
     return _read_undecided(chat, reading, known)
 
 
@@ -127,7 +127,8 @@ def _warnings(chat: Chat, known: Survey) -> Iterator[Failure]:
 
 def _records(chat: Chat, reading: Reading, known: Survey, order: str) -> Iterator[Record | Failure]:
     """The hot loop: nothing is done here that most messages do not need."""
-    hash_id, title, mark, whole_notes = reading.hash, chat.title, notes.MARK, notes.WHOLE
+    hash_id, title = reading.hash, chat.title
+    mark, whole_notes, longest_note = notes.MARK, notes.WHOLE, notes.LONGEST
     find_numbers, has_digit, digits = numbers.find, numbers.has_ascii_digit, _DIGITS.search
     thread, at_line, line = _thread(chat, reading), f"{chat.where}#L", known.lines_before
     chat_id = thread.removeprefix("whatsapp:")
@@ -135,87 +136,58 @@ def _records(chat: Chat, reading: Reading, known: Survey, order: str) -> Iterato
     days, times = clock.days, clock.times
     senders: dict[str, str] = {}
     new, fill = Record.__new__, Record.__init__  # calling Record passes keywords on through a dict, which takes as long
-    for block in _blocks(chat, known):
-        parts = iter(block)
-        for date, hour, second, half, body in zip(parts, parts, parts, parts, parts, strict=True):
-            midnight, day, seen = days.get(date) or clock.day(date)
-            since, hhmmss = times.get(hour + half if half else hour) or clock.time(hour, half or "")
-            if second:
-                seconds, ss = SECONDS[second]
-                since, hhmmss = since + seconds, hhmmss[:4] + ss
-            line += 1
-            raw, _, text = body.partition(": ")
-            sender: str | None = senders.get(raw)
-            if sender is None:
-                sender, text = _split(body, senders)
-            said = body if sender == raw else f"{sender}: {text}" if sender else text
-            files: Sequence[str] = ()
-            extra: dict[str, Any] = {}
-            if not sender:
-                extra["system"] = True
-            elif "<" in text or mark in text or " (" in text or text in whole_notes:
-                typed, files, extra = notes.read(text)
-                if not files and not extra and _is_system(sender, text, title, known):
-                    sender, extra = None, {"system": True}
-                else:
-                    said = f"{sender}: {typed}"
-                text = typed
-            when = midnight + since if midnight is not None else clock.utc(day, hhmmss)
-            own = f"{chat_id}:{day}T{hhmmss}:{hash_id(said)}"
-            if own in seen:
-                seen[own] += 1
-                own = f"{own}:{seen[own]}"
+    for date, hour, second, half, body in messages(known):
+        midnight, day, seen = days.get(date) or clock.day(date)
+        since, hhmmss = times.get(hour + half if half else hour) or clock.time(hour, half or "")
+        if second:
+            seconds, ss = SECONDS[second]
+            since, hhmmss = since + seconds, hhmmss[:4] + ss
+        line += 1
+        raw, _, text = body.partition(": ")
+        sender: str | None = senders.get(raw)
+        if sender is None:
+            sender, text = _split(body, senders)
+        said = body if sender == raw else f"{sender}: {text}" if sender else text
+        files: Sequence[str] = ()
+        extra: dict[str, Any] = {}
+        if sender is None:
+            extra["system"] = True
+        elif "<" in text or mark in text or "(" in text or (len(text) <= longest_note and text in whole_notes):
+            typed, files, extra = notes.read(text)
+            if not files and not extra and _is_system(sender, text, title, known):
+                sender, extra = None, {"system": True}
             else:
-                seen[own] = 1
-            message = new(Record)
-            fill(
-                message,
-                own,
-                text,
-                rag_source_type="whatsapp",
-                from_=sender,
-                subject=title,
-                ts=when,
-                thread_id=thread,
-                content_type="text/plain",
-                locations=[f"{at_line}{line}"],
-                numbers=find_numbers(text) if has_digit(text) and digits(text) else [],
-                extra=extra,
-            )
-            if files:
-                message.total_siblings, message.parent_ref = len(files), f"whatsapp:{message.source_id}"
-            if when is None:
-                message.date_quality = "none"
-                yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
-            yield message
-            if files:
-                yield from _attachments(chat, message, files, hash_id)
-            if "\n" in body:
-                breaks = body.count("\n")
-                if breaks >= _FOREIGN_LINES and (foreign := _foreign(body)):
-                    yield Failure(chat.place(line), "mixed_forms", foreign)
-                line += breaks
-
-
-def _blocks(chat: Chat, known: Survey) -> Iterator[list[str]]:
-    """Messages in flat lists: date, hour and minute, second, half of the day and body of one after the other.
-
-    The last message of a chunk may go on in the next.
-    """
-    last: list[str] = []
-    pieces = map(known.form.messages.split, chunks(chat.open, known.charset)) if known.cut is None else known.cut
-    for continued, *block in pieces:
-        if last:
-            last[-1] += continued
-            if block:
-                yield last
-        if block:
-            last = block[-PARTS:]
-            del block[-PARTS:]
-            yield block
-    if last:
-        last[-1] = last[-1].rstrip("\n")
-        yield last
+                said = f"{sender}: {typed}"
+            text = typed
+        when = midnight + since if midnight is not None else clock.utc(day, hhmmss)
+        own = f"{chat_id}:{day}T{hhmmss}:{hash_id(said)}"
+        if own in seen:
+            seen[own] += 1
+            own = f"{own}:{seen[own]}"
+        else:
+            seen[own] = 1
+        found = find_numbers(text) if has_digit(text) and digits(text) else []
+        message = new(Record)
+        fill(message, own, text, locations=[f"{at_line}{line}"], numbers=found, extra=extra)
+        message.rag_source_type = "whatsapp"
+        message.from_ = sender
+        message.subject = title
+        message.ts = when
+        message.thread_id = thread
+        message.content_type = "text/plain"
+        if files:
+            message.total_siblings, message.parent_ref = len(files), f"whatsapp:{message.source_id}"
+        if when is None:
+            message.date_quality = "none"
+            yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
+        yield message
+        if files:
+            yield from _attachments(chat, message, files, hash_id)
+        if "\n" in body:
+            breaks = body.count("\n")
+            if breaks >= _FOREIGN_LINES and (foreign := _foreign(body)):
+                yield Failure(chat.place(line), "mixed_forms", foreign)
+            line += breaks
 
 
 def _foreign(body: str) -> str:
