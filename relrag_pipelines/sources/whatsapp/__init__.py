@@ -24,7 +24,7 @@ from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
 from relrag_pipelines.sources.whatsapp.date_order import HEAD_BYTES, Told, detect_order
 from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
-from relrag_pipelines.sources.whatsapp.timestamps import find_form
+from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
 
 _HEAD_BYTES = 4096
 _HASHED = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".txt", ".md", ".csv", ".html", ".ics")
@@ -205,4 +205,4 @@ def _begins_like_a_chat(stream: BinaryIO) -> bool:
     if form is None:
         return False
     before, *parts = form.messages.split(lines)
-    return not before.strip() and any(": " in body for body in parts[4::5])
+    return not before.strip() and any(": " in body for body in parts[4::PARTS])

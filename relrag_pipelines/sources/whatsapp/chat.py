@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import mimetypes
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,8 +16,8 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import CoveredInterval, ReadContext
 from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp import date_order, system_messages
-from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, chunks, survey
-from relrag_pipelines.sources.whatsapp.timestamps import MARKS, PARTS, SECONDS, LocalClock, any_forms
+from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, messages, survey
+from relrag_pipelines.sources.whatsapp.timestamps import MARKS, SECONDS, LocalClock, any_forms
 from relrag_pipelines.text import reference_numbers
 
 _NAMES_KEPT = 10_000
@@ -81,7 +81,7 @@ def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | C
         known.location = chat.member
         return iter([known])
     if known.order:
-        return itertools.chain(_warnings(chat, known), _records(chat, reading, known, known.order))
+        return chain(_warnings(chat, known), _records(chat, reading, known, known.order))
     return _read_undecided(chat, reading, known)
 
 
@@ -129,7 +129,8 @@ def _warnings(chat: Chat, known: FormatGuess) -> Iterator[Failure]:
 
 def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -> Iterator[Record | Failure]:
     """The hot loop: nothing is done here that most messages do not need."""
-    hash_id, title, mark, whole_notes = reading.hash, chat.title, system_messages.MARK, system_messages.WHOLE
+    hash_id, title = reading.hash, chat.title
+    mark, whole_notes, longest_note = system_messages.MARK, system_messages.WHOLE, system_messages.LONGEST
     find_numbers, has_digit, digits = (
         reference_numbers.find_reference_numbers,
         reference_numbers.has_ascii_digit,
@@ -141,87 +142,58 @@ def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -
     days, times = clock.days, clock.times
     senders: dict[str, str] = {}
     new, fill = Record.__new__, Record.__init__  # calling Record passes keywords on through a dict, which takes as long
-    for block in _blocks(chat, known):
-        parts = iter(block)
-        for date, hour, second, half, body in zip(parts, parts, parts, parts, parts, strict=True):
-            midnight, day, seen = days.get(date) or clock.day(date)
-            since, hhmmss = times.get(hour + half if half else hour) or clock.time(hour, half or "")
-            if second:
-                seconds, ss = SECONDS[second]
-                since, hhmmss = since + seconds, hhmmss[:4] + ss
-            line += 1
-            raw, _, text = body.partition(": ")
-            sender: str | None = senders.get(raw)
-            if sender is None:
-                sender, text = _split(body, senders)
-            said = body if sender == raw else f"{sender}: {text}" if sender else text
-            files: Sequence[str] = ()
-            extra: dict[str, Any] = {}
-            if not sender:
-                extra["system"] = True
-            elif "<" in text or mark in text or " (" in text or text in whole_notes:
-                typed, files, extra = system_messages.read(text)
-                if not files and not extra and _is_system(sender, text, title, known):
-                    sender, extra = None, {"system": True}
-                else:
-                    said = f"{sender}: {typed}"
-                text = typed
-            when = midnight + since if midnight is not None else clock.utc(day, hhmmss)
-            own = f"{chat_id}:{day}T{hhmmss}:{hash_id(said)}"
-            if own in seen:
-                seen[own] += 1
-                own = f"{own}:{seen[own]}"
+    for date, hour, second, half, body in messages(known):
+        midnight, day, seen = days.get(date) or clock.day(date)
+        since, hhmmss = times.get(hour + half if half else hour) or clock.time(hour, half or "")
+        if second:
+            seconds, ss = SECONDS[second]
+            since, hhmmss = since + seconds, hhmmss[:4] + ss
+        line += 1
+        raw, _, text = body.partition(": ")
+        sender: str | None = senders.get(raw)
+        if sender is None:
+            sender, text = _split(body, senders)
+        said = body if sender == raw else f"{sender}: {text}" if sender else text
+        files: Sequence[str] = ()
+        extra: dict[str, Any] = {}
+        if sender is None:
+            extra["system"] = True
+        elif "<" in text or mark in text or "(" in text or (len(text) <= longest_note and text in whole_notes):
+            typed, files, extra = system_messages.read(text)
+            if not files and not extra and _is_system(sender, text, title, known):
+                sender, extra = None, {"system": True}
             else:
-                seen[own] = 1
-            message = new(Record)
-            fill(
-                message,
-                own,
-                text,
-                rag_source_type="whatsapp",
-                from_=sender,
-                subject=title,
-                ts=when,
-                thread_id=thread,
-                content_type="text/plain",
-                locations=[f"{at_line}{line}"],
-                numbers=find_numbers(text) if has_digit(text) and digits(text) else [],
-                extra=extra,
-            )
-            if files:
-                message.total_siblings, message.parent_ref = len(files), f"whatsapp:{message.source_id}"
-            if when is None:
-                message.date_quality = "none"
-                yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
-            yield message
-            if files:
-                yield from _attachments(chat, message, files, hash_id)
-            if "\n" in body:
-                breaks = body.count("\n")
-                if breaks >= _FOREIGN_LINES and (foreign := _is_foreign_line(body)):
-                    yield Failure(chat.place(line), "mixed_forms", foreign)
-                line += breaks
-
-
-def _blocks(chat: Chat, known: FormatGuess) -> Iterator[list[str]]:
-    """Messages in flat lists: date, hour and minute, second, half of the day and body of one after the other.
-
-    The last message of a chunk may go on in the next.
-    """
-    last: list[str] = []
-    pieces = map(known.form.messages.split, chunks(chat.open, known.charset)) if known.cut is None else known.cut
-    for continued, *block in pieces:
-        if last:
-            last[-1] += continued
-            if block:
-                yield last
-        if block:
-            last = block[-PARTS:]
-            del block[-PARTS:]
-            yield block
-    if last:
-        last[-1] = last[-1].rstrip("\n")
-        yield last
+                said = f"{sender}: {typed}"
+            text = typed
+        when = midnight + since if midnight is not None else clock.utc(day, hhmmss)
+        own = f"{chat_id}:{day}T{hhmmss}:{hash_id(said)}"
+        if own in seen:
+            seen[own] += 1
+            own = f"{own}:{seen[own]}"
+        else:
+            seen[own] = 1
+        found = find_numbers(text) if has_digit(text) and digits(text) else []
+        message = new(Record)
+        fill(message, own, text, locations=[f"{at_line}{line}"], numbers=found, extra=extra)
+        message.rag_source_type = "whatsapp"
+        message.from_ = sender
+        message.subject = title
+        message.ts = when
+        message.thread_id = thread
+        message.content_type = "text/plain"
+        if files:
+            message.total_siblings, message.parent_ref = len(files), f"whatsapp:{message.source_id}"
+        if when is None:
+            message.date_quality = "none"
+            yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
+        yield message
+        if files:
+            yield from _attachments(chat, message, files, hash_id)
+        if "\n" in body:
+            breaks = body.count("\n")
+            if breaks >= _FOREIGN_LINES and (foreign := _is_foreign_line(body)):
+                yield Failure(chat.place(line), "mixed_forms", foreign)
+            line += breaks
 
 
 def _is_foreign_line(body: str) -> str:

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from relrag_pipelines.sources.whatsapp import system_messages
 from relrag_pipelines.sources.whatsapp.dates import DateOrderVotes
-from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, declared_charset
+from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, declared_charset, messages
 from relrag_pipelines.sources.whatsapp.phrases import MONTH_FIRST
-from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
+from relrag_pipelines.sources.whatsapp.timestamps import find_form
 
 ASKED = "date_order"
 """fault word of a chat whose own dates do not tell"""
@@ -80,22 +80,15 @@ def _order_of(sign: str, possible: list[str]) -> str | None:
 
 def _signs(known: FormatGuess, phrase: str) -> Iterator[str]:
     """Phrases of the phone's language, the surest first; none in English, but for its halves of the day."""
-    messages = list(_messages(known))
-    halves = {
-        half.strip() for _, hour, _, half, _ in messages for half in (*re.findall(r"[^\d:.\s]+", hour), half or "")
-    }
+    first = list(itertools.islice(messages(known), _MESSAGES))
+    halves = {half.strip() for _, hour, _, half, _ in first for half in (*re.findall(r"[^\d:.\s]+", hour), half or "")}
     for half in sorted(halves - {""}):
         if half not in ("AM", "PM"):
             yield half
-        elif all(re.fullmatch(r"[1-9]\d?/[1-9]\d?/\d\d", date) for date, *_ in messages):
+        elif all(re.fullmatch(r"[1-9]\d?/[1-9]\d?/\d\d", date) for date, *_ in first):
             yield "AM"
-    for *_, body in messages:
+    for *_, body in first:
         if foreign := system_messages.foreign(body.partition(": ")[2]):
             yield foreign
     if not system_messages.is_english(phrase):
         yield phrase
-
-
-def _messages(known: FormatGuess) -> Iterator[list[str]]:
-    parts = itertools.chain.from_iterable(block[1:] for block in known.cut or ())
-    return itertools.islice(map(list, zip(*[parts] * PARTS, strict=True)), _MESSAGES)

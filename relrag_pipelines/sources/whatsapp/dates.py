@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from itertools import groupby
 
 from relrag_pipelines.sources.whatsapp.calendars import ERAS, gregorian
 
@@ -22,11 +21,12 @@ def numbers(written: str) -> tuple[int, int, int, str, bool]:
 
 
 def calendar_date(order: str, written: str) -> date | None:
-    """The day that a date means in that order; None where there is no such day.
+    """The day that a date means in that order; None where there is no such day."""
+    return _meant(order, *numbers(written))
 
-    A year of four digits in front, or of an era in front, is a year in every order.
-    """
-    first, second, third, era, year_first = numbers(written)
+
+def _meant(order: str, first: int, second: int, third: int, era: str, year_first: bool) -> date | None:
+    """A year of four digits in front, or of an era in front, is a year in every order."""
     if year_first:
         return gregorian(first, second, third, era)
     if order == "ymd":
@@ -55,14 +55,19 @@ class DateOrderVotes:
     days: int = 0
     differ: bool = False
     pointed: bool = False
+    last: str = ""
+    """the date that was added last; one that comes again at once says nothing new"""
 
     def add(self, dates: Iterable[str]) -> None:
         """Dates as written, in the chat's order."""
-        for written, _ in groupby(dates):
-            meanings = {order: calendar_date(order, written) for order in self.fits}
+        for written in dates:
+            if written == self.last:
+                continue
+            self.last = written
+            parts = first, second, *_, year_first = numbers(written)
+            meanings = {order: _meant(order, *parts) for order in self.fits}
             if not any(meanings.values()):
                 continue
-            first, second, *_, year_first = numbers(written)
             self.days += 1
             self.differ |= first != second and not year_first
             self.pointed |= "." in written

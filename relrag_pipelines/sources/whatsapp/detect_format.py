@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import codecs
 import io
+import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure
@@ -15,18 +17,16 @@ from relrag_pipelines.sources.whatsapp.dates import DateOrderVotes
 from relrag_pipelines.sources.whatsapp.system_messages import MARK
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, MessageFormat, find_form
 
-CHUNK = 2**17
+CHUNK = 2**15
 """Characters that are looked at together; what is read ends at a line break, so one long line can be more."""
 
 LONGEST = 2**24
 """Most characters of a line, or of lines without a message among them, in what can be a chat."""
 
 _KEPT = 2**22
-"""Characters of a chat up to which its messages are kept from the first pass for the second, not cut again.
+"""Characters of a chat up to which its text is kept from the first pass for the second; a longer one is read again.
 
-They take some six times as much memory as the text, and fetching them takes longer the less of a cache the process has
-to itself. What WhatsApp exports, 40,000 messages at most, is below this; a longer text, of joined exports, is cut
-twice.
+What WhatsApp exports, 40,000 messages at most, is below this.
 """
 
 OpenStream = Callable[[], BinaryIO]
@@ -60,8 +60,8 @@ class FormatGuess:
     """lines before the first message"""
     stray_text: bool
     """one of them is not blank"""
-    cut: list[list[str]] | None
-    """each part of the text, cut by `form.messages`; None for a long chat, whose parts are cut once more"""
+    text: Callable[[], Iterable[str]]
+    """its `chunks` once more"""
 
 
 def survey(opener: OpenStream, title: str) -> FormatGuess | Failure:
@@ -100,6 +100,30 @@ def chunks(opener: OpenStream, charset: Charset) -> Iterator[str]:
             if "\r" in text:
                 text = text.replace("\r\n", "\n").replace("\r", "\n")
             yield "\n" + text.removesuffix("\n")
+
+
+def messages(known: FormatGuess) -> Iterator[tuple[str, ...]]:
+    """What `form.messages` cuts of each message of a chat, PARTS of them; a second or half of the day may be None."""
+    return itertools.chain.from_iterable(
+        zip(*[iter(block)] * PARTS, strict=True) for block in _blocks(map(known.form.messages.split, known.text()))
+    )
+
+
+def _blocks(pieces: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The parts of whole messages: the last message of a piece may go on in the next."""
+    last: list[str] = []
+    for continued, *block in pieces:
+        if last:
+            last[-1] += continued
+            if block:
+                yield last
+        if block:
+            last = block[-PARTS:]
+            del block[-PARTS:]
+            yield block
+    if last:
+        last[-1] = last[-1].rstrip("\n")
+        yield last
 
 
 def declared_charset(opener: OpenStream) -> Charset:
@@ -146,9 +170,13 @@ def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | F
     title_speaks = False
     lines = silence = size = 0
     stray_text = False
-    cut: list[list[str]] | None = []
+    kept: list[str] = []
     for chunk in chunks(opener, charset):
         size += len(chunk)
+        if size <= _KEPT:
+            kept.append(chunk)
+        else:
+            kept.clear()
         if form is None:
             form = find_form(chunk)
             first = form.messages.search(chunk) if form else None
@@ -156,11 +184,7 @@ def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | F
             lines += before.count("\n")
             stray_text = stray_text or bool(before.strip())
         if form:
-            if cut is not None and size <= _KEPT:
-                cut.append(form.messages.split(chunk))
-                dates = cut[-1][1::PARTS]
-            else:
-                cut, dates = None, form.dates.findall(chunk)
+            dates = form.dates.findall(chunk)
             orders.add(dates)
             silence = 0 if dates else silence + len(chunk)
             if silence > LONGEST:
@@ -170,7 +194,8 @@ def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | F
         if not lines:
             return _reject("empty", "the file is empty; export the chat again")
         return _reject("not_a_chat", f"none of its {lines} lines begins like a WhatsApp message; is it an export?")
-    return FormatGuess(charset, form, orders.decide(), orders, title_speaks, lines, stray_text, cut)
+    text = partial(iter, kept) if kept else partial(chunks, opener, charset)
+    return FormatGuess(charset, form, orders.decide(), orders, title_speaks, lines, stray_text, text)
 
 
 def _has_sender(chunk: str, signature: str) -> bool:

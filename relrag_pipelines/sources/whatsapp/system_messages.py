@@ -52,6 +52,9 @@ WHOLE: dict[str, dict[str, Any]] = {
 A message that is not one of them and has a note in it, has `<`, ` (` or a MARK in it.
 """
 
+LONGEST = max(map(len, WHOLE))
+"""characters of the longest of them"""
+
 _BRACKETED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,60}}?)[{MARKS} ]*>")
 _NAMED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,40}}?)\s?[:：][{MARKS} ]*([^<>\n]{{1,255}}?)[{MARKS} ]*>")
 _ANDROID = re.compile(rf"([{MARKS}]*)([^\n<>/\\]{{1,250}}\.\w{{1,10}}) \(([^()\n]+)\)(?=\n|$)")

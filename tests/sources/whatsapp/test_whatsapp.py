@@ -12,6 +12,7 @@ import sys
 import zipfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, CoveredInterval, ReadContext, Unit
 from relrag_pipelines.sources.whatsapp import read, recognise
+from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
 
 LRM, RLM = "\u200e", "\u200f"
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -1052,6 +1054,39 @@ def test_any_lines_survive_whatever_the_size_of_chunks(chat: Any, lines: list[st
         patch.setattr("relrag_pipelines.sources.whatsapp.detect_format.CHUNK", 10)
         records, _ = chat(text)
     assert said(records) == expected
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        ["1/1/2, 10:00 - ", "1/1/20, 10:00 - ", "1/1/20, 10:01 - ", "1/1/2020, 10:00 - ", "1/1/20, 10:00 - "],
+        ["[\u200f1/2/20, 10:00:00] ", "[\u200f1/2/20, 10:00:01] ", "[\u200f1/3/20, 10:00:00] "],
+        ["10:00, 1/2/20 - ", "10:00, 1/2/20 - ", "10:00, 2/2/20 - ", "10:01, 1/2/20 - "],
+        ["1.2.20. 10:00 - ", "1.2.20 10:00 - ", "1.2.20. 10:00 - "],
+        ["6/6/13 BE, 10:00 - ", "6/6/13 AH, 10:00 - "],
+    ],
+)
+def test_no_date_is_missed_where_lines_of_the_last_one_are_passed_over(begins: list[str]) -> None:
+    text = "".join(f"\n{begin}a: b\n{begin[:5]}\n{begins[0][:6]}" for begin in begins)
+    form = find_form(text)
+    assert form
+    every = form.messages.split(text)[1::PARTS]
+    assert len(every) == len(begins)
+    assert [date for date, _ in groupby(form.dates.findall(text))] == [date for date, _ in groupby(every)]
+
+
+def test_the_dates_are_counted_alike_whatever_the_size_of_chunks(chat: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("relrag_pipelines.sources.whatsapp.detect_format.CHUNK", 10)
+    _, (failure,) = chat("".join(f"{day}/1/2020, 10:00 - a: b\n" for day in (1, 1, 1, 2, 2, 1)))
+    assert "no number above 12 stands in its dates (3)" in failure.message
+
+
+def test_the_phones_language_is_found_in_a_chat_too_long_to_be_kept(chat: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("relrag_pipelines.sources.whatsapp.detect_format._KEPT", 10)
+    records, (failure,) = chat("1/2/2020, 10:00 - a: b\n1/2/2020, 10:01 - a: <Medien ausgeschlossen>\n")
+    assert failure.fault == "date_order"
+    assert [record.extra for record in records] == [{}, {"omitted": "media"}]
+    assert at(records[0])[:10] == "2020-02-01"
 
 
 @given(st.binary(max_size=300))
