@@ -11,41 +11,9 @@ from typing import ParamSpec, TypeVar
 
 import dagster as dg
 
-from relrag_pipelines.embedders import EmbeddingError
-from relrag_pipelines.erasure.rules import ForgettingError
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import disk_full
-from relrag_pipelines.files.disk_full import DiskFull
-from relrag_pipelines.ingest.merge import TooManyDeletions
-from relrag_pipelines.ingest.units import SourceNotFound
-from relrag_pipelines.pii import RedactionError
-from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.privacy.output_guard import suppress_library_output
-from relrag_pipelines.settings import SettingsError
-from relrag_pipelines.stores.generations import GenerationError, NothingPublished
-from relrag_pipelines.stores.lake import LakeError
-from relrag_pipelines.stores.lock import LockedByOther
-from relrag_pipelines.stores.unit_state import UnitsError
-from relrag_pipelines.stores.vectors import StoreError
-from relrag_pipelines.workers.pool import Killed
-
-_OURS = (
-    LockedByOther,
-    DiskFull,
-    EmbeddingError,
-    ForgettingError,
-    GenerationError,
-    KeysError,
-    Killed,
-    LakeError,
-    TooManyDeletions,
-    NothingPublished,
-    RedactionError,
-    SettingsError,
-    StoreError,
-    UnitsError,
-)
-"""their messages are written by this project and hold no text of the archive"""
-
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -64,10 +32,8 @@ def sealed(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
         try:
             with suppress_library_output(), redirect_stdout(_Nowhere()), redirect_stderr(_Nowhere()):
                 return function(*args, **options)
-        except _OURS as error:
-            said = str(error)
-        except SourceNotFound:  # it names the path, which can be anything
-            said = "the path of the source is missing or cannot be listed; `relrag plan` says which"
+        except RelragError as error:
+            said = error.safe_message
         except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
             interrupt, said = type(error), ""
         except BrokenExecutor:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import SCHEMA_VERSION
 
@@ -20,7 +21,7 @@ UNCHECKED = "cannot be checked without its manifest"
 """what is found of a file whose hash stands in a manifest that cannot be read"""
 
 
-class UnusableFile(Exception):
+class UnusableFile(RelragError):
     """The file cannot be used: `found` says what it is (a file's name fits before it), the message what to do too."""
 
     def __init__(self, found: str, advice: str = "`relrag verify --repair` makes it again") -> None:

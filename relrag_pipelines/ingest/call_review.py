@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.journal.call_approvals import Word
 from relrag_pipelines.settings import Settings
@@ -21,7 +22,7 @@ from relrag_pipelines.workspace import Workspace
 KIND = "call_recording"
 
 
-class CallsError(Exception):
+class CallsError(RelragError):
     """A call that is not there, or of which this cannot be said; the message names it and what to do."""
 
 

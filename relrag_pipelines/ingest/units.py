@@ -7,13 +7,16 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.settings import CONFIG_NAME, Source
 from relrag_pipelines.sources import Excluded, Kind, ListingError, Unit, path_of, unit_of
 
 
-class SourceNotFound(Exception):
+class SourceNotFound(RelragError):
     """The path of a source is not there or cannot be listed; the message says which and what to do."""
+
+    stored = "the path of the source is missing or cannot be listed; `relrag plan` says which"
 
 
 def list_units(root: Path, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Iterator[Unit]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import duckdb
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import manual_links
 from relrag_pipelines.links import neighbors
 from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
@@ -30,8 +31,10 @@ _HASHED = re.compile(r"h[0-9a-f]{16}|(?=\d*[a-f])[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-
 """a part of an id that is a keyed hash already, or the id of a passage"""
 
 
-class LinkError(ValueError):
+class LinkError(RelragError, ValueError):
     """A relation that cannot be: the message names what is wrong with it and what is known."""
+
+    stored = "a relation that the owner stated cannot be used"
 
 
 def link_assets(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import access, atomic, sealed_json
 from relrag_pipelines.files.atomic import make_private, replacing, sync_file, sync_folder, write_text
 from relrag_pipelines.files.sealed_json import file_hash
@@ -27,7 +28,7 @@ from relrag_pipelines.stores import generations, inventory, lock, private_manife
 _MANIFEST = "MANIFEST.json"
 
 
-class BackupError(Exception):
+class BackupError(RelragError):
     """A backup cannot be made or put back; the message says why, and that nothing was changed."""
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import cast
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import regular_files
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.workers.sandbox import Limits
@@ -60,8 +61,10 @@ class Unit:
         return self.file.parents[self.path.count("/")]
 
 
-class ListingError(Exception):
+class ListingError(RelragError):
     """Part of a source cannot be listed, so what is gone from it cannot be told; the message says what to do."""
+
+    stored = "the units of the source cannot be listed; `relrag plan` says why"
 
 
 def path_of(file: Path, root: Path) -> str:

@@ -25,6 +25,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
 from relrag_pipelines.stores import catalog_links as links
@@ -87,7 +88,7 @@ IndexCallback = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
 """told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
 
 
-class SharedRecordsError(Exception):
+class SharedRecordsError(RelragError):
     """What is to be replaced shares records with what is kept, so the catalog cannot lie on top of its base."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ TIMEOUT_SECONDS = 30.0
 RETRIES = 2
 
 
-class AnswerError(Exception):
+class AnswerError(RelragError):
     """No answer could be written; the message says why and holds neither text nor key."""
 
 

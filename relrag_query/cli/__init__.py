@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import access
 from relrag_pipelines.privacy.output_guard import install_exception_hooks, suppress_library_output
 
@@ -334,8 +335,8 @@ def _load(module: str) -> Any:
 
 
 def _said(error: Exception) -> str:
-    """Exceptions of this project are written for the reader; others may hold text of the archive, and are not shown."""
-    if type(error).__module__.partition(".")[0] in ("relrag_query", "relrag_pipelines"):
+    """Foreseen errors are written for the reader; others may hold text of the archive, and are not shown."""
+    if isinstance(error, RelragError):
         return str(error)
     trace = error.__traceback__
     while trace and trace.tb_next:

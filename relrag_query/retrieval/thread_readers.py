@@ -12,8 +12,10 @@ from contextlib import contextmanager
 
 import duckdb
 
+from relrag_pipelines.errors import RelragError
 
-class ArchiveError(Exception):
+
+class ArchiveError(RelragError):
     """The archive cannot be read or asked; the message says what to do."""
 
 

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.errors import RelragError
 from relrag_query.understanding.date_words import COUNTS, DUAL, MONTH_NUMBER, UNIT_OF, WEEKDAY_NUMBER
 
 
-class WhenError(ValueError):
+class WhenError(RelragError, ValueError):
     """A date that is none; the message says how to write one."""
+
+    stored = "a time that was given cannot be read"
 
 
 @dataclass(frozen=True)

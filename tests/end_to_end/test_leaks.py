@@ -184,7 +184,7 @@ def misbehave(
 
 
 POINTS: list[tuple[Any, str, list[str]]] = [
-    (monthly, "unredacted", ["notes", "redacted"]),
+    (monthly, "find_unredacted", ["notes", "redacted"]),
     (lake, "verify", ["notes", "edges"]),
     (catalog, "dangling", ["published_generation"]),
     (generations, "verify", ["published_generation"]),
@@ -192,10 +192,10 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (vectors, "extend", ["qdrant_points"]),
     (generations, "finish", ["published_generation"]),
     (lake, "write", ["chat", "chunks"]),
-    (links, "edges", ["notes", "edges"]),
+    (links, "build_edges", ["notes", "edges"]),
     (embedders, "model", ["notes", "embeddings"]),
     (chunking, "chunk", ["notes", "chunks"]),
-    (extract, "identifiers", ["notes", "identifiers"]),
+    (extract, "extract_identifiers", ["notes", "identifiers"]),
     (redact_tables, "redact_records", ["notes", "redacted"]),
     (jsonl, "read", ["notes", "export"]),
     (merge, "write", ["notes", "export"]),

@@ -70,7 +70,10 @@ def test_queries_reach_dagster_only_through_the_commands_that_write(module: str)
 
 
 LAYERS = [
-    *(f"relrag_pipelines/{name}" for name in ("__init__.py", "records.py", "files", "privacy", "text", "workers")),
+    *(
+        f"relrag_pipelines/{name}"
+        for name in ("__init__.py", "errors.py", "records.py", "files", "privacy", "text", "workers")
+    ),
     *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings.py", "pii", "embedders", "identity")),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "erasure", "ingest")),
     *(f"relrag_pipelines/{name}" for name in ("onboarding", "stages", "publishing")),

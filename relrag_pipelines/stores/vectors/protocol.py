@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 from qdrant_edge import SparseVector
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.sparse_encoder import SparseEncoder, document_tokens, index_text
 
@@ -38,7 +39,7 @@ Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """a `map` that may use other processes"""
 
 
-class StoreError(Exception):
+class StoreError(RelragError):
     """A server of vectors cannot be used; the message says why and what to do, and holds neither key nor text."""
 
 
