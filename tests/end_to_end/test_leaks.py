@@ -27,13 +27,13 @@ from stdnum.iso7064 import mod_97_10
 from relrag_pipelines import chunking, embedders, links
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.identity import extract
-from relrag_pipelines.ingest import merge
+from relrag_pipelines.ingest import merge, scan
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.sources import jsonl
 from relrag_pipelines.stages import monthly
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import catalog, generations, lake, unit_state, vectors
+from relrag_pipelines.stores import catalog, generations, lake, vectors
 from relrag_query import cli
 from relrag_query.cli.commands import sync as commands
 from tests import archive
@@ -324,7 +324,7 @@ def test_an_error_below_a_command_tells_nothing(
     for place, name, kind in (
         (duckdb, "connect", duckdb.IOException),
         (pq, "read_table", pa.ArrowInvalid),
-        (unit_state, "scan", lambda value: PermissionError(13, value, value)),
+        (scan, "_reason", lambda value: PermissionError(13, value, value)),
     ):
         given = [command, *([str(tmp_path / name)] if command == "backup" else arguments(command)[1:])]
         with monkeypatch.context() as patch:
