@@ -11,6 +11,7 @@ from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.results import Answer
 from relrag_query.retrieval.neighborhood import expand_asset_neighborhood
+from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.search import SEARCH, QueryContext, run
 from tests.query_hits import passages, publish, record, window
 
@@ -304,7 +305,7 @@ def test_personal_data_in_a_question_is_looked_for_as_it_stands_in_the_index(tmp
     (tmp_path / "test.keys").chmod(0o600)
     config = publish(tmp_path, [record("jsonl:0", "placeholder", source="notes")], extra=extra)
     with Archive.open(config) as archive:
-        pseudonym = archive._redacted("052-123-4567")
+        pseudonym = redact_question("052-123-4567", archive.settings)
     assert pseudonym.startswith("<PHONE_NUMBER:k1:")
     other = tmp_path / "2"
     other.mkdir()

@@ -78,7 +78,7 @@ LAYERS = [
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "erasure", "ingest")),
     *(f"relrag_pipelines/{name}" for name in ("onboarding", "stages", "publishing")),
     *(f"relrag_query/{name}" for name in ("__init__.py", "understanding", "retrieval", "display", "answering")),
-    *(f"relrag_query/{name}" for name in ("results.py", "archive.py", "evaluation")),
+    *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "evaluation")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     "relrag_query/cli",
 ]

@@ -1,0 +1,164 @@
+"""The query as two lists of steps: what search runs, and what ask runs before it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.stores.generations import Generation
+from relrag_query.answering import explanation, listing
+from relrag_query.answering.extractive import ExtractiveAnswer, answer
+from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
+from relrag_query.answering.llm import AnswerError, writer
+from relrag_query.answering.named_records import add_named_records
+from relrag_query.answering.reply_expansion import attach_replies
+from relrag_query.results import (
+    Answer,
+    CitedSource,
+    Results,
+    cited_sources,
+    displayed_sources,
+    main_record,
+    make_quote,
+    nearest_hits,
+)
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.neighborhood import expand_step
+from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblings, run
+from relrag_query.retrieval.term_coverage import PART, mentions_time, passage_tokens
+from relrag_query.understanding.intent import asks_for_value
+
+ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step)
+
+
+def search(context: QueryContext, generation: Generation, shown: int) -> Results:
+    """The passages that fit best, at most so many."""
+    wanted = listing.parse_listing(context)
+    hits = run(listing.listing_steps(wanted, shown) if wanted else SEARCH, context)[:shown]
+    return Results(
+        context.question,
+        hits,
+        context.when,
+        context.intents,
+        context.trace,
+        head=explanation.explain_query(context, wanted, hits, _zone(context))
+        + explanation.explain_semantic_only(context, hits),
+        searched="" if hits else _scope(context, generation, listed=wanted is not None),
+        missing=[] if hits or wanted else _missing(context, hits),
+    )
+
+
+def ask(
+    context: QueryContext, generation: Generation, limit: int | None, on_text: Callable[[str], None] | None
+) -> Answer:
+    """The sentences that answer, or what a model writes, with the sources that say so."""
+    settings = context.settings
+    most = 2 * settings.search_limit if limit is None else limit
+    wanted = listing.parse_listing(context)
+    at_most = min(most, settings.source_display_max_count)
+    if wanted:
+        at_most = limit or at_most or most  # of a list so many are shown as are asked for
+        hits = run(listing.listing_steps(wanted, at_most), context)
+        evidence = listing.listing_answer(hits)
+    else:
+        hits, evidence = _evidence(context, run(ASK, context), most)
+    context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
+    hits += [] if wanted else add_named_records(evidence, hits, context)
+    written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
+    found = written.found if written else bool(evidence.sentences)
+    shown = _shown(context, hits, evidence, written, at_most)
+    numbers = {source.hit.chunk.chunk_group_id: source.number for source in shown}
+    quotes = [] if written else [make_quote(sentence, numbers) for sentence in evidence.sentences]
+    elsewhere = not written and found and evidence.elsewhere
+    return Answer(
+        question=context.question,
+        found=found,
+        # a sentence whose source has no room is left out with it
+        quotes=[one for one in quotes if one.sources] or quotes,
+        sources=shown,
+        closest=[] if found else nearest_hits(hits),
+        searched=_scope(context, generation, listed=wanted is not None),
+        missing=[] if wanted else _missing(context, hits),
+        intents=context.intents,
+        when=context.when,
+        trace=context.trace,
+        written=written,
+        head=explanation.explain_query(
+            context, wanted, [one.hit for one in shown] or hits, _zone(context), elsewhere=elsewhere
+        ),
+        notice=notice,
+    )
+
+
+def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:
+    """The sentences that answer, and the hits that may: those of the time that is asked for."""
+    if context.when:
+        hits = [hit for hit in hits if hit.in_time or hit.role or mentions_time(hit.chunk, context.when)]
+    least, figures = context.settings.answer_min_coverage, asks_for_value(context.question)
+    return hits, answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
+
+
+def _shown(
+    context: QueryContext,
+    hits: list[Hit],
+    evidence: ExtractiveAnswer,
+    written: GeneratedAnswer | None,
+    at_most: int,
+) -> list[CitedSource]:
+    """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
+    if written:
+        return _located(context, cited_sources(written) if written.found else [])
+    displayed = {"source_display_max_count": at_most}
+    types = frozenset[str]() if evidence.elsewhere else context.said_in
+    fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
+    return _located(context, displayed_sources(fitting, evidence, context.settings.model_copy(update=displayed)))
+
+
+def _written(
+    context: QueryContext, hits: list[Hit], on_text: Callable[[str], None] | None
+) -> tuple[GeneratedAnswer | None, str]:
+    """The answer of the configured language model, and what is to be said of it; None where it gives none."""
+    if context.settings.answerer == "extractive" or not hits:
+        return None, ""
+    given = fit_token_budget(hits, context.settings.answer_context_tokens)
+    try:
+        model = writer(context.settings)
+        answer = generate(
+            model, redact_question(context.question, context.settings), given, on_text or (lambda piece: None)
+        )
+    except AnswerError as error:
+        context.note("write", str(error))
+        return None, f"No answer was written: {error}."
+    did = f"{answer.model} at {answer.host} was given {len(given)} passages and cites {len(answer.cited)} records"
+    context.note("write", f"{did}; {answer.invented} invented citations taken out")
+    return answer, f"{answer.invented} invented citations were taken out." if answer.invented else ""
+
+
+def _located(context: QueryContext, listed: list[CitedSource]) -> list[CitedSource]:
+    records = {source.number: main_record(source) for source in listed}
+    known = catalog_reader.locations(context.connection, list(records.values())) if records else {}
+    for source in listed:
+        source.locations = known.get(records[source.number], [])
+    return listed
+
+
+def _missing(context: QueryContext, hits: list[Hit]) -> list[str]:
+    """Words that no passage holds; of the time that is asked for only where nothing is of that time.
+
+    A word that one passage alone holds is not counted, but then that passage is among the hits.
+    """
+    rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
+    if any(one.timed for one in rare) and context.vectors.count(context.within):
+        rare = [one for one in rare if not one.timed]
+    held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()
+    return [one.said for one in rare if one.found(held) <= PART]
+
+
+def _scope(context: QueryContext, generation: Generation, *, listed: bool) -> str:
+    return explanation.describe_scope(context, generation.manifest["counts"]["chunks"], _zone(context), listed=listed)
+
+
+def _zone(context: QueryContext) -> ZoneInfo:
+    return ZoneInfo(context.settings.timezone)
