@@ -16,8 +16,8 @@ from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import Embedding, arrow_schema
 from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.text.analyzer import index_text
 from relrag_pipelines.text.language import is_english
-from relrag_pipelines.text.sparse_encoder import index_text
 
 Hash = Callable[[bytes], str]
 """the archive's keyed hash of a text"""

@@ -25,7 +25,7 @@ from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
 from relrag_pipelines.stores import generations, lake, unit_state
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import Manifest
-from relrag_pipelines.text import sparse_encoder
+from relrag_pipelines.text import analyzer
 from relrag_pipelines.workspace import Workspace
 
 PUBLISH_VERSION = 3
@@ -260,7 +260,7 @@ def publish_settings(workspace: Workspace) -> str:
     server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
     # also where no record was forgotten: what the owner had said of somebody stands in generations as well
     forgotten = [last] if (last := rulebook.load(workspace.home).last) else []
-    made_by = [SCHEMA_VERSION, PUBLISH_VERSION, sparse_encoder.VERSION, policy_hash(workspace)]
+    made_by = [SCHEMA_VERSION, PUBLISH_VERSION, analyzer.VERSION, policy_hash(workspace)]
     return fingerprint([*made_by, names, relations, *server, *forgotten])
 
 

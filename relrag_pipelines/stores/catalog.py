@@ -30,7 +30,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
 from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
-from relrag_pipelines.text.sparse_encoder import document_tokens
+from relrag_pipelines.text.analyzer import document_tokens
 
 Files = Sequence[tuple[str, Sequence[Path]]]
 """(source name, its monthly parquet files), sources in the order of relrag.toml"""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 
-from relrag_pipelines.text.sparse_encoder import SIGNS_OF_ENGLISH, foreign_signs
+from relrag_pipelines.text.analyzer import foreign_signs
+from relrag_pipelines.text.stopwords import SIGNS_OF_ENGLISH
 
 _BEGINNING = """
     cosa quando quanto quanti quanta quante quale quali perche

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relrag_pipelines.links.neighbors import neighbors
-from relrag_pipelines.text.sparse_encoder import only_function_words
+from relrag_pipelines.text.analyzer import only_function_words
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan, chat_turns, quotable_spans
 from relrag_query.retrieval import catalog_reader

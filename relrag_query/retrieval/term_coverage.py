@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.text.sparse_encoder import PREFIXED, document_tokens, index_text, join_numbers, query_tokens
+from relrag_pipelines.text.analyzer import PREFIXED, document_tokens, index_text, query_tokens
+from relrag_pipelines.text.number_tokens import join_numbers
 from relrag_query.understanding.time_expressions import TimeRange
 
 Frequencies = Mapping[str, int]

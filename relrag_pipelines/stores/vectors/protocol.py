@@ -15,7 +15,8 @@ from qdrant_edge import SparseVector
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.text.sparse_encoder import SparseEncoder, document_tokens, index_text
+from relrag_pipelines.text.analyzer import document_tokens, index_text
+from relrag_pipelines.text.sparse_encoder import SparseEncoder
 
 KEYWORDS = ("asset_id", "parent_asset_id", "thread_id", "chunk_group_id", "source", "kind")
 INTEGERS = ("person_ids", "mentioned_person_ids", "ts")

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from bench.retrieval import batches, measure
 from relrag_pipelines.stores import vectors
-from relrag_pipelines.text import sparse_encoder
-from relrag_pipelines.text.sparse_encoder import SparseEncoder, document_tokens, fold, index_text, query_tokens
+from relrag_pipelines.text import analyzer
+from relrag_pipelines.text.analyzer import document_tokens, fold, index_text, query_tokens
+from relrag_pipelines.text.sparse_encoder import SparseEncoder
 from tests import ROOT
 
 INFLECTION = ROOT / "tests" / "data" / "inflection"
@@ -247,7 +248,7 @@ def test_a_word_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     words = [f"quince{letters}" for letters in map("".join, itertools.product("bcdfg", repeat=4))]
     chance = random.Random(1)
-    monkeypatch.setattr(sparse_encoder, "_stem", counted)
+    monkeypatch.setattr(analyzer, "_stem", counted)
     for _ in range(2):
         for _ in range(500):
             document_tokens(" ".join(chance.choices(words, k=62)))
