@@ -17,8 +17,8 @@ from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.orchestration import runner
 from relrag_pipelines.records import Record, arrow_schema
-from relrag_pipelines.stages import monthly
 from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stores import generations, lake
 from relrag_query.cli.commands import sync as commands
 from tests import archive
@@ -100,17 +100,17 @@ def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_mont
     source = workspace.settings.source("notes")
     rows = lake.read(workspace.home, "records", "notes", "2023-03")
     assert rows.num_rows == 85
-    assert monthly.find_unredacted(workspace, source, 160) == {}
+    assert redaction_check.find_unredacted(workspace, source, 160) == {}
     empty = arrow_schema(Record).empty_table()  # all that it held had to be left out
     lake.write(workspace.home, "records", "notes", ["2023-04"], [(empty, lake.InputFingerprint("", 0, ""))])
-    assert monthly.find_unredacted(workspace, source) == {}
+    assert redaction_check.find_unredacted(workspace, source) == {}
     leaking = rows.to_pylist()
     for row in leaking[-40:]:
         row["text"] = "call 052-123-4567"
     pq.write_table(
         pa.Table.from_pylist(leaking, rows.schema), lake.month_path(workspace.home, "records", "notes", "2023-03")
     )
-    assert monthly.find_unredacted(workspace, source, 160) == {"2023-03": 14}  # 0, 3, ... 84 are looked at
+    assert redaction_check.find_unredacted(workspace, source, 160) == {"2023-03": 14}  # 0, 3, ... 84 are looked at
 
 
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:

@@ -12,6 +12,7 @@ from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import monthly as stages
+from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.monthly import STAGES, Stage
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.lock import writing
@@ -120,10 +121,12 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
     @sealed
     def _check() -> dg.AssetCheckResult:
         with writing(workspace.home, f"check of {source.name}", _WAIT_SECONDS):
-            found = stages.check_redaction(workspace, source)
+            found = redaction_check.check_redaction(workspace, source)
         metadata = {"values": sum(found.values())}
         return dg.AssetCheckResult(
-            passed=not found, metadata=metadata, description=stages.describe_unredacted(found) if found else None
+            passed=not found,
+            metadata=metadata,
+            description=redaction_check.describe_unredacted(found) if found else None,
         )
 
     return _check

@@ -32,7 +32,7 @@ from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
-from relrag_pipelines.stages.plan import Plan
+from relrag_pipelines.stages.stale import Plan
 from relrag_pipelines.stores import generations, lake, lock
 from relrag_pipelines.workspace import Workspace
 

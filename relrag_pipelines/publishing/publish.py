@@ -25,8 +25,8 @@ from relrag_pipelines.journal import manual_links
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.records import SCHEMA_VERSION, Failure, ManualLink, arrow_schema, to_table
 from relrag_pipelines.settings import Source, default_embedder, now
-from relrag_pipelines.stages import monthly
 from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stores import catalog, generations, lake, unit_state, vectors
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.stores.retired_generations import VECTORS
@@ -52,8 +52,10 @@ def build(workspace: Workspace) -> dict[str, int]:
     """
     for source in workspace.settings.sources:
         # a kill came between the two, or somebody materialised what follows and not the check
-        if lake.is_unaudited(workspace.home, source.name) and (found := monthly.check_redaction(workspace, source)):
-            raise GenerationError(f"{source.name}: {monthly.describe_unredacted(found)}")
+        if lake.is_unaudited(workspace.home, source.name) and (
+            found := redaction_check.check_redaction(workspace, source)
+        ):
+            raise GenerationError(f"{source.name}: {redaction_check.describe_unredacted(found)}")
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     first_ever = generations.current_number(workspace.home) is None
     stale = [one for one in plans.stale_months(surveys) if not (first_ever and one.stage == "embeddings")]

@@ -7,7 +7,6 @@ month is imported where it is called: most syncs find nothing to do, and it take
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -263,81 +262,3 @@ def _keep_failures(
     if stage.table == "records" and (failures or month in known):
         rows = to_table(failures, Failure) if failures else arrow_schema(Failure).empty_table()
         lake.write(workspace.home, "failures", source.name, [month], [(rows, stamp if failures else None)])
-
-
-_MONTHS_CHECKED = 4
-"""of a source, those that were written last"""
-_IDS = frozenset(
-    {
-        "asset_id",
-        "source_id",
-        "thread_id",
-        "parent_asset_id",
-        "parent_ref",
-        "content_hash",
-        "timestamp",
-        "pages",
-        "spoken",
-    }
-)
-"""columns that no policy touches; the export made them safe"""
-
-
-def check_redaction(workspace: Workspace, source: Source) -> dict[str, int]:
-    """What `unredacted` finds; the months that it names are dropped.
-
-    Nothing can follow from them then, and whoever goes on has to redact them again.
-    """
-    found = find_unredacted(workspace, source)
-    lake.drop(workspace.home, "records", source.name, sorted(found))
-    lake.mark_audited(workspace.home, source.name)
-    return found
-
-
-def describe_unredacted(unredacted: Mapping[str, int]) -> str:
-    """What to say of months that still hold personal data."""
-    months = ", ".join(sorted(unredacted))
-    return (
-        f"{sum(unredacted.values())} of what was redacted still held personal data, in {months}; "
-        "nothing of that is published, and the next sync redacts it again; if it stays so, please report it"
-    )
-
-
-def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[str, int]:
-    """Strings of redacted records that hold what the policy forbids: how many, by month that holds any.
-
-    Looks at `most` records at most, spread over each month, of those months that were written last.
-    """
-    from relrag_pipelines.pii import json_values, redact_tables
-
-    found: Counter[str] = Counter()
-    if not workspace.settings.pii_redaction_enabled:
-        return found
-    home, left = workspace.home, most
-    months = [month for month, entry in lake.manifest(home, "records", source.name).items() if entry.rows]
-    written = {month: lake.month_path(home, "records", source.name, month).stat().st_mtime_ns for month in months}
-    for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
-        rows = lake.read(home, "records", source.name, month)
-        few = min(left, most // _MONTHS_CHECKED)
-        rows = rows.take(pa.array(range(0, rows.num_rows, -(-rows.num_rows // few) or 1), pa.int64()))
-        for row in rows.to_pylist():
-            channel = redact_tables.channel_of(row["rag_source_type"], workspace.channel(source))
-            row["extra"] = list(json_values.visible_strings(redact_tables.strip_keyed_refs(row["extra"])))
-            texts = _strings([value for name, value in row.items() if name not in _IDS])
-            found[month] += sum(
-                bool(workspace.redactor.detect(redact_tables.COMMIT.sub("-", text), channel)) for text in texts
-            )
-        left -= rows.num_rows
-        if left <= 0:
-            break
-    return +found
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for part in value:
-            yield from _strings(part)
-    elif isinstance(value, dict):
-        yield from _strings(list(value.values()))

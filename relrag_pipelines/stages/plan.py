@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from relrag_pipelines import embedders
@@ -22,6 +21,7 @@ from relrag_pipelines.onboarding.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
+from relrag_pipelines.stages.stale import FOLLOWS, Plan, SourceState, StaleMonth, StaleUnits
 from relrag_pipelines.stores import generations, lake, unit_state
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import Manifest
@@ -31,105 +31,8 @@ from relrag_pipelines.workspace import Workspace
 PUBLISH_VERSION = 3
 """Raised when equal lake tables are published differently."""
 
-_LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
-
-_FOLLOWS = " of the month changes"
 
 PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_asset_edges", "failures")
-
-
-@dataclass(frozen=True)
-class SourceState:
-    """What is there of one source."""
-
-    source: str
-    scan: SourceScan | None
-    """None when its path is missing"""
-    problem: str
-    """why its path could not be looked at; empty when it could"""
-    manifests: Mapping[str, Manifest]
-    """table -> manifest, private records included"""
-    settings: Mapping[str, str]
-    """stage -> the settings that matter to it, as stores/fingerprint.py writes them"""
-    retain: bool = False
-    """records of files that are gone stay"""
-    unfinished: bool = False
-    """a kill left its private records half replaced: its months wait for the export"""
-
-
-@dataclass(frozen=True)
-class StaleUnits:
-    """Units of one source that have to be read again."""
-
-    source: str
-    new: int
-    changed: int
-    gone: int
-    bytes: int
-    """of the new and changed ones"""
-    text_bytes: int = field(default=0, compare=False)
-    """of text that these hold, estimated"""
-    why: dict[str, int] = field(default_factory=dict, compare=False)
-    """why those are looked at again that were read before -> how many"""
-
-
-@dataclass(frozen=True, order=True)
-class StaleMonth:
-    """One month of one stage of one source that has to be made again."""
-
-    source: str
-    month: str
-    stage: str
-    reason: str
-
-    @property
-    def follows(self) -> bool:
-        """It is made again only because something of the same month that it is made from is."""
-        return self.reason.endswith(_FOLLOWS)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a sync would do."""
-
-    exports: list[StaleUnits] = field(default_factory=list)
-    stale: list[StaleMonth] = field(default_factory=list)
-    publish: str = ""
-    """why a new generation is needed; empty when the published one is up to date"""
-    problems: list[str] = field(default_factory=list)
-    """sources that cannot be looked at"""
-    outdated: bool = False
-    """the published generation is not made from what the lake holds now"""
-
-    @property
-    def empty(self) -> bool:
-        """Nothing has to be done."""
-        return not (self.exports or self.stale or self.publish)
-
-    def without(self, stage: str) -> Plan:
-        """The same without the months of one stage."""
-        return replace(self, stale=[one for one in self.stale if one.stage != stage])
-
-    @property
-    def large(self) -> bool:
-        """So much has to be done that further processes gain more than their start costs."""
-        return sum(export.bytes for export in self.exports) > _LARGE_BYTES or len(self.stale) > _LARGE_MONTHS
-
-    def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
-        """(first month, last month, [(source, stage), ...]) for each contiguous range, in order.
-
-        Months that need the same stages of a source and follow each other are one range; sources that need the same
-        range share it.
-        """
-        stages_of: dict[str, dict[str, set[str]]] = {}
-        for one in self.stale:
-            stages_of.setdefault(one.source, {}).setdefault(one.month, set()).add(one.stage)
-        ranges: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for source, months in stages_of.items():
-            for first, last, stages in _contiguous(months):
-                together = [(source, stage.name) for stage in STAGES if stage.name in stages]
-                ranges.setdefault((first, last), []).extend(together)
-        return [(first, last, ranges[first, last]) for first, last in sorted(ranges)]
 
 
 def inspect_source(workspace: Workspace, source: Source) -> SourceState:
@@ -299,7 +202,7 @@ def _stale_reason(
     entry = entries.get(month)
     above = [table for table in stage.inputs if (table, month) in remade]
     if above:
-        return above[0] + _FOLLOWS
+        return above[0] + FOLLOWS
     if any(month not in known for known in upstream):
         return "its records are gone" if entry else ""
     if entry is None:
@@ -312,31 +215,6 @@ def _stale_reason(
     if entry.input != fingerprint([known[month].output for known in upstream]):
         return f"{stage.inputs[0]} changed"
     return ""
-
-
-def _contiguous(months: Mapping[str, set[str]]) -> list[tuple[str, str, set[str]]]:
-    found: list[tuple[str, str, set[str]]] = []
-    for month in sorted(months):
-        if found and found[-1][2] == months[month] and next_month(found[-1][1]) == month:
-            found[-1] = (found[-1][0], month, months[month])
-        else:
-            found.append((month, month, months[month]))
-    return found
-
-
-def next_month(month: str) -> str:
-    """The month after a month (YYYY-MM)."""
-    year, number = int(month[:4]), int(month[5:])
-    return f"{year + number // 12:04d}-{number % 12 + 1:02d}"
-
-
-def month_range(first: str, last: str) -> list[str]:
-    """All months from first to last, both included; none when first is later."""
-    months = []
-    while first <= last:
-        months.append(first)
-        first = next_month(first)
-    return months
 
 
 def _outputs(entries: Manifest) -> list[list[str]]:

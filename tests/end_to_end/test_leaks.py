@@ -31,7 +31,7 @@ from relrag_pipelines.ingest import merge, scan
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.sources import jsonl
-from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import monthly, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, generations, lake, vectors
 from relrag_query import cli
@@ -184,7 +184,7 @@ def misbehave(
 
 
 POINTS: list[tuple[Any, str, list[str]]] = [
-    (monthly, "find_unredacted", ["notes", "redacted"]),
+    (redaction_check, "find_unredacted", ["notes", "redacted"]),
     (lake, "verify", ["notes", "edges"]),
     (catalog, "dangling", ["published_generation"]),
     (generations, "verify", ["published_generation"]),

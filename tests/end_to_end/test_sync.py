@@ -415,7 +415,7 @@ def test_a_redaction_whose_check_was_cut_short_is_checked_before_it_is_published
     with monkeypatch.context() as broken:
         broken.setattr("relrag_pipelines.pii.redact_tables.redact_records", lambda rows, *_: (rows.select(RECORD), []))
         with broken.context() as cut:
-            cut.setattr("relrag_pipelines.stages.monthly.find_unredacted", Mock(side_effect=KeyboardInterrupt))
+            cut.setattr("relrag_pipelines.stages.redaction_check.find_unredacted", Mock(side_effect=KeyboardInterrupt))
             assert sync(config) == 2
         capsys.readouterr()
         assert sync(config) == 2

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.sources import Unit
+from relrag_pipelines.stages import month_range
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
-from relrag_pipelines.stages.plan import Plan, SourceState, StaleMonth, StaleUnits
+from relrag_pipelines.stages.stale import Plan, SourceState, StaleMonth, StaleUnits
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import Manifest, MonthEntry
 
@@ -130,17 +131,17 @@ def test_runs_are_one_for_each_contiguous_range_of_equal_stages() -> None:
 
 @given(st.sets(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.sampled_from(ALL)), min_size=1))
 def test_runs_cover_exactly_what_is_stale(wanted: set[tuple[str, int, str]]) -> None:
-    months = plans.month_range("2022-11", "2025-06")
+    months = month_range.month_range("2022-11", "2025-06")
     entries = sorted(StaleMonth(source, months[number], stage, "new") for source, number, stage in wanted)
     covered = [
         (source, month, stage)
         for first, last, stages in Plan(stale=entries).runs()
-        for month in plans.month_range(first, last)
+        for month in month_range.month_range(first, last)
         for source, stage in stages
     ]
     assert sorted(covered) == sorted((entry.source, entry.month, entry.stage) for entry in entries)
 
 
 def test_month_range_crosses_years() -> None:
-    assert plans.month_range("2021-11", "2022-02") == ["2021-11", "2021-12", "2022-01", "2022-02"]
-    assert plans.month_range("2022-02", "2021-11") == []
+    assert month_range.month_range("2021-11", "2022-02") == ["2021-11", "2021-12", "2022-01", "2022-02"]
+    assert month_range.month_range("2022-02", "2021-11") == []

@@ -26,7 +26,7 @@ from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.plan import Plan, StaleMonth
+from relrag_pipelines.stages.stale import Plan, StaleMonth
 from relrag_pipelines.stores import (
     dagster_runs,
     generations,

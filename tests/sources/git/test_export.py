@@ -9,7 +9,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import ingest
 from relrag_pipelines.ingest.merge import TooManyDeletions
 from relrag_pipelines.sources import git as connector
-from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import monthly, redaction_check, stale
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
@@ -135,7 +135,7 @@ def test_a_hash_that_holds_an_id_number_survives_redaction(workspace: Workspace,
     assert f'"git_commit_hash":"{telling}"' in records[f"git:{telling}"]["extra"]
     assert records[f"git:{telling}"]["locations"] == [f"x.gitlog#{telling}"]
     assert "123456782" not in records[f"git:{telling}"]["subject"]
-    assert monthly.find_unredacted(workspace, source) == {}
+    assert redaction_check.find_unredacted(workspace, source) == {}
     assert records[f"git:{other}"]["from"].startswith("Jan <<EMAIL_ADDRESS:k1:")
     edges = lake.read(workspace.home, "asset_asset_edges", "projects", "2025-01").to_pylist()
     assert [(one["src_asset_ref"], one["dst_asset_ref"]) for one in edges if one["relation_type"] == "references"] == [
@@ -162,7 +162,7 @@ def test_one_changed_file_is_read_again_and_what_is_left_out_is_counted(
     commit(project, "one", {"a.py": "def f(): pass\n", "b.py": "def g(): pass\n", "vendor/c.py": "x = 1\n"})
     report = exported(workspace, "code")
     assert (report.units_read, [one.fault for one in report.failures]) == (3, ["vendored"])
-    assert commands._report_failures(workspace, plans.Plan()) == 0
+    assert commands._report_failures(workspace, stale.Plan()) == 0
     assert "code: some files are left out (vendored)" in capsys.readouterr().out
     (project / "b.py").write_text("def h(): pass\n")
     assert exported(workspace, "code").units_read == 1

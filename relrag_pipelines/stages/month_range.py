@@ -1,0 +1,30 @@
+"""Ranges of months, as YYYY-MM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def contiguous(months: Mapping[str, set[str]]) -> list[tuple[str, str, set[str]]]:
+    found: list[tuple[str, str, set[str]]] = []
+    for month in sorted(months):
+        if found and found[-1][2] == months[month] and next_month(found[-1][1]) == month:
+            found[-1] = (found[-1][0], month, months[month])
+        else:
+            found.append((month, month, months[month]))
+    return found
+
+
+def next_month(month: str) -> str:
+    """The month after a month (YYYY-MM)."""
+    year, number = int(month[:4]), int(month[5:])
+    return f"{year + number // 12:04d}-{number % 12 + 1:02d}"
+
+
+def month_range(first: str, last: str) -> list[str]:
+    """All months from first to last, both included; none when first is later."""
+    months = []
+    while first <= last:
+        months.append(first)
+        first = next_month(first)
+    return months

@@ -1,0 +1,110 @@
+"""What is stale, and why: the state of a source, and what a plan lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from relrag_pipelines.ingest.scan import SourceScan
+from relrag_pipelines.stages.month_range import contiguous
+from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stores.lake import Manifest
+
+_LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
+
+
+FOLLOWS = " of the month changes"
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """What is there of one source."""
+
+    source: str
+    scan: SourceScan | None
+    """None when its path is missing"""
+    problem: str
+    """why its path could not be looked at; empty when it could"""
+    manifests: Mapping[str, Manifest]
+    """table -> manifest, private records included"""
+    settings: Mapping[str, str]
+    """stage -> the settings that matter to it, as stores/fingerprint.py writes them"""
+    retain: bool = False
+    """records of files that are gone stay"""
+    unfinished: bool = False
+    """a kill left its private records half replaced: its months wait for the export"""
+
+
+@dataclass(frozen=True)
+class StaleUnits:
+    """Units of one source that have to be read again."""
+
+    source: str
+    new: int
+    changed: int
+    gone: int
+    bytes: int
+    """of the new and changed ones"""
+    text_bytes: int = field(default=0, compare=False)
+    """of text that these hold, estimated"""
+    why: dict[str, int] = field(default_factory=dict, compare=False)
+    """why those are looked at again that were read before -> how many"""
+
+
+@dataclass(frozen=True, order=True)
+class StaleMonth:
+    """One month of one stage of one source that has to be made again."""
+
+    source: str
+    month: str
+    stage: str
+    reason: str
+
+    @property
+    def follows(self) -> bool:
+        """It is made again only because something of the same month that it is made from is."""
+        return self.reason.endswith(FOLLOWS)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sync would do."""
+
+    exports: list[StaleUnits] = field(default_factory=list)
+    stale: list[StaleMonth] = field(default_factory=list)
+    publish: str = ""
+    """why a new generation is needed; empty when the published one is up to date"""
+    problems: list[str] = field(default_factory=list)
+    """sources that cannot be looked at"""
+    outdated: bool = False
+    """the published generation is not made from what the lake holds now"""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing has to be done."""
+        return not (self.exports or self.stale or self.publish)
+
+    def without(self, stage: str) -> Plan:
+        """The same without the months of one stage."""
+        return replace(self, stale=[one for one in self.stale if one.stage != stage])
+
+    @property
+    def large(self) -> bool:
+        """So much has to be done that further processes gain more than their start costs."""
+        return sum(export.bytes for export in self.exports) > _LARGE_BYTES or len(self.stale) > _LARGE_MONTHS
+
+    def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
+        """(first month, last month, [(source, stage), ...]) for each contiguous range, in order.
+
+        Months that need the same stages of a source and follow each other are one range; sources that need the same
+        range share it.
+        """
+        stages_of: dict[str, dict[str, set[str]]] = {}
+        for one in self.stale:
+            stages_of.setdefault(one.source, {}).setdefault(one.month, set()).add(one.stage)
+        ranges: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for source, months in stages_of.items():
+            for first, last, stages in contiguous(months):
+                together = [(source, stage.name) for stage in STAGES if stage.name in stages]
+                ranges.setdefault((first, last), []).extend(together)
+        return [(first, last, ranges[first, last]) for first, last in sorted(ranges)]
