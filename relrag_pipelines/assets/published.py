@@ -13,7 +13,7 @@ from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.erasure import purge
 from relrag_pipelines.publishing import disk_space, publish
 from relrag_pipelines.stages.monthly import STAGES
-from relrag_pipelines.stores import catalog, generations, lake
+from relrag_pipelines.stores import catalog, generation_damage, generations, lake
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -124,7 +124,7 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
     @sealed
     def generation_true() -> dg.AssetCheckResult:
         with generations.open_current(workspace.home) as generation:
-            wrong = generations.verify(workspace.home, generation.number, carried=False)
+            wrong = generation_damage.verify(workspace.home, generation.number, carried=False)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
     return [nothing_dangling, generation_true, *([golden_set(workspace)] if workspace.settings.golden_set else [])]

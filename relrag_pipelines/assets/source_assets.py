@@ -14,7 +14,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import monthly as stages
 from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.monthly import STAGES, Stage
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import lake_damage
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -142,7 +142,7 @@ def manifest_true(workspace: Workspace, source: Source) -> dg.AssetChecksDefinit
     )
     @sealed
     def _check() -> dg.AssetCheckResult:
-        wrong = lake.verify(workspace.home, source.name)
+        wrong = lake_damage.verify(workspace.home, source.name)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
     return _check

@@ -23,7 +23,14 @@ from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.files.sparse_files import copy_file
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.stores import generations, inventory, lock, private_manifest, retired_generations
+from relrag_pipelines.stores import (
+    generation_damage,
+    generations,
+    inventory,
+    lock,
+    private_manifest,
+    retired_generations,
+)
 
 _MANIFEST = "MANIFEST.json"
 
@@ -55,7 +62,7 @@ def files_to_back_up(settings: Settings, *, everything: bool = False) -> list[st
 def vectors_on_server(settings: Settings) -> bool:
     """Whether a generation has its vectors on a server."""
     home = settings.home_path
-    return any(generations.on_server(home, number) for number in generations.numbers(home))
+    return any(generation_damage.on_server(home, number) for number in generations.numbers(home))
 
 
 def backup(settings: Settings, place: Path, *, everything: bool = False, wait: float = 0) -> dict[str, Any]:

@@ -18,10 +18,12 @@ from relrag_pipelines.files import atomic, sealed_json
 from relrag_pipelines.orchestration.instance import is_dagster_yaml
 from relrag_pipelines.stores import (
     evaluation_history,
+    generation_damage,
     generations,
     inventory,
     known_failures,
     lake,
+    lake_damage,
     private_manifest,
     quarantine,
     retired_generations,
@@ -59,7 +61,7 @@ def verify_home(home: Path) -> list[Finding]:
 def _damage(home: Path) -> Iterator[tuple[str, str]]:
     for source in sorted(lake.sources(home)):
         for table in lake.MONTHLY:
-            yield from lake.damage(home, table, source)
+            yield from lake_damage.damage(home, table, source)
         for name in (f"private/{kept}/{source}.parquet" for kept in ("units", "failures")):
             if not (home / name).exists() and (home / "private" / "records" / source / "MANIFEST.json").exists():
                 yield name, "is missing"
@@ -67,7 +69,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     yield from quarantine.damage(home)
     numbers = generations.numbers(home)
     for number in sorted(numbers):
-        yield from generations.damage(home, number)
+        yield from generation_damage.damage(home, number)
         yield from _on_server(home, number)
     yield from _current(home / "published" / "current", max(numbers, default=0))
     yield from _sealed(home, evaluation_history.NAME)
@@ -80,7 +82,7 @@ def _on_server(home: Path, number: int) -> Iterator[tuple[str, str]]:
     """Whether the points of a generation are where it says, and as many; the vectors themselves have no hash."""
     path = f"published/{number}/{retired_generations.VECTORS}/collection.json"
     try:
-        if lacking := generations.missing_on_servers(home, number):
+        if lacking := generation_damage.missing_on_servers(home, number):
             yield path, f"is no longer true: {lacking}"
     except StoreError as error:
         yield path, f"{_UNASKED}{error}"

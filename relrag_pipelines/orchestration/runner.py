@@ -33,7 +33,7 @@ from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.stale import Plan
-from relrag_pipelines.stores import generations, lake, lock
+from relrag_pipelines.stores import generations, lake, lake_damage, lock
 from relrag_pipelines.workspace import Workspace
 
 _EMBEDDED_AT_ONCE = 1_000
@@ -159,7 +159,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
         if full:
             sources = [source.name for source in workspace.settings.sources]
             for source in sources:
-                lake.drop_damaged(workspace.home, source)
+                lake_damage.drop_damaged(workspace.home, source)
         if sources:
             asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
             config = {"ops": {f"{source}__export": asked for source in sources}}

@@ -26,10 +26,9 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.files.sparse_files import PART, hash_blocks
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
-from relrag_pipelines.stores import retired_generations, vectors
-from relrag_pipelines.stores.retired_generations import VECTORS
+from relrag_pipelines.stores import retired_generations
 
-_LOCK = "lock"
+LOCK = "lock"
 _REWRITTEN = "edge_config.json"
 """a file that opening a generation may write again, with the same values"""
 OLDEST = max(table.since for table in TABLES.values() if "catalog" in table.place)
@@ -91,10 +90,10 @@ def finish(
     """
     path = build_folder(home)
     known = carried or {}
-    new = [name for name in _files(path) if name not in known]
+    new = [name for name in list_files(path) if name not in known]
     for name in new:
         sync_file(path / name)
-    entries = dict(zip(new, _hashes([path / name for name in new]), strict=True))
+    entries = dict(zip(new, file_entries([path / name for name in new]), strict=True))
     number = next_number(home)
     manifest = {
         "schema_version": SCHEMA_VERSION,
@@ -102,13 +101,13 @@ def finish(
         "published_at": at.isoformat("T", "seconds"),
         **about,
         "oldest_kept": number if forget else published(home).get("oldest_kept", 0),
-        "rewritten": _values(path),
+        "rewritten": manifest_values(path),
         "carried": sorted(known),
         "files": dict(sorted({**known, **entries}.items())),
     }
     write_text(path / "MANIFEST.json", sealed_json.seal(manifest))
-    failpoint("generation.lock", path / _LOCK)
-    (path / _LOCK).touch(mode=0o600)
+    failpoint("generation.lock", path / LOCK)
+    (path / LOCK).touch(mode=0o600)
     sync_folder(path)
     place = home / "published" / str(number)
     failpoint("generation.rename", place)
@@ -152,7 +151,7 @@ def open_current(home: Path) -> Iterator[Generation]:
             raise NothingPublished("nothing is published yet; run `relrag sync`")
         path = home / "published" / str(number)
         try:
-            file = (path / _LOCK).open()
+            file = (path / LOCK).open()
         except FileNotFoundError:
             if current_number(home) == number:
                 raise GenerationError(f"generation {number} is named as current but is not there") from None
@@ -213,7 +212,7 @@ def set_current(home: Path, number: int | None) -> None:
 
 
 def _retire(path: Path) -> bool:
-    with (path / _LOCK).open("a") as file:
+    with (path / LOCK).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -223,54 +222,7 @@ def _retire(path: Path) -> bool:
     return True
 
 
-def on_server(home: Path, number: int) -> vectors.CollectionRef | None:
-    """Where a generation has its vectors, if on a server and if that can be told."""
-    return retired_generations.on_server(home / "published" / str(number))
-
-
-def missing_on_servers(home: Path, number: int) -> str:
-    """What a generation lacks on a server; empty where it has all. Raises StoreError where that cannot be asked."""
-    return vectors.missing_parts(home / "published" / str(number) / VECTORS)
-
-
-def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
-    """What differs between a generation's files and its MANIFEST, a line each; empty when all is true.
-
-    Without `carried`, files that were not written for this generation are not read.
-    """
-    return [f"{name} {found}" for name, found in damage(home, number, carried=carried)]
-
-
-def damage(home: Path, number: int, *, carried: bool = True) -> list[tuple[str, str]]:
-    """(path within the home, what is wrong with it) of every file of a generation that is not as it was published."""
-    path, within = home / "published" / str(number), f"published/{number}"
-    unchecked = [(f"{within}/{name}", sealed_json.UNCHECKED) for name in (*_files(path), *_values(path))]
-    try:
-        manifest = sealed_json.read(path / "MANIFEST.json")
-    except FileNotFoundError:
-        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked]
-    except sealed_json.UnusableFile as unusable:
-        return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
-    expected, found, values = manifest["files"], set(_files(path)), _values(path)
-    rewritten = manifest.get("rewritten", dict(values))  # the first manifests did not list them
-    wrong = [(f"{within}/{name}", "is not in its MANIFEST") for name in sorted(found - expected.keys())]
-    there = [name for name in expected if name in found and (carried or name not in manifest.get("carried", ()))]
-    hashes = dict(zip(there, _hashes([path / name for name in there], [expected[name] for name in there]), strict=True))
-    for name, entry in expected.items():
-        if name not in found:
-            wrong.append((f"{within}/{name}", "is missing"))
-        elif (path / name).stat().st_size != entry["bytes"] or hashes.get(name, entry) != entry:
-            wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
-    for name, digest in rewritten.items():
-        if values.pop(name, None) != digest:
-            wrong.append((f"{within}/{name}", "differs from its MANIFEST"))
-    wrong += [(f"{within}/{name}", "is not in its MANIFEST") for name in values]
-    if (path / _LOCK).exists() and (path / _LOCK).stat().st_size:
-        wrong.append((f"{within}/{_LOCK}", "is not empty"))
-    return wrong
-
-
-def _hashes(files: Sequence[Path], like: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
+def file_entries(files: Sequence[Path], like: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
     """The MANIFEST's entry of each file, as those given; hashing needs no Python lock, so two are read at a time."""
     with ThreadPoolExecutor(2) as threads:
         return list(threads.map(_entry, files, like or [{}] * len(files)))
@@ -284,11 +236,11 @@ def _entry(file: Path, like: Mapping[str, Any]) -> dict[str, Any]:
     return {"sha256": file_hash(file), "bytes": size}
 
 
-def _files(path: Path) -> list[str]:
-    return [name for name in atomic.files(path) if name not in {_LOCK, "MANIFEST.json"} and not _is_rewritten(name)]
+def list_files(path: Path) -> list[str]:
+    return [name for name in atomic.files(path) if name not in {LOCK, "MANIFEST.json"} and not _is_rewritten(name)]
 
 
-def _values(path: Path) -> dict[str, str]:
+def manifest_values(path: Path) -> dict[str, str]:
     """Hashes of what the files say that readers write again; empty for one that cannot be read."""
     found = {}
     for name in filter(_is_rewritten, atomic.files(path)):

@@ -25,9 +25,9 @@ from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema, confo
 from relrag_pipelines.stores import private_manifest
 
 _ROW_GROUP = 50_000
-_DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
+DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
 """tables with months under lake/"""
-MONTHLY = ("private_records", *_DERIVED)
+MONTHLY = ("private_records", *DERIVED)
 """tables with a manifest of months"""
 
 UNCHECKED = "UNCHECKED"
@@ -142,7 +142,7 @@ def write(
     entries = manifest(home, table, source)
     kept = {month: entry for month, entry in entries.items() if month not in set(months)}
     if kept != entries:
-        _write_manifest(home, table, source, kept)
+        write_manifest(home, table, source, kept)
     written: Manifest = {}
     for month, (rows, stamp) in zip(months, made, strict=True):
         if stamp is None:
@@ -150,17 +150,8 @@ def write(
             month_path(home, table, source, month).unlink(missing_ok=True)
         else:
             written[month] = _write_month(home, table, source, month, rows, stamp)
-    _write_manifest(home, table, source, {**kept, **written})
+    write_manifest(home, table, source, {**kept, **written})
     return written
-
-
-def drop_damaged(home: Path, source: str) -> None:
-    """Takes the entries of files that are not as written out of the manifests, so that they are made again."""
-    for table in _DERIVED:
-        entries = manifest(home, table, source)
-        sound = {month: entry for month, entry in entries.items() if not _damage(home, table, source, month, entry)}
-        if sound != entries:
-            _write_manifest(home, table, source, sound)
 
 
 def sweep(home: Path) -> None:
@@ -176,7 +167,7 @@ def sweep(home: Path) -> None:
     ]:
         left.unlink()
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
-    for table in _DERIVED:
+    for table in DERIVED:
         for source in sources(home):
             known = manifest(home, table, source)
             for path in folder(home, table, source).glob("*.parquet"):
@@ -202,7 +193,7 @@ def recover_unlisted(home: Path, source: str, months: Sequence[str]) -> list[str
             continue
         path = month_path(home, "private_records", source, month)
         found[month] = MonthEntry("", 0, "", file_hash(path), rows, path.stat().st_size)
-    _write_manifest(home, "private_records", source, {**entries, **found})
+    write_manifest(home, "private_records", source, {**entries, **found})
     return sorted(found)
 
 
@@ -243,14 +234,12 @@ def mark_audited(home: Path, source: str) -> None:
 
 def drop_outside(home: Path, source: str, first: str) -> None:
     """Removes what lies before the first month: it has no partition any more."""
-    drop_derived(
-        home, source, {month for table in _DERIVED for month in manifest(home, table, source) if month < first}
-    )
+    drop_derived(home, source, {month for table in DERIVED for month in manifest(home, table, source) if month < first})
 
 
 def drop_derived(home: Path, source: str, months: Collection[str]) -> None:
     """Removes these months of everything that is made from the private records."""
-    for table in _DERIVED:
+    for table in DERIVED:
         drop(home, table, source, sorted(set(months) & manifest(home, table, source).keys()))
 
 
@@ -267,33 +256,9 @@ def sources(home: Path) -> set[str]:
     return units | {path.name for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_dir()}
 
 
-def verify(home: Path, source: str) -> list[str]:
-    """What differs between the month files of a source and their manifests, a line each; empty when all is true."""
-    return [f"{name} {found}" for table in MONTHLY for name, found in damage(home, table, source)]
-
-
-def damage(home: Path, table: str, source: str) -> list[tuple[str, str]]:
-    """(path within the home, what is wrong with it) of every file of a table and source that is not as written."""
-    place = folder(home, table, source)
-    within = place.relative_to(home).as_posix()
-    there = {path.stem for path in place.glob("*.parquet")}
-    unchecked = [(f"{within}/{month}.parquet", sealed_json.UNCHECKED) for month in sorted(there)]
-    try:
-        stored = sealed_json.read(place / "MANIFEST.json")
-    except FileNotFoundError:
-        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked] if there else []
-    except sealed_json.UnusableFile as unusable:
-        return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
-    entries = {month: MonthEntry(**entry) for month, entry in stored["months"].items()}
-    found = [
-        (month, _damage(home, table, source, month, entries.get(month))) for month in sorted(there | entries.keys())
-    ]
-    return [(f"{within}/{month}.parquet", wrong) for month, wrong in found if wrong]
-
-
 def remove(home: Path, source: str) -> None:
     """Removes everything of a source that is no longer configured, private and redacted."""
-    for table in ("private_records", *_DERIVED):
+    for table in ("private_records", *DERIVED):
         failpoint("lake.remove", folder(home, table, source))
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
     for folder_of in ("raw", "spill"):
@@ -307,16 +272,7 @@ def remove(home: Path, source: str) -> None:
         (home / name).unlink(missing_ok=True)
 
 
-def _damage(home: Path, table: str, source: str, month: str, entry: MonthEntry | None) -> str:
-    path = month_path(home, table, source, month)
-    if entry is None or not entry.rows:
-        return "is not in its manifest" if path.exists() else ""
-    if not path.exists():
-        return "is missing"
-    return "" if file_hash(path) == entry.output else "differs from its manifest"
-
-
-def _write_manifest(home: Path, table: str, source: str, entries: Manifest) -> None:
+def write_manifest(home: Path, table: str, source: str, entries: Manifest) -> None:
     body: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "months": {month: asdict(entry) for month, entry in sorted(entries.items())},

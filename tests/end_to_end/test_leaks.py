@@ -33,7 +33,7 @@ from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.sources import jsonl
 from relrag_pipelines.stages import monthly, redaction_check
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import catalog, generations, lake, vectors
+from relrag_pipelines.stores import catalog, generation_damage, generations, lake, lake_damage, vectors
 from relrag_query import cli
 from relrag_query.cli.commands import sync as commands
 from tests import archive
@@ -185,9 +185,9 @@ def misbehave(
 
 POINTS: list[tuple[Any, str, list[str]]] = [
     (redaction_check, "find_unredacted", ["notes", "redacted"]),
-    (lake, "verify", ["notes", "edges"]),
+    (lake_damage, "verify", ["notes", "edges"]),
     (catalog, "dangling", ["published_generation"]),
-    (generations, "verify", ["published_generation"]),
+    (generation_damage, "verify", ["published_generation"]),
     (catalog, "build", ["duckdb_catalog"]),
     (vectors, "extend", ["qdrant_points"]),
     (generations, "finish", ["published_generation"]),

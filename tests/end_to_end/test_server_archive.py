@@ -14,7 +14,7 @@ from relrag_pipelines.files import failpoints
 from relrag_pipelines.maintenance import backup, repair, verify
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import generations, retired_generations, vectors
+from relrag_pipelines.stores import generation_damage, generations, retired_generations, vectors
 from relrag_pipelines.stores.vectors import StoreError, connection
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import doctor, forget, status
@@ -365,7 +365,7 @@ def test_a_kill_anywhere_is_made_good_by_the_next_sync(config: Path, server: Qdr
         generations.sweep(home, 2)
         if not plans.build_plan(archive.workspace(config)).empty:
             archive.sync(config)
-        ours = {one.name for number in generations.numbers(home) if (one := generations.on_server(home, number))}
+        ours = {one.name for number in generations.numbers(home) if (one := generation_damage.on_server(home, number))}
         assert set(collections(server)) == ours, place
         assert verify.verify_home(home) == [], place
         with Archive.open(config) as opened:

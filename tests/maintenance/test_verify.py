@@ -12,7 +12,7 @@ from relrag_pipelines.files import atomic
 from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.maintenance.repair import repair
 from relrag_pipelines.maintenance.verify import verify_home
-from relrag_pipelines.stores import generations, inventory, lake, private_manifest, unit_state
+from relrag_pipelines.stores import generations, inventory, lake, lake_damage, private_manifest, unit_state
 from relrag_pipelines.stores.lake import LakeError
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.verify import verify
@@ -93,7 +93,7 @@ def test_every_byte_of_a_manifest_counts(config: Path) -> None:
     home = home_of(config)
     for name, check in (
         ("private/MANIFEST.json", lambda: private_manifest.damage(home)),
-        ("lake/records/papers/MANIFEST.json", lambda: lake.damage(home, "records", "papers")),
+        ("lake/records/papers/MANIFEST.json", lambda: lake_damage.damage(home, "records", "papers")),
         ("published/current", lambda: verify_home(home)),
     ):
         written = (home / name).read_bytes()

@@ -16,7 +16,7 @@ import pytest
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, generations, vectors
+from relrag_pipelines.stores import catalog, generation_damage, generations, vectors
 from relrag_pipelines.workers import pool as workers
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
@@ -67,7 +67,7 @@ def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, t
     assert (published(config) / catalog.BASE).samefile(whole)
     assert found(config, "rusty boiler")[0] == "new"
     assert found(config, "greenhouse pane 21")[0] == "n3"
-    assert generations.verify(archive.workspace(config).home, 2) == []
+    assert generation_damage.verify(archive.workspace(config).home, 2) == []
     # the same archive synced once into a new home
     (tmp_path / "fresh").mkdir()
     fresh = tmp_path / "fresh" / "relrag.toml"
@@ -86,7 +86,7 @@ def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation
         assert on_top(config)
     home = archive.workspace(config).home
     assert sorted(generations.numbers(home)) == [4, 5]
-    assert generations.verify(home, 5) == []
+    assert generation_damage.verify(home, 5) == []
     assert set(found(config, "boiler")) == {"new0", "new1", "new2", "new3"}
     assert len(everything(config)["records"]) == 44
 

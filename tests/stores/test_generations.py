@@ -10,7 +10,7 @@ import pytest
 
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.sparse_files import copy_with_holes
-from relrag_pipelines.stores import generations
+from relrag_pipelines.stores import generation_damage, generations
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from tests import archive
 
@@ -67,7 +67,7 @@ def test_what_a_reader_writes_while_it_opens_a_store_is_no_difference(tmp_path: 
     place = publish(tmp_path, "one").path
     (place / "vectors" / ".atomicwriteX1").mkdir()
     (place / "vectors" / ".atomicwriteX1" / "tmpfile.tmp").touch()
-    assert generations.verify(tmp_path, 1) == []
+    assert generation_damage.verify(tmp_path, 1) == []
 
 
 def test_folders_that_readers_make_and_remove_are_no_difference(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_folders_that_readers_make_and_remove_are_no_difference(tmp_path: Path) 
         ended = pool.submit(opening)
         try:
             for number in range(200):
-                assert generations.verify(tmp_path, 1) == []
+                assert generation_damage.verify(tmp_path, 1) == []
                 copy_with_holes(place, tmp_path / f"copy {number}")
         finally:
             stop.set()
@@ -108,17 +108,17 @@ def test_a_reader_keeps_its_generation_while_newer_ones_are_published(tmp_path: 
 
 def test_verify_names_what_differs(tmp_path: Path) -> None:
     place = publish(tmp_path, "one").path
-    assert generations.verify(tmp_path, 1) == []
+    assert generation_damage.verify(tmp_path, 1) == []
     (place / "vectors" / "points").write_text("onf")
     (place / "stray").touch()
-    assert generations.verify(tmp_path, 1) == [
+    assert generation_damage.verify(tmp_path, 1) == [
         "published/1/stray is not in its MANIFEST",
         "published/1/vectors/points differs from its MANIFEST",
     ]
     (place / "catalog.duckdb").unlink()
-    assert "published/1/catalog.duckdb is missing" in generations.verify(tmp_path, 1)
+    assert "published/1/catalog.duckdb is missing" in generation_damage.verify(tmp_path, 1)
     (place / "MANIFEST.json").write_text("{")
-    assert generations.verify(tmp_path, 1) == [
+    assert generation_damage.verify(tmp_path, 1) == [
         "published/1/MANIFEST.json cannot be read",
         "published/1/stray cannot be checked without its manifest",
         "published/1/vectors/points cannot be checked without its manifest",
@@ -161,7 +161,7 @@ def test_a_large_file_is_hashed_by_parts_with_its_holes_or_without(tmp_path: Pat
         with (tmp_path / "published" / "1" / name).open("r+b") as file:
             file.seek(2**20 - 1)
             file.write(b"\1")
-    assert generations.verify(tmp_path, 1) == [
+    assert generation_damage.verify(tmp_path, 1) == [
         "published/1/with_holes differs from its MANIFEST",
         "published/1/without differs from its MANIFEST",
     ]
@@ -177,6 +177,6 @@ def test_a_manifest_with_plain_hashes_of_large_files_still_holds(tmp_path: Path)
     manifest["files"]["large"] = {"sha256": hashlib.sha256(b"x" * (2**20 + 1)).hexdigest(), "bytes": 2**20 + 1}
     manifest.pop("seal", None)
     path.write_text(sealed_json.seal(manifest))
-    assert generations.verify(tmp_path, 1) == []
+    assert generation_damage.verify(tmp_path, 1) == []
     (path.parent / "large").write_bytes(b"x" * 2**20 + b"y")
-    assert generations.verify(tmp_path, 1) == ["published/1/large differs from its MANIFEST"]
+    assert generation_damage.verify(tmp_path, 1) == ["published/1/large differs from its MANIFEST"]

@@ -8,7 +8,7 @@ import pytest
 
 from relrag_pipelines.files import failpoints, sealed_json
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge, arrow_schema, to_table
-from relrag_pipelines.stores import lake, private_manifest
+from relrag_pipelines.stores import lake, lake_damage, private_manifest
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError
 from tests import archive
 
@@ -42,7 +42,7 @@ def test_a_month_without_rows_has_an_entry_and_no_file(tmp_path: Path) -> None:
     put(tmp_path, ("2024-05", edges(), STAMP))
     assert not lake.month_path(tmp_path, "asset_asset_edges", "chat", "2024-05").exists()
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat")["2024-05"].rows == 0
-    assert lake.verify(tmp_path, "chat") == []
+    assert lake_damage.verify(tmp_path, "chat") == []
 
 
 def test_a_month_without_a_stamp_is_removed(tmp_path: Path) -> None:
@@ -65,9 +65,11 @@ def test_verify_names_the_file_with_one_flipped_byte(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    assert lake.verify(tmp_path, "chat") == ["lake/asset_asset_edges/chat/2024-05.parquet differs from its manifest"]
+    assert lake_damage.verify(tmp_path, "chat") == [
+        "lake/asset_asset_edges/chat/2024-05.parquet differs from its manifest"
+    ]
     path.unlink()
-    assert lake.verify(tmp_path, "chat") == ["lake/asset_asset_edges/chat/2024-05.parquet is missing"]
+    assert lake_damage.verify(tmp_path, "chat") == ["lake/asset_asset_edges/chat/2024-05.parquet is missing"]
 
 
 def test_a_newer_lake_is_refused_and_one_of_an_older_shape_counts_as_empty(
@@ -104,7 +106,7 @@ def test_a_missing_month_is_an_error_and_not_an_empty_one(tmp_path: Path) -> Non
     lake.month_path(tmp_path, "asset_asset_edges", "chat", "2024-05").unlink()
     with pytest.raises(LakeError, match="2024-05, is missing"):
         lake.read(tmp_path, "asset_asset_edges", "chat", "2024-05")
-    lake.drop_damaged(tmp_path, "chat")
+    lake_damage.drop_damaged(tmp_path, "chat")
     assert lake.manifest(tmp_path, "asset_asset_edges", "chat") == {}
 
 

@@ -30,7 +30,7 @@ from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import dagster_runs, generations, lock, vectors
+from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vectors
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_query.cli.format import number, size
 
@@ -269,7 +269,7 @@ def _vectors(settings: Settings) -> Iterator[CheckResult]:
     what, url = "vectors", settings.qdrant_url
     if not url:
         return
-    known = [generations.on_server(settings.home_path, one) for one in generations.numbers(settings.home_path)]
+    known = [generation_damage.on_server(settings.home_path, one) for one in generations.numbers(settings.home_path)]
     try:
         version, names = vectors.server_info(url, _SERVER_SECONDS)
     except vectors.StoreError as error:

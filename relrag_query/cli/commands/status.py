@@ -27,7 +27,15 @@ from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import evaluation_history, generations, lake, lock, retired_generations, unit_state
+from relrag_pipelines.stores import (
+    evaluation_history,
+    generation_damage,
+    generations,
+    lake,
+    lock,
+    retired_generations,
+    unit_state,
+)
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.unit_state import UnitsError
@@ -107,7 +115,7 @@ def collect(settings: Settings) -> Status:
             kept = {name: current.manifest[name] for name in ("published_at", "counts")}
             kept["embedder"] = current.manifest.get("embedder", "")
             found.generation = {"number": current.number, **kept, "bytes": size_of_files}
-            if there := generations.on_server(home, current.number):
+            if there := generation_damage.on_server(home, current.number):
                 found.generation |= {"collection": there.name, "server": there.url}
             found.evaluations = [
                 {"questions": one.figures.get("questions", 0), one.headline[0]: one.headline[1]}

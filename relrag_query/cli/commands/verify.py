@@ -7,7 +7,7 @@ from pathlib import Path
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.files import atomic
 from relrag_pipelines.maintenance.verify import Finding, verify_home
-from relrag_pipelines.stores import generations, lock
+from relrag_pipelines.stores import generation_damage, generations, lock
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.format import number
 from relrag_query.cli.terminal import safe
@@ -58,7 +58,7 @@ def _print(found: list[Finding]) -> None:
 
 def _say_what_is_not_covered(home: Path) -> None:
     """Dagster's files are written by Dagster, which keeps no hash of them; nor does a server, of vectors."""
-    if any(generations.on_server(home, number) for number in generations.numbers(home)):
+    if any(generation_damage.on_server(home, number) for number in generations.numbers(home)):
         print("Of the vectors on a server the number of points was checked, not every value.")
     files = [name for name in atomic.files(home) if name.startswith("dagster/")]
     databases = [name for name in files if name.endswith(".db")]

@@ -16,7 +16,7 @@ from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.links import manual as links
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import generations, lake, unit_state
+from relrag_pipelines.stores import generations, lake, lake_damage, unit_state
 from relrag_query.cli.commands import forget as commands
 from relrag_query.cli.commands import sync as syncing
 from relrag_query.cli.commands.forget import ForgetRequest, forget
@@ -332,7 +332,7 @@ def test_a_kill_between_any_two_writes_is_made_good_by_the_next_sync(
         or byte_search.search(home / "private", ["lease 2024", "orangery", "The plumber quoted"]).holding == {}
     )
     assert not [
-        line for source in ("chat", "papers", "notes") for line in lake.verify(home, source) if "private" in line
+        line for source in ("chat", "papers", "notes") for line in lake_damage.verify(home, source) if "private" in line
     ]
 
 
