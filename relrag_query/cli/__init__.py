@@ -137,7 +137,7 @@ def sync(
 @app.command()
 def plan(as_json: Json = False, config: Config = None) -> None:
     """Say what a sync would do, and why."""
-    _run("sync", "plan", config, as_json=as_json)
+    _run("plan", "plan", config, as_json=as_json)
 
 
 @app.command()

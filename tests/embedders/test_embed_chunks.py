@@ -30,6 +30,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages.embedding_cost import CostEstimate
 from relrag_pipelines.stores import generations, lake, vector_cache
 from relrag_pipelines.stores.generations import GenerationError
+from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.forget import ForgetRequest, forget
 from tests import archive
@@ -208,7 +209,7 @@ def test_a_sync_pays_once_for_a_text(
     asked = len(service.asked)
     capsys.readouterr()
     archive.configure(config.parent, "chunk_tokens = 300\n" + extra(service))
-    assert commands.plan(config) == 0
+    assert plan.plan(config) == 0
     assert "embed about" not in capsys.readouterr().out
     assert commands.sync(config) == 0
     assert len(service.asked) == asked

@@ -21,6 +21,7 @@ from relrag_pipelines.stages.stale import Plan
 from relrag_pipelines.stores import generations, lake, private_manifest
 from relrag_pipelines.stores.lake import LakeError
 from relrag_query.archive import Archive, ArchiveError
+from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.make_home import DATA, rows
@@ -162,7 +163,7 @@ def test_a_newer_home_is_refused_by_name_and_nothing_is_written(tmp_path: Path) 
     with pytest.raises(ArchiveError, match=r"written by a newer relrag .*; install that version"):
         Archive.open(config)
     refused = (LakeError, generations.GenerationError)
-    for command in (commands.sync, commands.plan):
+    for command in (commands.sync, plan.plan):
         with pytest.raises(refused, match=r"written by a newer relrag .*; install that version"):
             command(config)
     assert archive.changed(before, archive.contents(tmp_path)) == []

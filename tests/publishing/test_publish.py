@@ -19,6 +19,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generation_damage, generations, vectors
 from relrag_pipelines.workers import pool as workers
 from relrag_query.archive import Archive
+from relrag_query.cli import exit_codes
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 
@@ -167,7 +168,7 @@ def test_vectors_that_lack_a_passage_are_not_published(
 ) -> None:
     build = vectors.build
     monkeypatch.setattr(vectors, "build", lambda *given, **named: build(*given, **named) - 1)
-    assert commands.sync(config) == commands.COULD_NOT
+    assert commands.sync(config) == exit_codes.COULD_NOT
     assert "the new generation does not fit together: {'points': " in capsys.readouterr().out
     assert generations.current_number(archive.workspace(config).home) is None
 

@@ -16,6 +16,7 @@ import pytest
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_query.archive import Archive
+from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.status import status
 
@@ -111,12 +112,12 @@ def test_without_the_embedders_package_the_archive_is_searched_by_words(
 def test_the_plan_says_that_nothing_leaves_this_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in 900 * NOTES))
     (tmp_path / "relrag.toml").write_text(CONFIG.format(embedder="minilm"))
-    assert commands.plan(tmp_path / "relrag.toml") == 0
+    assert plan.plan(tmp_path / "relrag.toml") == 0
     words = "of texts in en with all-MiniLM-L6-v2:8199be6f, on this machine; nothing leaves it (up to 13 s)"
     tokens = (tmp_path / "notes.jsonl").stat().st_size // 4
     assert f"embed up to {tokens:,} tokens {words}\n" in capsys.readouterr().out
     (tmp_path / "relrag.toml").write_text(CONFIG.format(embedder="none"))
-    assert commands.plan(tmp_path / "relrag.toml") == 0
+    assert plan.plan(tmp_path / "relrag.toml") == 0
     assert "embed" not in capsys.readouterr().out
 
 

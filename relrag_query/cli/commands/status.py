@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-from zoneinfo import ZoneInfo
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.erasure import rulebook
@@ -23,8 +18,8 @@ from relrag_pipelines.ingest import call_review, ownership, unread_files
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.privacy.keys import KeysError
-from relrag_pipelines.records import TABLES, Failure
-from relrag_pipelines.settings import Settings, SettingsError, Source
+from relrag_pipelines.records import TABLES
+from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import (
@@ -40,68 +35,19 @@ from relrag_pipelines.stores.generations import GenerationError, NothingPublishe
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.commands.status_report import SourceStatus, Status, load_failures, print_failures, print_status
 from relrag_query.cli.format import number, size
-from relrag_query.cli.terminal import safe
-
-
-@dataclass
-class SourceStatus:
-    """What there is of one source."""
-
-    name: str
-    kind: str
-    path: str
-    units: int = 0
-    """files that were read"""
-    bytes: int = 0
-    """of those files"""
-    records: int = 0
-    chunks: int = 0
-    months: int = 0
-    """months with records"""
-    stored_bytes: int = 0
-    """of its private records and its part of the lake"""
-    newest: str | None = None
-    """time of the newest record, UTC"""
-    failures: dict[str, int] = field(default_factory=dict)
-    """fault -> how many"""
-    problem: str = ""
-
-
-@dataclass
-class Status:
-    """What there is of an archive."""
-
-    archive: str
-    home: str
-    sources: list[SourceStatus]
-    generation: dict[str, Any] | None = None
-    """number, published_at, bytes on the disk, counts; embedder: whose vectors it holds, empty for none;
-    collection and server, where its vectors are on one"""
-    evaluations: list[dict[str, float]] = field(default_factory=list)
-    """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
-    sync: str = ""
-    """what a sync would do; empty when it would do nothing"""
-    left_out: list[str] = field(default_factory=list)
-    """what no source reads, in words: files in the folders of sources, sources that are no longer in relrag.toml"""
-    problems: list[str] = field(default_factory=list)
-    waiting: dict[str, int] = field(default_factory=dict)
-    """what calls wait for (transcript, approval) -> how many"""
-    forgotten: dict[str, int] = field(default_factory=dict)
-    """rules: what was forgotten and is kept out; records: how many went by them"""
-    writing: str | None = None
-    """who is writing now"""
 
 
 def status(config: Path | None = None, *, as_json: bool = False, failures: bool = False) -> int:
     """Prints the state of the archive, or with `failures` each item that could not be read; returns the exit code."""
     settings = settings_module.load(config)
     if failures:
-        _print_failures(settings, as_json)
+        print_failures(settings, as_json)
     elif as_json:
         print(json.dumps(asdict(collect(settings)), indent=1, ensure_ascii=False))
     else:
-        _print(collect(settings), settings)
+        print_status(collect(settings), settings)
     return 0
 
 
@@ -149,14 +95,6 @@ def _on_disk(path: Path) -> int:
     except OSError:
         return 0
     return min(found.st_size, found.st_blocks * 512)
-
-
-def load_failures(home: Path, source: str) -> list[Failure]:
-    """What could not be read in a source, and what could not be redacted."""
-    found = unit_state.load_failures(home, source)
-    for month in sorted(lake.manifest(home, "failures", source)):
-        found += [Failure(**row) for row in lake.read(home, "failures", source, month).to_pylist()]
-    return found
 
 
 def _source(settings: Settings, source: Source) -> SourceStatus:
@@ -217,94 +155,3 @@ def _first_sync(settings: Settings) -> tuple[str, list[str]]:
             continue
         files, total = files + len(scan.units), total + sum(unit.size for unit in scan.units.values())
     return f"read {number(files, 'file')} ({size(total)}) and publish the first generation", problems
-
-
-def _print(found: Status, settings: Settings) -> None:
-    zone = ZoneInfo(settings.timezone)
-    print(f"Archive {found.archive}, index in {found.home}")
-    if found.sources:
-        _print_sources(found.sources, zone)
-    else:
-        print("No sources; add a [[sources]] table to relrag.toml, or let `relrag init` find them.")
-    if found.generation:
-        at = datetime.fromisoformat(found.generation["published_at"]).astimezone(zone)
-        counts, held = found.generation["counts"], size(found.generation["bytes"])
-        relations = number(counts["asset_asset_edges"], "relation")
-        contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
-        print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
-        if "collection" in found.generation:
-            where = f"{found.generation['server']}, collection {found.generation['collection']}"
-            print(f"Its vectors are on Qdrant at {where}.")
-        print(_searched(found, settings))
-        for one in found.evaluations:
-            said = ", ".join(f"{name} {share:.4f}" for name, share in one.items() if name != "questions")
-            print(f"Measured on {one['questions']:g} questions: {said}.")
-    else:
-        print("Nothing is published yet.")
-    for what, count in found.waiting.items():
-        told = "a transcript; put it beside the recording" if what == "transcript" else "approval"
-        print(f"{number(count, 'call waits', 'calls wait')} for {told}; `relrag calls list` shows them.")
-    if found.forgotten["rules"]:
-        kept_out = f"{number(found.forgotten['records'], 'record')} by {number(found.forgotten['rules'], 'rule')}"
-        print(f"Forgotten: {kept_out}; `relrag forget --list` lists them.")
-    for said in found.left_out:
-        print(safe(said))
-    for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
-        print(f"problem: {safe(problem)}")
-    if found.sync:
-        print(f"A sync would {found.sync}.")
-    elif not found.problems:
-        print("Everything is up to date.")
-    if found.writing:
-        print(f"{found.writing} is writing.")
-
-
-def _searched(found: Status, settings: Settings) -> str:
-    """How the generation is searched, and whether that is as configured."""
-    embedder = found.generation["embedder"] if found.generation else ""
-    try:
-        model = embedders.model(settings)
-        served = embedders.query_settings(settings, embedder)
-    except (EmbeddingError, SettingsError) as error:
-        return f"It is searched by words; the embedder cannot be used: {error}"
-    if model is None:
-        return "It is searched by words."
-    later = "" if embedder == model.name else f"; `relrag sync` adds the vectors of {model.name}"
-    if served:
-        where = model.host if embedder == model.name and model.host else "on this machine"
-        return f"It is searched by words and by meaning ({embedder}, {where}){later}."
-    if not found.sync:
-        return f"It is searched by words: none of its passages is in a language of {model.name}."
-    return f"It is searched by words{later}."
-
-
-def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("source", "kind")
-    for heading in ("files", "size", "records", "passages", "months", "stored", "newest", "failures"):
-        table.add_column(heading, justify="right")
-    for one in sources:
-        newest = datetime.fromisoformat(one.newest).astimezone(zone).strftime("%Y-%m-%d %H:%M") if one.newest else "-"
-        failed = ", ".join(f"{count} {fault}" for fault, count in one.failures.items()) or "-"
-        amounts = (f"{one.units:,}", size(one.bytes), f"{one.records:,}", f"{one.chunks:,}", f"{one.months:,}")
-        table.add_row(one.name, one.kind, *amounts, size(one.stored_bytes), newest, failed)
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width).print(table)
-
-
-def _print_failures(settings: Settings, as_json: bool) -> None:
-    failed = [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
-    if as_json:
-        print(json.dumps([asdict(one) for one in failed], indent=1, ensure_ascii=False))
-        return
-    for one in failed:
-        print(safe(": ".join(_parts(one)).replace("\n", " ")))
-    if not failed:
-        print("Everything was read.")
-
-
-def _parts(one: Failure) -> Iterator[str]:
-    place = ", ".join(part for part in (one.unit, one.location) if part)
-    yield from (part for part in (one.source, place, one.fault, one.message) if part)

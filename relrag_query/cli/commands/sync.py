@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import re
 import sqlite3
 import sys
@@ -11,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +24,7 @@ from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.stale import Plan, StaleMonth
+from relrag_pipelines.stages.stale import Plan
 from relrag_pipelines.stores import (
     dagster_runs,
     generations,
@@ -39,21 +37,19 @@ from relrag_pipelines.stores import (
 )
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.format import duration, number, size
+from relrag_query.cli.commands.plan import cost_ahead, print_plan, require_sources, scope_note
+from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
+from relrag_query.cli.format import number, size
 from relrag_query.cli.progress import show_progress
-from relrag_query.cli.terminal import safe
 
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import Outcome
-    from relrag_pipelines.stages.embedding_cost import CostEstimate
 
 _SAID_OF = {
     LIKE_FORGOTTEN: "{} may be what you had forgotten under another name",
     "date_order": "{} read with an assumed order of day and month",
 }
 """fault words of what was read all the same, and what is said of it; where it was not read, they are of a failure"""
-DONE, WITH_FAILURES, COULD_NOT = 0, 1, 2
-"""exit codes"""
 _WORKER_MODULES = ("relrag_pipelines.stages.monthly", "relrag_pipelines.stores.vectors")
 """what the further processes of a sync need, imported while this one plans"""
 _LISTS = "`relrag status --failures` lists them"
@@ -72,7 +68,7 @@ def sync(
     Failures that the last sync told of do not count, unless `strict`.
     """
     workspace = Workspace(settings_module.load(config))
-    _need_sources(workspace)
+    require_sources(workspace)
     started = time.monotonic()
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
         access.restrict_folder(workspace.home)
@@ -84,10 +80,10 @@ def sync(
         if todo.empty and not full:
             _end_orphans(workspace)
             number = generations.current_number(workspace.home)
-            print(f"Nothing to do: generation {number} is up to date{_scope_note(todo)}.")
+            print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
             return _report_failures(workspace, todo, strict)
-        ahead = _ahead(workspace, todo)
-        _print_plan(todo, ahead, workspace.settings.qdrant_url)
+        ahead = cost_ahead(workspace, todo)
+        print_plan(todo, ahead, workspace.settings.qdrant_url)
         if workspace.settings.qdrant_url:
             vectors.server_info(workspace.settings.qdrant_url)  # one that is down is said before anything is done
         if ahead and ahead.host:
@@ -114,13 +110,6 @@ def _resume_forgetting(workspace: Workspace) -> None:
         from relrag_pipelines.erasure import purge
 
         purge.resume(workspace)
-
-
-def _ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
-    """What there is to embed."""
-    from relrag_pipelines.stages.embedding_cost import estimate_cost
-
-    return estimate_cost(workspace, todo)
 
 
 @contextmanager
@@ -188,30 +177,6 @@ def _needs_deletion_consent(outcome: Outcome) -> bool:
     return input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
-def plan(config: Path | None = None, *, as_json: bool = False) -> int:
-    """Says what a sync would do and why; returns the exit code."""
-    workspace = Workspace(settings_module.load(config))
-    _need_sources(workspace)
-    todo = plans.build_plan(workspace)
-    ahead = _ahead(workspace, todo)
-    if as_json:
-        told = {
-            "embedding": asdict(ahead) if ahead else None,
-            "left_out": list(unread_files.find_unread(workspace.settings).said()),
-        }
-        print(json.dumps({**asdict(todo), **told}, indent=1))
-        return WITH_FAILURES if todo.problems else DONE
-    if todo.empty:
-        print(f"Nothing to do: everything is up to date{_scope_note(todo)}.")
-    else:
-        _print_plan(todo, ahead, workspace.settings.qdrant_url)
-    for said in unread_files.find_unread(workspace.settings).said():
-        print(safe(said))
-    for problem in todo.problems:
-        print(f"problem: {problem}")
-    return WITH_FAILURES if todo.problems else DONE
-
-
 def backfill(
     source: str, first: str, last: str, config: Path | None = None, *, strict: bool = False, wait: float = 0
 ) -> int:
@@ -241,49 +206,6 @@ def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
             print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
         else:
             print(unread_files.describe_unconfigured(name))
-
-
-def _scope_note(todo: Plan) -> str:
-    return " with what can be looked at" if todo.problems else ""
-
-
-def _need_sources(workspace: Workspace) -> None:
-    if not workspace.settings.sources:
-        where = workspace.settings.folder / settings_module.CONFIG_NAME
-        raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
-
-
-def _print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
-    for export in todo.exports:
-        counts = {"new": export.new, **export.why, "gone": export.gone}
-        said = "; ".join(_counted(what, count) for what, count in counts.items() if count)
-        print(f"{export.source}: read files ({said}), then make the months that they touch")
-    for source in dict.fromkeys(one.source for one in todo.stale):
-        _print_stale(source, [one for one in todo.stale if one.source == source])
-    if ahead:
-        print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
-    if todo.publish:
-        print(f"publish a new generation ({todo.publish})")
-        if server:
-            print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
-
-
-def _counted(what: str, count: int) -> str:
-    plain = what in ("new", "changed") or what.startswith("gone")
-    return f"{count} {what}" if plain else f"{count} again, as {what}"
-
-
-def _print_stale(source: str, stale: list[StaleMonth]) -> None:
-    """What of a source is made again and why; what only follows from that is named behind it."""
-    asked: dict[tuple[str, str], list[str]] = {}
-    follows = dict.fromkeys(one.stage for one in stale if one.follows)
-    for one in stale:
-        if not one.follows:
-            asked.setdefault((one.stage, one.reason), []).append(one.month)
-    for place, ((stage, reason), months) in enumerate(asked.items(), start=1):
-        span = months[0] if len(months) == 1 else f"{len(months)} months, {min(months)} to {max(months)}"
-        then = f", then what follows from that: {', '.join(follows)}" if follows and place == len(asked) else ""
-        print(f"{source}: make {stage} of {span} ({reason}){then}")
 
 
 def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float, strict: bool) -> int:

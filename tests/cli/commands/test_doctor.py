@@ -13,7 +13,8 @@ from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.stores import generations, lock
 from relrag_query.cli.commands import doctor as module
-from relrag_query.cli.commands.doctor import CheckResult, doctor, examine
+from relrag_query.cli.commands.doctor import doctor, examine
+from relrag_query.cli.commands.doctor_home import CheckResult
 
 CONFIG = """
 archive = "test"

@@ -1,0 +1,95 @@
+"""relrag plan: what the next sync will do, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.ingest import unread_files
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages.stale import Plan, StaleMonth
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
+from relrag_query.cli.format import duration
+from relrag_query.cli.terminal import safe
+
+if TYPE_CHECKING:
+    from relrag_pipelines.stages.embedding_cost import CostEstimate
+
+
+def cost_ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
+    """What there is to embed."""
+    from relrag_pipelines.stages.embedding_cost import estimate_cost
+
+    return estimate_cost(workspace, todo)
+
+
+def plan(config: Path | None = None, *, as_json: bool = False) -> int:
+    """Says what a sync would do and why; returns the exit code."""
+    workspace = Workspace(settings_module.load(config))
+    require_sources(workspace)
+    todo = plans.build_plan(workspace)
+    ahead = cost_ahead(workspace, todo)
+    if as_json:
+        told = {
+            "embedding": asdict(ahead) if ahead else None,
+            "left_out": list(unread_files.find_unread(workspace.settings).said()),
+        }
+        print(json.dumps({**asdict(todo), **told}, indent=1))
+        return WITH_FAILURES if todo.problems else DONE
+    if todo.empty:
+        print(f"Nothing to do: everything is up to date{scope_note(todo)}.")
+    else:
+        print_plan(todo, ahead, workspace.settings.qdrant_url)
+    for said in unread_files.find_unread(workspace.settings).said():
+        print(safe(said))
+    for problem in todo.problems:
+        print(f"problem: {problem}")
+    return WITH_FAILURES if todo.problems else DONE
+
+
+def scope_note(todo: Plan) -> str:
+    return " with what can be looked at" if todo.problems else ""
+
+
+def require_sources(workspace: Workspace) -> None:
+    if not workspace.settings.sources:
+        where = workspace.settings.folder / settings_module.CONFIG_NAME
+        raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
+
+
+def print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
+    for export in todo.exports:
+        counts = {"new": export.new, **export.why, "gone": export.gone}
+        said = "; ".join(_counted(what, count) for what, count in counts.items() if count)
+        print(f"{export.source}: read files ({said}), then make the months that they touch")
+    for source in dict.fromkeys(one.source for one in todo.stale):
+        _print_stale(source, [one for one in todo.stale if one.source == source])
+    if ahead:
+        print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
+    if todo.publish:
+        print(f"publish a new generation ({todo.publish})")
+        if server:
+            print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
+
+
+def _counted(what: str, count: int) -> str:
+    plain = what in ("new", "changed") or what.startswith("gone")
+    return f"{count} {what}" if plain else f"{count} again, as {what}"
+
+
+def _print_stale(source: str, stale: list[StaleMonth]) -> None:
+    """What of a source is made again and why; what only follows from that is named behind it."""
+    asked: dict[tuple[str, str], list[str]] = {}
+    follows = dict.fromkeys(one.stage for one in stale if one.follows)
+    for one in stale:
+        if not one.follows:
+            asked.setdefault((one.stage, one.reason), []).append(one.month)
+    for place, ((stage, reason), months) in enumerate(asked.items(), start=1):
+        span = months[0] if len(months) == 1 else f"{len(months)} months, {min(months)} to {max(months)}"
+        then = f", then what follows from that: {', '.join(follows)}" if follows and place == len(asked) else ""
+        print(f"{source}: make {stage} of {span} ({reason}){then}")
