@@ -32,18 +32,10 @@ from relrag_pipelines.pii import (
     pseudonyms,
 )
 from relrag_pipelines.records import Record, arrow_schema
+from relrag_pipelines.sources import record_type
 
 FAULT = "redaction"
 
-_CHANNELS = {
-    "whatsapp": "whatsapp",
-    "whatsapp_attachment": "whatsapp",
-    "email": "gmail",
-    "email_attachment": "gmail",
-    "paperless": "paperless",
-    "call_recording": "call_recording",
-}
-"""by type of record; whole types, as `emailing_plan` is no mail, and falls to a policy that replaces more"""
 _KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "timestamp", "spoken"}
 """columns that this project writes itself"""
 _IDS = {"source_id", "thread_id", "parent_ref"}
@@ -67,9 +59,10 @@ _TextKey = tuple[str, int]
 def channel_of(rag_source_type: str, default: str) -> str:
     """The channel whose policy a record is redacted by: that of its type, else the one of its source.
 
-    The source's is `default`, which replaces most, where neither its kind nor its settings name another.
+    The source's is `default`, which replaces most, where neither its kind nor its settings name another. Only whole
+    types count: `emailing_plan` is no mail, and falls to a policy that replaces more.
     """
-    return _CHANNELS.get(rag_source_type, default)
+    return record_type(rag_source_type).channel or default
 
 
 def strip_keyed_refs(text: str) -> str:

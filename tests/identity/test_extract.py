@@ -92,7 +92,7 @@ def test_what_a_sender_says(text: str, said: list[tuple[str, str, str]]) -> None
 
 
 def test_a_name_in_a_chat_is_the_name_there() -> None:
-    assert [tuple(one) for one in parse_identifiers("~Dana", chat=True)] == [("whatsapp", "Dana", "dana")]
+    assert [tuple(one) for one in parse_identifiers("~Dana", "whatsapp")] == [("whatsapp", "Dana", "dana")]
 
 
 def test_roles_come_from_the_fields(redactor: PIIRedactor, keys: Keys) -> None:
