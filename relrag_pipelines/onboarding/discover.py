@@ -22,6 +22,8 @@ from relrag_pipelines.onboarding.estimate import record_count
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.formats.git_repository import is_bare
 
+_HISTORY = tuple(kind.name for kind in KINDS.values() if kind.repositories == "history")
+_FILES = tuple(kind.name for kind in KINDS.values() if kind.repositories == "files")
 _RESERVED = frozenset({"catalog", "published"})
 
 
@@ -134,8 +136,8 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
 def _repository(place: Path, relative: Path) -> _File | None:
     """What makes a folder a git repository: its `.git`, or the folder itself where it is bare."""
     if (place / ".git").exists():
-        return _File((relative / ".git").as_posix(), 0, ("git",))
-    return _File(relative.as_posix(), 0, ("git",)) if relative.parts and is_bare(place) else None
+        return _File((relative / ".git").as_posix(), 0, _HISTORY)
+    return _File(relative.as_posix(), 0, _HISTORY) if relative.parts and is_bare(place) else None
 
 
 def _code(files: list[_File], taken: set[str]) -> list[ProposedSource]:
@@ -144,7 +146,7 @@ def _code(files: list[_File], taken: set[str]) -> list[ProposedSource]:
     if not folders:
         return []
     root = os.path.commonpath(folders) or "."
-    return [ProposedSource(_name(root, "code", taken), "code", root, len(folders), {})]
+    return [ProposedSource(_name(root, kind, taken), kind, root, len(folders), {}) for kind in _FILES]
 
 
 def _recognise(folder: Path, files: list[_File], until: float) -> tuple[dict[str, str | None], set[str]]:

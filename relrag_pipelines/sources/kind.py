@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from relrag_pipelines.sources import Excluded, Reader, Unit
@@ -122,6 +122,8 @@ class Kind:
     """what a source of the kind is called at first, where not as the kind"""
     shared_suffixes: bool = False
     """music, films and data of programs have its suffixes too: a file that it does not recognise tells nothing"""
+    repositories: Literal["", "history", "files"] = ""
+    """what it reads of git repositories, so that it is proposed where there is one"""
     media_names: str = ""
     """regular expression of how files are named that its items come with"""
     record_mark: bytes = b""

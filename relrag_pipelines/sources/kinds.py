@@ -143,6 +143,7 @@ KINDS = {
             ),
             "git",
             (),
+            repositories="history",
             walks=True,
         ),
         Kind(
@@ -154,6 +155,7 @@ KINDS = {
             "code",
             _PARSER,
             record_bytes=600,
+            repositories="files",
             walks=True,
         ),
         Kind(
