@@ -32,7 +32,7 @@ from relrag_pipelines.pii import (
     pseudonyms,
 )
 from relrag_pipelines.records import Record, arrow_schema
-from relrag_pipelines.sources import record_type
+from relrag_pipelines.sources import COMMIT_REF, record_type
 
 FAULT = "redaction"
 
@@ -207,7 +207,7 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, FailedR
 def _redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
     """The JSON redacted; whole numbers from `least` on as well."""
     if isinstance(value, str):
-        ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix("git:"))
+        ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix(COMMIT_REF))
         return value if ours else redact(value)
     if isinstance(value, list):
         return [_redact_json(one, redact, least) for one in value]

@@ -19,13 +19,15 @@ from pathlib import Path
 from relrag_pipelines.files import regular_files
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources.kind import Kind, RecordType
-from relrag_pipelines.sources.kinds import AUDIO, KINDS, RECORD_TYPES, TRANSCRIPTS, record_type
+from relrag_pipelines.sources.kinds import AUDIO, COMMIT_REF, KINDS, MAIL_REF, RECORD_TYPES, TRANSCRIPTS, record_type
 from relrag_pipelines.workers.sandbox import Limits
 
 __all__ = [
     "AUDIO",
+    "COMMIT_REF",
     "KINDS",
     "LEFT_OUT",
+    "MAIL_REF",
     "RECORD_TYPES",
     "TRANSCRIPTS",
     "UNREADABLE",

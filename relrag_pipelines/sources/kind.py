@@ -38,6 +38,8 @@ class RecordType:
     """redaction policy, whatever the source's settings say; empty for the policy of the source"""
     label: str = ""
     """what stands as its type in the compact line, where not its name; {index} and {file} are its place and file"""
+    about: str = ""
+    """what its compact line says, for a language model that answers from it"""
     part_of: str = ""
     """type of the records that it comes with; by itself it is listed only where it is asked for"""
     identifier: str = "name"

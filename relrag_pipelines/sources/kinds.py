@@ -87,6 +87,8 @@ KINDS = {
                     he="פגישה פגישות ישיבה ישיבות",
                     cs="schůzka schůzky porada porady",
                     label="meeting",
+                    about="A meeting: type=meeting; from=who took part; subj=its title; when=its date; "
+                    "file=its transcript.",
                     spoken=True,
                     passages_are_parts=True,
                     from_all=True,
@@ -137,6 +139,8 @@ KINDS = {
                     en="commit change repository",
                     cs="commit změna",
                     label="commit",
+                    about="A commit of git: type=commit; from=its author; subj=the first line of its message; "
+                    "when=its date; commit=its hash.",
                     from_address=True,
                     details=True,
                 ),
@@ -167,6 +171,8 @@ KINDS = {
                 RecordType(
                     "email",
                     "mail",
+                    about="A mail: type=email; from=its sender; subj=its subject; when=its date; "
+                    "related=how many files are attached.",
                     en="email mail message",
                     he="מייל מיילים הודעה הודעות",
                     cs="e-mail e-maily mail maily zpráva zprávy",
@@ -182,6 +188,8 @@ KINDS = {
                     cs="příloha soubor",
                     channel="gmail",
                     label="attachment[{index}]:{file}",
+                    about="An attachment: type=attachment[its place from 0]:its file name; "
+                    "from, subj and when are those of its mail.",
                     part_of="email",
                     told_by_sender=True,
                 ),
@@ -220,6 +228,11 @@ KINDS = {
 }
 
 RECORD_TYPES = {one.name: one for kind in KINDS.values() for one in kind.record_types}
+
+MAIL_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.mail)
+"""what stands before a Message-ID in the id of a mail"""
+COMMIT_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.repositories == "history")
+"""what stands before the hash in the id of a commit"""
 
 
 def record_type(name: str) -> RecordType:
