@@ -133,6 +133,16 @@ def test_channels_join_on_a_phone_however_it_is_written(redactor: PIIRedactor, k
     }
 
 
+def test_a_name_is_one_of_a_chat_by_the_type_of_its_record_not_by_its_policy(redactor: PIIRedactor, keys: Keys) -> None:
+    records = [
+        Record("1", asset_id="whatsapp:1", rag_source_type="whatsapp", from_="Dana"),
+        Record("2", asset_id="whatsapp:1:0", rag_source_type="whatsapp_attachment", from_="Dana"),
+        Record("3", asset_id="jsonl:notes:3", rag_source_type="jsonl", from_="Dana"),
+    ]
+    found = {row["asset_id"]: row["kind"] for row in rows(records, redactor, keys, channel="whatsapp")}
+    assert found == {"whatsapp:1": "whatsapp", "whatsapp:1:0": "whatsapp", "jsonl:notes:3": "name"}
+
+
 def test_an_address_is_the_one_in_texts(redactor: PIIRedactor, keys: Keys) -> None:
     (row, _) = rows([Record("1", asset_id="jsonl:1", from_="Dana <Dana@Example.com>")], redactor, keys)
     assert row["value"] == redactor.redact("dana@example.com", "default") == f"<EMAIL_ADDRESS:k1:{row['keyed']}>"

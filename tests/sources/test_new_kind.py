@@ -47,6 +47,7 @@ ROW = """\
                     cs="deník deníku",
                     channel="paperless",
                     label="diary",
+                    about="A diary: type=diary; from=who keeps it.",
                 ),
             ),
             source_name="diaries",
@@ -75,6 +76,7 @@ from pathlib import Path
 
 import relrag_pipelines
 from relrag_pipelines.onboarding.discover import discover
+from relrag_query.answering.generative import INSTRUCTIONS
 from relrag_query.archive import Archive
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.retrieval.term_coverage import kind_tokens, tokens
@@ -87,6 +89,7 @@ with Archive.open(Path("relrag.toml").resolve()) as opened:
     print(opened.ask("What came in May 2024?").head)
     print([quote.text for quote in opened.ask("roofer v deníku").quotes])
     print(tokens("deník") <= kind_tokens("diary_entry"))
+    print("- A diary: type=diary; from=who keeps it." in INSTRUCTIONS.splitlines())
     print(hit_line(opened.search("roofer").hits[0]))
 """
 
@@ -117,6 +120,6 @@ def test_a_new_kind_takes_one_module_and_one_row(tmp_path: Path) -> None:
         "[('diaries', 'diary', 1, 3)]",
         """['"May 2024": from 2024-05-01 to 2024-05-31.', '2 records: 2 entries of a diary; newest first.']""",
         "['Paid the roofer with card , call 052-123-4567 for the rest.']",
-        "True",
+        *("True", "True"),
         "type=diary; from=Ota; when=2024-05-09",
     ]
