@@ -17,9 +17,7 @@ import pyarrow as pa
 from relrag_pipelines.chunking.chat_windows import own_passages, windows
 from relrag_pipelines.chunking.document_chunks import Passage, passages, times_of
 from relrag_pipelines.records import Chunk, arrow_schema
-
-CHATS = frozenset({"whatsapp"})
-"""kinds whose messages are read in windows"""
+from relrag_pipelines.sources import KINDS, record_type
 
 _PROJECT = UUID("b927d952-0863-45fe-9717-7c58f9bc123d")
 _KEYED = re.compile(r"<([A-Z_]+):k\d+:[0-9a-f]+>")
@@ -48,7 +46,7 @@ def chunk(records: pa.Table, *, kind: str, chunk_tokens: int, overlap_sentences:
     beside a mail's own text (`extra.apart`) is passages of its own, which name their section. Messages of a
     chat stand in windows; only those longer than `chunk_tokens` are cut into passages as well.
     """
-    if kind not in CHATS:
+    if not KINDS[kind].chat:
         return _of_records(records, chunk_tokens, overlap_sentences).sort_by("chunk_id")
     alone = records.filter(own_passages(records, chunk_tokens))
     parts = [_of_chats(records, kind, chunk_tokens), _of_records(alone, chunk_tokens, overlap_sentences)]
@@ -128,10 +126,10 @@ def _apart(extra: str) -> list[tuple[str, str]]:
 
 def _sections(records: pa.Table, rows: list[int], counts: list[tuple[str, int, int]]) -> list[int | None]:
     """Place among the parts of the parent: a meeting's are its passages, where it has several."""
-    kinds, indexes = records["rag_source_type"].to_pylist(), records["index_in_parent"].to_pylist()
+    types, indexes = map(record_type, records["rag_source_type"].to_pylist()), records["index_in_parent"].to_pylist()
+    own = [one.passages_are_parts for one in types]
     return [
-        index if count > 1 and kinds[row] == "meeting_transcript" else indexes[row]
-        for row, (_, index, count) in zip(rows, counts, strict=True)
+        index if count > 1 and own[row] else indexes[row] for row, (_, index, count) in zip(rows, counts, strict=True)
     ]
 
 

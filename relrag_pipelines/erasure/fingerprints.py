@@ -38,8 +38,7 @@ FEWEST_UNDATED = 12
 """of one that has no time"""
 FEWEST_MESSAGES = 3
 """by which a chat is known under another title"""
-_OWN_IDS = "jsonl"
-"""kind of records that have an id of their own behind the name of the source"""
+_OWN_IDS = frozenset(kind.name for kind in KINDS.values() if kind.own_ids)
 
 _BYTES_HASH = re.compile(r'"bytes_hash":"(?P<hash>[0-9a-f]+)"')
 """what a document's `extra` says of its file: a keyed hash, equal for equal bytes anywhere"""
@@ -75,7 +74,7 @@ def fingerprints(records: pa.Table, keys: Keys) -> Iterator[Fingerprint]:
         told = "\0".join((kind, sender or "", "" if ts is None else str(ts // 60), " ".join(words)))
         if some:
             yield Fingerprint(row, _keyed(keys, "said", told), sure=False, telling=sentence)
-        if kind == _OWN_IDS:
+        if kind in _OWN_IDS:
             yield Fingerprint(row, _keyed(keys, "row", f"{own_id}\0{told}"), sure=some, telling=some)
 
 
@@ -88,7 +87,7 @@ def renamed_chat_rows(records: pa.Table, alike: Iterable[int]) -> list[int]:
     by_thread: dict[str, list[int]] = defaultdict(list)
     kinds, threads = records["kind"], records["thread_id"]
     for row in alike:
-        if kinds[row].as_py() != _OWN_IDS and threads[row].is_valid:
+        if kinds[row].as_py() not in _OWN_IDS and threads[row].is_valid:
             by_thread[threads[row].as_py()].append(row)
     found: list[int] = []
     for thread, rows in by_thread.items():

@@ -16,7 +16,7 @@ from relrag_pipelines.erasure.rules import RuleMatcher
 from relrag_pipelines.erasure.word_hashes import RUN, Hashes, WordHasher
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment, columns, to_table
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, RECORD_TYPES
 from relrag_pipelines.stores.content_hash import content_hash
 
 SAID_AGAIN = 12
@@ -25,13 +25,14 @@ _TOGETHER = 256
 """records that are looked at as one first"""
 _IN_PIECES = 1_000
 """words of a text of which pieces are kept; beyond them, a quotation is known by its runs alone"""
+_MAILS = pa.array([one.name for one in RECORD_TYPES.values() if one.mail])
 _BESIDE = ("signature", "disclaimer")
 
 
 def is_mail(records: pa.Table) -> pa.Array:
     """Which private records are mails, or mails within mails; not the files that are attached to them."""
     within = pc.fill_null(pc.starts_with(records["content_type"], "message/"), False)
-    return pc.or_(pc.equal(records["rag_source_type"], "email"), within)
+    return pc.or_(pc.is_in(records["rag_source_type"], _MAILS), within)
 
 
 class Said(NamedTuple):

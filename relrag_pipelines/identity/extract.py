@@ -20,6 +20,7 @@ from relrag_pipelines.pii.redact_tables import channel_of
 from relrag_pipelines.pii.spans import Span
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Identifier, arrow_schema, to_table
+from relrag_pipelines.sources import record_type
 
 _JID = re.compile(r"(?P<user>[\w.-]+?)(?::\d+)?@(?P<server>c\.us|s\.whatsapp\.net|lid)", re.ASCII)
 """an account as WhatsApp's databases write it; the part behind a colon names the device"""
@@ -51,11 +52,11 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
     """
 
     @functools.cache
-    def claims(text: str, policy: str) -> list[tuple[str, str, str]]:
+    def claims(text: str, policy: str, name: str) -> list[tuple[str, str, str]]:
         try:
             return [
                 (one.kind, _redacted_value(one, redactor, policy), keys.pseudonym(one.kind, one.normalised))
-                for one in parse_identifiers(text, chat=policy == "whatsapp")
+                for one in parse_identifiers(text, name)
             ]
         except RedactionError:
             return []
@@ -64,8 +65,9 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
     columns = ("asset_id", "rag_source_type", "from", "to", "participants", "people")
     for asset_id, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in columns), strict=True):
         policy = channel_of(rag_source_type, channel)
+        name = record_type(rag_source_type).identifier
         for role, text, person_id in _people_of_record(*mentioned):
-            for kind, value, keyed in claims(text, policy):
+            for kind, value, keyed in claims(text, policy, name):
                 key = (asset_id, role, kind, keyed)
                 if key not in found or found[key].person_id is None:
                     found[key] = Identifier(asset_id, role, kind, value, keyed, person_id)
@@ -73,8 +75,11 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
     return to_table(rows, Identifier) if rows else arrow_schema(Identifier).empty_table()
 
 
-def parse_identifiers(text: str, chat: bool = False) -> list[ParsedIdentifier]:
-    """What a sender or recipient as written says: addresses, phone numbers, a name (in a chat its name there)."""
+def parse_identifiers(text: str, name_kind: str = "name") -> list[ParsedIdentifier]:
+    """What a sender or recipient as written says: addresses, phone numbers, a name.
+
+    A name is an identifier of kind `name_kind`: in a chat one of its own.
+    """
     text = _MARKS.sub("", text).strip()
     if account := _JID.fullmatch(text):
         return _account(account)
@@ -82,7 +87,7 @@ def parse_identifiers(text: str, chat: bool = False) -> list[ParsedIdentifier]:
         return []
     addresses = emails.find(text)
     if len(addresses) > 1:
-        return [one for pair in getaddresses([text]) for one in parse_identifiers(" ".join(pair), chat)]
+        return [one for pair in getaddresses([text]) for one in parse_identifiers(" ".join(pair), name_kind)]
     found = [ParsedIdentifier("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
     rest = _without(text, addresses)
     numbers = [one for one in phones.find(rest) if _is_long_enough(rest[one.start : one.end])] or [
@@ -91,9 +96,7 @@ def parse_identifiers(text: str, chat: bool = False) -> list[ParsedIdentifier]:
     found += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b])) for a, b, _ in numbers]
     name = " ".join(_without(rest, numbers).split()).strip(_AROUND_NAMES)
     if any(map(str.isalpha, name)):
-        found.append(
-            ParsedIdentifier("whatsapp" if chat else "name", name, unicodedata.normalize("NFKC", name).casefold())
-        )
+        found.append(ParsedIdentifier(name_kind, name, unicodedata.normalize("NFKC", name).casefold()))
     return found
 
 

@@ -16,10 +16,9 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.journal.call_approvals import Word
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workspace import Workspace
-
-KIND = "call_recording"
 
 
 class CallsError(RelragError):
@@ -46,7 +45,7 @@ def calls(settings: Settings) -> list[Call]:
     found = [
         _call(row, source.name)
         for source in settings.sources
-        if source.kind == KIND
+        if "approval_required" in KINDS[source.kind].options
         for month in lake.manifest(settings.home_path, "records", source.name)
         for row in lake.read(settings.home_path, "records", source.name, month).to_pylist()
     ]
@@ -100,11 +99,13 @@ def _call(row: dict[str, Any], source: str) -> Call:
 
 def _named(known: list[Call], names: Sequence[str]) -> Iterator[Call]:
     for name in names:
-        wanted = name if name.startswith(f"{KIND}:") else f"{KIND}:{name}"
-        found = [call for call in known if call.asset_id.startswith(wanted)]
+        prefixed = ":" in name
+        found = [
+            call for call in known if (call.asset_id if prefixed else call.asset_id.partition(":")[2]).startswith(name)
+        ]
         if len({call.asset_id for call in found}) != 1:
             what = "no call" if not found else f"{len(found)} calls"
-            raise CallsError(f'{what} whose id begins with "{wanted}"; `relrag calls list` shows ids')
+            raise CallsError(f'{what} whose id begins with "{name}"; `relrag calls list` shows ids')
         yield found[0]
 
 

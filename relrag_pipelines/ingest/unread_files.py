@@ -20,14 +20,8 @@ from relrag_pipelines.sources import KINDS, path_of
 from relrag_pipelines.sources.formats.git_repository import is_bare
 from relrag_pipelines.stores import lake
 
-_MEDIA = re.compile(
-    r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b|\d{8}-(?:PHOTO|VIDEO|AUDIO|STICKER|GIF|CONTACT|DOCUMENT)-\d{4}-",
-    re.IGNORECASE,
-)
-"""how WhatsApp names media, on Android and on iOS"""
+_MEDIA = [re.compile(kind.media_names, re.IGNORECASE) for kind in KINDS.values() if kind.media_names]
 _OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
-_SHARED_SUFFIXES = frozenset({"call_recording"})
-"""kinds whose suffixes music, films and data of programs share: such a file speaks for no source of the kind"""
 _SUFFIXES, _NAMED = 8, 3
 """how many are told"""
 
@@ -100,7 +94,7 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
             if is_link:
                 found.links.append(path)
                 continue
-            kinds = [kind for kind in KINDS.values() if kind.name not in _SHARED_SUFFIXES and kind.holds(path)]
+            kinds = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.holds(path)]
             kind = next((kind.name for kind in kinds if recognises(kind, file)), None)
             if kind:
                 found.of_no_source.append((path, kind))
@@ -156,19 +150,19 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSou
     seen = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in _OF_SYSTEMS]
     above = [(one, f"{path_of(folder, one.root)}/" if folder != one.root else "") for one in covering]
     read = {name for name in seen if any(_reads(one, f"{place}{name}") for one, place in above)}
-    chats_only = covering and all(one.source.kind == "whatsapp" for one in covering)
-    if chats_only and any(name.lower().endswith(".txt") for name in read):
+    tellers = tuple(suffix for one in covering for suffix in one.kind.tells_of_folder)
+    if all(one.kind.tells_of_folder for one in covering) and any(name.lower().endswith(tellers) for name in read):
         return  # all that lies beside a chat is taken for its media
     for name in seen:
         excluded = any(one.source.excludes(f"{place}{name}") for one, place in above)
         beside = any(name[:end] in read for end in range(len(name)) if name[end] == ".")
         ours = name.startswith(CONFIG_NAME) or name.endswith(".keys")
-        if not (name in read or excluded or beside or ours or _MEDIA.search(name)):
+        if not (name in read or excluded or beside or ours or any(one.search(name) for one in _MEDIA)):
             yield folder / name
 
 
 def _reads(one: CandidateSource, path: str) -> bool:
-    return one.could_read_at(path) or (one.source.kind == "code" and one.kind.recognise(Path(path)))
+    return one.could_read_at(path) or (not one.kind.suffixes and one.kind.recognise(Path(path)))
 
 
 def _suffix(path: str) -> str:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.privacy.keys import safe_id
 from relrag_pipelines.records import Edge, Record, arrow_schema
+from relrag_pipelines.sources import MAIL_REF
 
 NAMED = "named_messages"
 """field of `extra`: asset ids of mails whose Message-ID stands in the record's text"""
@@ -65,7 +66,7 @@ def collect_message_ids(record: Record, id_hash: Callable[[str], str]) -> None:
     """Notes in `extra` which mails a record's text names by their Message-ID; to be called before it is redacted."""
     if "@" not in record.text or NAMED in record.extra:
         return
-    ids = (f"gmail:{safe_id(one, id_hash)}" for one in message_ids(record.text))
+    ids = (MAIL_REF + safe_id(one, id_hash) for one in message_ids(record.text))
     if named := [one for one in dict.fromkeys(ids) if one != record.asset_id]:
         record.extra[NAMED] = named
 

@@ -11,9 +11,11 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.links.message_references import message_id_edges, references
 from relrag_pipelines.records import AUDIO_REF, Edge, arrow_schema
+from relrag_pipelines.sources import RECORD_TYPES
 
 CHUNK = "chunk:"
 THREAD = "thread:"
+_SPOKEN = pa.array([one.name for one in RECORD_TYPES.values() if one.spoken])
 
 
 def build_edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
@@ -66,7 +68,7 @@ def chunk_members(chunks: pa.Table) -> pa.Table:
 def transcripts(records: pa.Table) -> pa.Table:
     """Each call that has a transcript to the audio it is of: `audio:<keyed hash of its bytes>`."""
     of_audio = pc.starts_with(pc.fill_null(records["parent_ref"], ""), AUDIO_REF)
-    calls = pc.and_(pc.equal(records["rag_source_type"], "call_recording"), of_audio)
+    calls = pc.and_(pc.is_in(records["rag_source_type"], _SPOKEN), of_audio)
     rows = records.filter(pc.and_(calls, pc.not_equal(records["text"], "")))
     return _claims(rows["asset_id"], rows["parent_ref"], "transcript_of", "transcript")
 

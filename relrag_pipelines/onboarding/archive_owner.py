@@ -22,7 +22,7 @@ from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, ReadContext
 
-_KINDS = ("whatsapp", "gmail")
+_KINDS = [kind.name for kind in KINDS.values() if kind.chat or kind.mail]
 _MOST_UNITS, _MOST_RECORDS = 30, 300
 """of a source, and of a unit: the owner is in every part of them"""
 _FEWEST = 2
@@ -44,7 +44,7 @@ def _names(folder: Path, sources: list[ProposedSource], kind: str, timezone: str
     """Each name once for every chat or mail that it takes part in."""
     seen: set[tuple[str, str]] = set()
     for record in _records(folder, sources, kind, timezone, until):
-        said = getaddresses([one for one in (record.from_, *record.to) if one]) if kind == "gmail" else ()
+        said = getaddresses([one for one in (record.from_, *record.to) if one]) if KINDS[kind].mail else ()
         for name in {name for name, _ in said if name} if said else {record.from_ or ""} - {""}:
             if (place := (record.thread_id or record.source_id, name)) not in seen:
                 seen.add(place)

@@ -22,9 +22,8 @@ from relrag_pipelines.onboarding.estimate import record_count
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.formats.git_repository import is_bare
 
-_NAMES = {"document": "documents", "gmail": "mail"}
-_TELLS_LITTLE = frozenset({"call_recording"})
-"""kinds whose suffixes music, films and data of programs share: what they do not recognise is not worth a word"""
+_HISTORY = tuple(kind.name for kind in KINDS.values() if kind.repositories == "history")
+_FILES = tuple(kind.name for kind in KINDS.values() if kind.repositories == "files")
 _RESERVED = frozenset({"catalog", "published"})
 
 
@@ -105,7 +104,9 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
     doubtful = [
         file.path
         for file in files
-        if file.path not in late and recognised[file.path] is None and not _TELLS_LITTLE.issuperset(file.kinds)
+        if file.path not in late
+        and recognised[file.path] is None
+        and not all(KINDS[kind].shared_suffixes for kind in file.kinds)
     ]
     read, unread = ([path for path in doubtful if bool(readers[path]) == wanted] for wanted in (True, False))
     return Discovery(sources, read, unread, len(late), complete)
@@ -135,8 +136,8 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
 def _repository(place: Path, relative: Path) -> _File | None:
     """What makes a folder a git repository: its `.git`, or the folder itself where it is bare."""
     if (place / ".git").exists():
-        return _File((relative / ".git").as_posix(), 0, ("git",))
-    return _File(relative.as_posix(), 0, ("git",)) if relative.parts and is_bare(place) else None
+        return _File((relative / ".git").as_posix(), 0, _HISTORY)
+    return _File(relative.as_posix(), 0, _HISTORY) if relative.parts and is_bare(place) else None
 
 
 def _code(files: list[_File], taken: set[str]) -> list[ProposedSource]:
@@ -145,7 +146,7 @@ def _code(files: list[_File], taken: set[str]) -> list[ProposedSource]:
     if not folders:
         return []
     root = os.path.commonpath(folders) or "."
-    return [ProposedSource(_name(root, "code", taken), "code", root, len(folders), {})]
+    return [ProposedSource(_name(root, kind, taken), kind, root, len(folders), {}) for kind in _FILES]
 
 
 def _recognise(folder: Path, files: list[_File], until: float) -> tuple[dict[str, str | None], set[str]]:
@@ -171,7 +172,7 @@ def _roots(files: list[_File], recognised: dict[str, str | None]) -> dict[str, s
     roots = {}
     for kind in KINDS:
         certain = [file.folder for file in files if recognised.get(file.path) == kind]
-        if not certain and kind not in _TELLS_LITTLE:
+        if not certain and not KINDS[kind].shared_suffixes:
             certain = [file.folder for file in files if usual.get(file.path) == kind]
         if certain:
             roots[kind] = os.path.commonpath(certain) or "."
@@ -201,7 +202,7 @@ def _below(root: str, path: str) -> bool:
 def _name(root: str, kind: str, taken: set[str]) -> str:
     """A source's name: the folder's where it can be one, else the kind's."""
     plain = re.sub(r"[^a-z0-9]+", "_", PurePosixPath(root).name.lower()).strip("_")
-    usual = _NAMES.get(kind, kind)
+    usual = KINDS[kind].source_name or kind
     names = [plain] if re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED else []
     names += [usual, *(f"{usual}_{number}" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relrag_pipelines.files.regular_files import open_plain
-from relrag_pipelines.sources import AUDIO
+from relrag_pipelines.sources import AUDIO, KINDS
 
 START_SECONDS = 10.0
 """start of a sync that has something to do, its runs for each range of months, and its end"""
@@ -32,12 +32,8 @@ class Estimate:
 _SECONDS_A_FILE, _SECONDS_A_RECORD, _SECONDS_A_MEGABYTE = 0.005, 0.000_15, 1.0
 _BYTES_A_RECORD, _BYTES_A_BYTE = 2_400, 5.5
 """bytes of private records, lake and two generations for each record, and for each byte of its text"""
-_BEGINS = {"jsonl": b"\n", "whatsapp": b"\n", "gmail": b"\nFrom "}
-"""what stands before each record of a file that holds many"""
 _ONE_EACH = (".eml", ".msg")
 _NO_LINES = (*_ONE_EACH, ".zip")
-_TEXT_OF_A_RECORD = {"whatsapp": 80, "jsonl": 300, "gmail": 2_000, "contacts": 200, "code": 600}
-"""bytes, where no beginning tells; of other kinds a file is a record"""
 _SAMPLED_FILES, _SAMPLED_BYTES = 8, 2**17
 _BYTES_A_PASSAGE, _MESSAGES_A_PASSAGE, _BYTES_A_NUMBER = 500, 6, 19
 _TEXT_SHARE = {
@@ -68,14 +64,14 @@ def record_count(kind: str, files: Iterable[tuple[Path, int]]) -> int:
 
     A few of the largest are opened, and what begins a record is counted in their beginnings.
     """
-    given = list(files)
-    many = [(file, size) for file, size in given if kind in _BEGINS and file.suffix.lower() not in _NO_LINES]
+    given, mark, bytes_each = list(files), KINDS[kind].record_mark, KINDS[kind].record_bytes
+    many = [(file, size) for file, size in given if mark and file.suffix.lower() not in _NO_LINES]
     many.sort(key=lambda one: -one[1])
     seen = [_beginning(file) for file, _ in many[:_SAMPLED_FILES]]
-    marks, looked_at = sum(data.count(_BEGINS[kind]) for data in seen), sum(map(len, seen))
+    marks, looked_at = sum(data.count(mark) for data in seen if mark), sum(map(len, seen))
     found: float = sum(size for _, size in many) * marks / looked_at if marks else len(many)
     for file, size in set(given) - set(many):
-        usual = None if file.suffix.lower() in _ONE_EACH else _TEXT_OF_A_RECORD.get(kind)
+        usual = 0 if file.suffix.lower() in _ONE_EACH else bytes_each
         found += text_bytes({file.suffix.lower(): size}) / usual if usual else 1
     return round(found)
 
@@ -90,7 +86,7 @@ def _beginning(file: Path) -> bytes:
 
 def passage_count(kind: str, records: int, text: float) -> float:
     """How many passages so many records with so many bytes of text make; short messages of a chat are one together."""
-    return max(text / _BYTES_A_PASSAGE, records / _MESSAGES_A_PASSAGE if kind == "whatsapp" else records)
+    return max(text / _BYTES_A_PASSAGE, records / _MESSAGES_A_PASSAGE if KINDS[kind].chat else records)
 
 
 def vector_bytes(passages: float, dimension: int) -> int:

@@ -32,18 +32,10 @@ from relrag_pipelines.pii import (
     pseudonyms,
 )
 from relrag_pipelines.records import Record, arrow_schema
+from relrag_pipelines.sources import COMMIT_REF, record_type
 
 FAULT = "redaction"
 
-_CHANNELS = {
-    "whatsapp": "whatsapp",
-    "whatsapp_attachment": "whatsapp",
-    "email": "gmail",
-    "email_attachment": "gmail",
-    "paperless": "paperless",
-    "call_recording": "call_recording",
-}
-"""by type of record; whole types, as `emailing_plan` is no mail, and falls to a policy that replaces more"""
 _KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "timestamp", "spoken"}
 """columns that this project writes itself"""
 _IDS = {"source_id", "thread_id", "parent_ref"}
@@ -67,9 +59,10 @@ _TextKey = tuple[str, int]
 def channel_of(rag_source_type: str, default: str) -> str:
     """The channel whose policy a record is redacted by: that of its type, else the one of its source.
 
-    The source's is `default`, which replaces most, where neither its kind nor its settings name another.
+    The source's is `default`, which replaces most, where neither its kind nor its settings name another. Only whole
+    types count: `emailing_plan` is no mail, and falls to a policy that replaces more.
     """
-    return _CHANNELS.get(rag_source_type, default)
+    return record_type(rag_source_type).channel or default
 
 
 def strip_keyed_refs(text: str) -> str:
@@ -214,7 +207,7 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, FailedR
 def _redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
     """The JSON redacted; whole numbers from `least` on as well."""
     if isinstance(value, str):
-        ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix("git:"))
+        ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix(COMMIT_REF))
         return value if ours else redact(value)
     if isinstance(value, list):
         return [_redact_json(one, redact, least) for one in value]

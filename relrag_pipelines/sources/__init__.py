@@ -1,29 +1,50 @@
-"""The table of kinds, and what a connector is given.
+"""What a connector is given; the table of kinds is in kinds.py.
 
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
 raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. A kind whose units are
 not simply the files with its suffixes also has `units(root, excluded, follow_links)`, which finds them. To add a kind:
-the module, a row in KINDS, a test, a sample.
+the module, a row in KINDS, a test, a sample. No module outside of this folder knows a kind or a type of record by name.
 """
 
 from __future__ import annotations
 
-import fnmatch
-import importlib
 import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import cast
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import regular_files
 from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources.kind import Kind, RecordType
+from relrag_pipelines.sources.kinds import AUDIO, COMMIT_REF, KINDS, MAIL_REF, RECORD_TYPES, TRANSCRIPTS, record_type
 from relrag_pipelines.workers.sandbox import Limits
+
+__all__ = [
+    "AUDIO",
+    "COMMIT_REF",
+    "KINDS",
+    "LEFT_OUT",
+    "MAIL_REF",
+    "RECORD_TYPES",
+    "TRANSCRIPTS",
+    "UNREADABLE",
+    "CallApproval",
+    "CoveredInterval",
+    "Excluded",
+    "Kind",
+    "ListingError",
+    "ReadContext",
+    "Reader",
+    "RecordType",
+    "Unit",
+    "path_of",
+    "record_type",
+    "unit_of",
+]  # fmt: skip
 
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 """fault words of what is left out on purpose: counted, but no reason to say that something went wrong"""
@@ -187,189 +208,3 @@ class CoveredInterval:
 Reader = Callable[[Unit, ReadContext], Iterator[Record | Failure | CoveredInterval]]
 Excluded = Callable[[str], bool]
 """whether the source's settings leave out what lies at this path, relative to the source's"""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of source."""
-
-    name: str
-    meaning: str
-    version: int
-    """raised when the reader reads differently, so that every unit is read again"""
-    suffixes: tuple[str, ...]
-    """lower-case suffixes of its units"""
-    rag_source_type: str
-    channel: str
-    """redaction policy of what it reads, where the record's own type has none"""
-    options: tuple[str, ...] = field(default=("timezone",))
-    """settings of a source that change what is read"""
-    companions: tuple[str, ...] = ()
-    """lower-case suffixes of files that belong to the unit that their name begins with"""
-    tells_of_folder: tuple[str, ...] = ()
-    """suffixes of units whose records tell of other files of their folder, so that these are read again with them"""
-    asks_others: str = ""
-    """fault word of a unit that was read by what other units of the source say, or waits for what they say: it is read
-    again when one of them comes, goes or changes"""
-    one_record: bool = False
-    """a unit is one record, so units of equal bytes are one record with several locations"""
-    walks: bool = False
-    """it finds its units itself, by `units`; else they are the files with its suffixes"""
-    newest_only: bool = False
-    """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
-    module: str = ""
-    """its module, where that has another name"""
-    patterns: tuple[str, ...] = ()
-    """further paths of its units, as glob patterns: files that have no suffix"""
-    threads: bool = False
-    """thread_id is not in the items: it follows from what they refer to, all of the source together"""
-    repeats: bool = False
-    """a unit may hold the same item twice: one record with two locations, not a mistake"""
-    appends: bool = False
-    """units grow at their end; the module's `continues(file, offset)` tells whether an item begins there"""
-    ids_hold_names: bool = False
-    """its ids change with a name that the owner may change: a chat's title, or that of the source"""
-    loads: str = ""
-    """an option that, where set, has the reader load something large: then one process reads all units"""
-
-    def holds(self, path: str) -> bool:
-        """Whether a file of that path, relative to its source, is a unit of the kind."""
-        return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, one) for one in self.patterns)
-
-    @property
-    def read(self) -> Reader:
-        """The connector, imported when first used."""
-        return cast(Reader, self._imported().read)
-
-    @property
-    def continues(self) -> Callable[[Path, int], bool]:
-        """Whether an item begins at that offset of a file, so that what lies before it is whole."""
-        return cast(Callable[[Path, int], bool], self._imported().continues)
-
-    @property
-    def units(self) -> Callable[[Path, Excluded, bool], Iterator[Unit]] | None:
-        """The kind's own way to find its units, if it has one; raises OSError where it cannot look."""
-        found = getattr(self._imported(), "units", None) if self.walks else None
-        return cast(Callable[[Path, Excluded, bool], Iterator[Unit]] | None, found)
-
-    @property
-    def recognise(self) -> Callable[[Path], bool]:
-        """Whether a file is one of this kind, by its name and its beginning; raises OSError where it cannot be read."""
-        return cast(Callable[[Path], bool], self._imported().recognise)
-
-    def _imported(self) -> ModuleType:
-        return importlib.import_module(f"{__name__}.{self.module or self.name}")
-
-
-_PARSER = ("parser_max_seconds", "parser_max_bytes")
-"""options of kinds that have a library read files: what was stopped is read again when a limit changes"""
-_TRANSCRIPTION = ("transcription_model", "transcription_max_seconds", "transcription_max_bytes")
-
-AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
-TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
-"""suffixes; of several transcripts of one call the first of these is read"""
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind(
-            "whatsapp",
-            "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
-            3,
-            (".txt", ".zip"),
-            "whatsapp",
-            "whatsapp",
-            ("timezone", "date_order"),
-            tells_of_folder=(".txt",),
-            asks_others="date_order",
-            ids_hold_names=True,
-            newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
-        ),
-        Kind(
-            "call_recording",
-            "recorded calls: audio with its transcript beside it (.vtt, .srt, .sbv, .json of whisper, .txt)",
-            1,
-            (*AUDIO, *TRANSCRIPTS),
-            "call_recording",
-            "call_recording",
-            ("timezone", "owner", "file_names", "approval_required", *_TRANSCRIPTION, *_PARSER),
-            companions=TRANSCRIPTS,
-            loads="transcription_model",
-        ),
-        Kind(
-            "meeting",
-            "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
-            2,
-            (".vtt", ".srt", ".sbv", ".txt", ".md"),
-            "meeting_transcript",
-            "default",
-            ("timezone", *_PARSER),
-            companions=(".ics",),
-        ),
-        Kind(
-            "contacts",
-            "vCard files (.vcf) of versions 2.1, 3 and 4, with any number of contacts",
-            1,
-            (".vcf", ".vcard"),
-            "contact",
-            "default",
-        ),
-        Kind(
-            "document",
-            "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
-            2,
-            (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
-            "documentation",
-            "default",
-            ("timezone", *_PARSER),
-            one_record=True,
-        ),
-        Kind(
-            "git",
-            "commits of local git repositories, and saved logs of git (.gitlog)",
-            1,
-            (".gitlog",),
-            "git_history",
-            "git",
-            (),
-            walks=True,
-        ),
-        Kind(
-            "code",
-            "source code in git repositories and folders: functions, classes and methods",
-            1,
-            (),
-            "code",
-            "code",
-            _PARSER,
-            walks=True,
-        ),
-        Kind(
-            "gmail",
-            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml and .msg",
-            3,
-            (".mbox", ".eml", ".msg"),
-            "email",
-            "gmail",
-            ("timezone", *_PARSER),
-            module="mail",
-            patterns=tuple(
-                prefix + name
-                for prefix in ("", "*/")
-                for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
-            ),
-            threads=True,
-            repeats=True,
-            appends=True,
-        ),
-        Kind(
-            "jsonl",
-            "one JSON object a line with the universal fields: the door for any other source",
-            2,
-            (".jsonl", ".ndjson"),
-            "jsonl",
-            "default",
-            ids_hold_names=True,
-        ),
-    )
-}

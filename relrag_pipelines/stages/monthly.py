@@ -159,7 +159,7 @@ STAGES = (
         "identifiers",
         "identifiers",
         ("private_records",),
-        2,
+        3,
         "Who appears in a record in what role, with a keyed value that joins channels.",
         _identifiers,
         policy,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from relrag_pipelines.sources import record_type
 from relrag_query.answering.sentence_split import (
     QuotableSpan,
     asks_for_something,
@@ -43,8 +44,6 @@ _AROUND = 0.25
 """what a word is worth that only another turn of the chat holds"""
 _KNOWN = 0.85
 """what a word in the subject or sender is worth beside one in the sentence"""
-_CARDS = "contact"
-"""type of records that are all about one person"""
 _SAME = 0.6
 """share of words by which two sentences are one"""
 _FULL = 25
@@ -126,12 +125,12 @@ def answer(
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
     found = _sentences(telling, terms, figures)
-    cards = _CARDS if QueryIntent.PERSON_FACTS in intents else ""
+    facts = QueryIntent.PERSON_FACTS in intents
 
     def rank(one: Sentence) -> tuple[bool, float]:
         """A card that covers all that any passage does tells the facts of a person best."""
         hit = one.unit.hit
-        return not (hit.chunk.rag_source_type == cards and hit.display_score >= best), -one.credit
+        return not (facts and record_type(hit.chunk.rag_source_type).card and hit.display_score >= best), -one.credit
 
     candidates = sorted([one for one in found if not one.asks] or found, key=rank)
     across = QueryIntent.CROSS_CHANNEL in intents
@@ -267,8 +266,8 @@ def _diversify_by_channel(candidates: list[Sentence]) -> list[Sentence]:
     """The best of each channel first, then the others."""
     first: dict[str, Sentence] = {}
     for candidate in candidates:
-        kind = candidate.unit.hit.chunk.rag_source_type
-        first.setdefault("email" if kind == "email_attachment" else kind, candidate)
+        kind = record_type(candidate.unit.hit.chunk.rag_source_type)
+        first.setdefault(kind.part_of or kind.name, candidate)
     chosen = list(first.values())
     return [*chosen, *(candidate for candidate in candidates if not any(candidate is one for one in chosen))]
 

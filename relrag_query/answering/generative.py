@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from html import escape
 
 from relrag_pipelines.chunking.sentences import count_tokens
+from relrag_pipelines.sources import RECORD_TYPES
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.retrieval.hit import Hit
 
 NO_ANSWER = "NO ANSWER"
+_ABOUT = "\n".join(f"- {one.about}" for one in RECORD_TYPES.values() if one.about)
 INSTRUCTIONS = f"""\
 You answer a question from passages of a private archive.
 - Use nothing but the passages. If they do not answer the question, reply exactly: {NO_ANSWER}
@@ -25,10 +27,7 @@ You answer a question from passages of a private archive.
 - Answer briefly, in the language of the question. Words such as <PHONE_NUMBER:...> stand for personal data: keep them.
 
 What a passage is stands in `about`; parts that are not known are left out.
-- A mail: type=email; from=its sender; subj=its subject; when=its date; related=how many files are attached.
-  An attachment: type=attachment[its place from 0]:its file name; from, subj and when are those of its mail.
-- A commit of git: type=commit; from=its author; subj=the first line of its message; when=its date; commit=its hash.
-- A meeting: type=meeting; from=who took part; subj=its title; when=its date; file=its transcript.
+{_ABOUT}
 - Anything else: type=what it is, with the same words; class and method where it is code.
 `parent_ref` is equal for passages that belong together: a mail and its attachments, a commit, a meeting, a class.
 `index` is the place of a passage among these, from 0. `uri` tells where the original lies.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relrag_pipelines.links.neighbors import neighbors
+from relrag_pipelines.sources import RECORD_TYPES, record_type
 from relrag_pipelines.text.analyzer import only_function_words
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan, chat_turns, quotable_spans
@@ -64,8 +65,8 @@ _HELD = frozenset(
     )
 )
 """such words too, of a meeting or a call"""
-_SPOKEN = frozenset({"meeting_transcript", "call_recording"})
-_ATTACHED = frozenset({"email_attachment", "whatsapp_attachment"})
+_SPOKEN = frozenset(one.name for one in RECORD_TYPES.values() if one.spoken)
+_ATTACHED = frozenset(one.name for one in RECORD_TYPES.values() if one.part_of)
 """types of records that come with another one, and are listed by themselves only where they are asked for"""
 _OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
 
@@ -77,31 +78,18 @@ _FROM = """
 """
 _BY = """ AND (len($names) = 0 OR list_has_any($names, participants)
     OR CASE WHEN $received THEN list_has_any($names, "to") ELSE list_contains($names, "from") END)"""
-_BY_FILE = ("documentation", "code")
+_FROM_FILES = tuple(one.name for one in RECORD_TYPES.values() if one.from_file)
 """types of records whose time is that of a file, which may just have been copied"""
 _NAMES = f"""
     SELECT DISTINCT unnest(list_concat(participants, CASE WHEN $received THEN "to" ELSE ["from"] END)) {_FROM}
 """
 _COUNTS = f"SELECT rag_source_type, count(*) {_FROM} {_BY} GROUP BY 1"
 _NEWEST = f"""
-    SELECT asset_id, ts, rag_source_type IN {_BY_FILE} AS by_file,
+    SELECT asset_id, ts, list_contains($from_files, rag_source_type) AS by_file,
         row_number() OVER (PARTITION BY coalesce(thread_id, asset_id) ORDER BY ts DESC, asset_id) AS nth
-    {_FROM} {_BY} AND (len($types) > 0 OR NOT ends_with(rag_source_type, '_attachment'))
+    {_FROM} {_BY} AND (len($types) > 0 OR NOT list_contains($attached, rag_source_type))
     ORDER BY by_file, nth, ts DESC, asset_id LIMIT $limit
 """
-_NOUNS = {
-    "email": "mail",
-    "email_attachment": "attachment",
-    "whatsapp_attachment": "attachment of a chat",
-    "whatsapp": "message",
-    "call_recording": "call",
-    "meeting_transcript": "meeting",
-    "git_history": "commit",
-    "documentation": "document",
-    "code": "piece of code",
-    "jsonl": "note",
-}
-"""types of records -> what one of them is called"""
 
 
 @dataclass(frozen=True)
@@ -160,16 +148,10 @@ def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:
 def describe_listing(wanted: ListingRequest, hits: Sequence[Hit]) -> str:
     """How many records there are: `15 records: 12 mails, 3 calls; 8 of them are listed, newest first.`"""
     most_first = sorted(wanted.counts.items(), key=lambda one: (-one[1], one[0]))
-    each = ", ".join(_counted(count, kind) for kind, count in most_first)
+    each = ", ".join(record_type(name).counted(count) for name, count in most_first)
     total, listed = wanted.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
     some = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
     return f"{total:,} record{'s' * (total != 1)}: {each}; {some}newest first."
-
-
-def _counted(count: int, kind: str) -> str:
-    noun = _NOUNS.get(kind, kind.replace("_", " "))
-    several = re.sub(r"^\w+", r"\g<0>s", noun)
-    return f"{count:,} {noun if count == 1 else several}"
 
 
 def _values(context: QueryContext) -> dict[str, Any]:
@@ -234,7 +216,8 @@ def _parts(name: str) -> list[str]:
 
 def _newest(wanted: ListingRequest, context: QueryContext, most: int) -> list[Hit]:
     """The hits, newest first, with the messages that are meant."""
-    rows = context.connection.execute(_NEWEST, wanted.values | {"limit": _SPARE * most}).fetchall()
+    told = {"limit": _SPARE * most, "from_files": list(_FROM_FILES), "attached": sorted(_ATTACHED)}
+    rows = context.connection.execute(_NEWEST, wanted.values | told).fetchall()
     places = {ref: _place(ref, context) for ref, *_ in rows}
     firsts = {one.asset_id: one for one in catalog_reader.of_assets(context.connection, list(set(places.values())))
               if one.chunk_index == 0}  # fmt: skip
@@ -248,7 +231,7 @@ def _newest(wanted: ListingRequest, context: QueryContext, most: int) -> list[Hi
     kept = sorted(found, key=lambda hit: id(hit) in bulk)[:most]
     _read_messages(kept, wanted, context)
     context.note("list", f"{sum(wanted.counts.values())} records, {len(kept)} passages of them listed")
-    return sorted(kept, key=lambda hit: (hit.chunk.rag_source_type in _BY_FILE, -_latest(hit)))
+    return sorted(kept, key=lambda hit: (hit.chunk.rag_source_type in _FROM_FILES, -_latest(hit)))
 
 
 def _latest(hit: Hit) -> int:

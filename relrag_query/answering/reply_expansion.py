@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from relrag_pipelines.sources import record_type
 from relrag_query.answering.sentence_split import asks_for_something, is_question, quotable_spans, split
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit
@@ -44,7 +45,7 @@ def _waits(hit: Hit, terms: list[Term]) -> bool:
         last = quotable_spans(hit)[-1]
         held = {one.asset_id for one in hit.messages if (one.ts or 0) >= (last.ts or 0)}
         return is_question(last.text, chat=True) and bool(matching & held)
-    if hit.chunk.rag_source_type != "email" or hit.chunk.section is not None:
+    if not record_type(hit.chunk.rag_source_type).mail or hit.chunk.section is not None:
         return False
     shares = [(term_coverage(terms, tokens(part)), part) for part in split(hit.chunk.text)]
     return bool(shares) and asks_for_something(max(shares)[1])

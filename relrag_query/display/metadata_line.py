@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from relrag_pipelines.sources import RecordType, record_type
 from relrag_query.retrieval.hit import Hit
 
 _SUBJECT_LENGTH = 50
@@ -22,7 +23,6 @@ _OLDER = {
     "index_in_parent": "attachmentIndex",
     "file_name": "attachmentFileName",
 }
-_NAMES = {"git_history": "commit", "meeting_transcript": "meeting"}
 _ADDRESS = re.compile(r"[^<]+<(.+)>\s*")
 """of a commit's author, who is written `Name <address>`; redacted, the address is in such marks itself"""
 
@@ -33,18 +33,19 @@ def metadata_line(metadata: Mapping[str, Any]) -> dict[str, str]:
     Field names are those of the chunks table, or their camelCase form in older indexes. An attachment's index and
     file stand in its type, and its siblings are told by its mail, so they are not repeated.
     """
-    kind = str(_field(metadata, "rag_source_type") or "").lower()
-    attachment = kind == "email_attachment"
+    kind = record_type(str(_field(metadata, "rag_source_type") or "").lower())
+    place = {"index": _number(_field(metadata, "index_in_parent")), "file": _field(metadata, "file_name") or ""}
+    attachment = "{" in kind.label
     related = _number(_field(metadata, "total_siblings"))
     parts = {
-        "type": _attachment(metadata) if attachment else _NAMES.get(kind, kind),
+        "type": kind.label.format(index=place["index"] or "?", file=place["file"] or "unknown") or kind.name,
         "from": _from(metadata, kind),
         "subj": (_field(metadata, "subject") or "")[:_SUBJECT_LENGTH],
         "when": (_field(metadata, "timestamp") or "").partition("T")[0],
         "related": "" if attachment or related == "0" else related,
-        "index": "" if attachment else _number(_field(metadata, "index_in_parent")),
+        "index": "" if attachment else place["index"],
         "uri": _field(metadata, "source_uri"),
-        "file": "" if attachment else _field(metadata, "file_name"),
+        "file": "" if attachment else place["file"],
         "commit": (_field(metadata, "git_commit_hash") or "")[:_COMMIT_LENGTH],
         "class": _field(metadata, "class_name"),
         "method": _field(metadata, "method_name"),
@@ -76,17 +77,12 @@ def hit_line(hit: Hit) -> str:
     )
 
 
-def _attachment(metadata: Mapping[str, Any]) -> str:
-    index = _number(_field(metadata, "index_in_parent")) or "?"
-    return f"attachment[{index}]:{_field(metadata, 'file_name') or 'unknown'}"
-
-
-def _from(metadata: Mapping[str, Any], kind: str) -> str:
+def _from(metadata: Mapping[str, Any], kind: RecordType) -> str:
     participants = metadata.get("participants") or ()
-    if participants and (kind == "meeting_transcript" or not _field(metadata, "from")):
+    if participants and (kind.from_all or not _field(metadata, "from")):
         return ",".join(participants)
     sender = _field(metadata, "from") or ""
-    address = _ADDRESS.fullmatch(sender) if kind == "git_history" else None
+    address = _ADDRESS.fullmatch(sender) if kind.from_address else None
     return address[1] if address else sender
 
 

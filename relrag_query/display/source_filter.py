@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources import record_type
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, CONTEXT_EXPANSION, RECENCY_SUPPLEMENT
 
 CONTEXT_ROLES = frozenset({CONTEXT_EXPANSION, RECENCY_SUPPLEMENT, ASSET_NEIGHBORHOOD})
 """passages with these roles are there for the answer, not for the reader"""
-
-_MESSAGES = frozenset({"email", "email_attachment", "whatsapp"})
-"""told by who wrote them or in which chat; everything else by what it says"""
 
 _DISTINCTIVE_RUN = 4
 """so many words in a row, found in the answer too, make a passage its source"""
@@ -116,7 +114,7 @@ def mentions_source(answer: str, node: DisplayableSource) -> bool:
     senders = [name.strip() for name in (node.sender or "").split(",")]
     if any(_names(answer, name) for name in (*senders, node.chat_name or "")):
         return True
-    return node.rag_source_type not in _MESSAGES and _repeats(answer, node.text)
+    return not record_type(node.rag_source_type).told_by_sender and _repeats(answer, node.text)
 
 
 def _names(answer: str, name: str) -> bool:

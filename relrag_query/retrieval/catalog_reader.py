@@ -9,6 +9,7 @@ import duckdb
 import orjson
 
 from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
+from relrag_pipelines.sources import COMMIT_REF
 from relrag_query.retrieval.hit import Message
 
 Connection = duckdb.DuckDBPyConnection
@@ -100,7 +101,7 @@ def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str])
     """The commits whose hash begins so and the records of these files, where exactly one does or has that name."""
     found: list[str] = []
     for said in hashes:
-        keys = {"first": f"git:{said}", "behind": f"git:{said}g"}  # no hash has a g
+        keys = {"first": f"{COMMIT_REF}{said}", "behind": f"{COMMIT_REF}{said}g"}  # no hash has a g
         rows = connection.execute(_OF_COMMIT, keys).fetchall()
         found += rows[0] if len(rows) == 1 else ()
     known = dict(connection.execute(_OF_FILE, {"names": list(files)}).fetchall()) if files else {}

@@ -16,7 +16,7 @@ import duckdb
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, RecordType, record_type
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.text.language import is_english
@@ -42,10 +42,6 @@ _REORDERED = 2
 """so many times the hits wanted are put in order by their words in any form; more change nothing"""
 _NEAR_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
-_ANY_TYPE = "jsonl"
-"""the kind whose records may be of any type"""
-_WITH_EXTRA = frozenset({"git_history", "code"})
-_MAIL = frozenset({"email", "email_attachment"})
 _TO_MANY = frozenset({"list_id", "unsubscribe", "precedence", "campaign"})
 """why a mail counts as bulk: not lists that people post to, nor bills that a mass mailer sends"""
 _BULK = 0.75
@@ -125,7 +121,11 @@ def hybrid_search_step(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def _scoped_searches(context: QueryContext) -> Iterator[tuple[ChunkFilter, frozenset[str]]]:
     """Where the question says that its answer lies, the narrowest first, and the types of records that count there."""
-    kinds = {kind.name for kind in KINDS.values() if kind.rag_source_type in context.said_in or kind.name == _ANY_TYPE}
+    kinds = {
+        kind.name
+        for kind in KINDS.values()
+        if kind.any_type or any(one.name in context.said_in for one in kind.record_types)
+    }
     allowed = tuple(sorted(kinds.intersection(context.where.kinds or kinds)))
     if context.said_in and allowed:
         yield replace(context.within, kinds=allowed), context.said_in
@@ -214,10 +214,14 @@ def bulk_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
     mails = {
         hit.chunk.chunk_id: hit.chunk.parent_asset_id or hit.chunk.asset_id
         for hit in hits
-        if hit.chunk.rag_source_type in _MAIL
+        if _is_mail(record_type(hit.chunk.rag_source_type))
     }
     known = catalog_reader.extras(context.connection, list(mails.values())) if mails else {}
     return [hit for hit in hits if known.get(mails.get(hit.chunk.chunk_id, ""), {}).get("bulk") in _TO_MANY]
+
+
+def _is_mail(kind: RecordType) -> bool:
+    return kind.mail or record_type(kind.part_of).mail
 
 
 def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
@@ -274,7 +278,7 @@ def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def load_extra(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Gives commits and code what only they have: hash, class, method."""
-    own = [hit for hit in hits if hit.chunk.rag_source_type in _WITH_EXTRA]
+    own = [hit for hit in hits if record_type(hit.chunk.rag_source_type).details]
     if own:
         known = catalog_reader.extras(context.connection, [hit.chunk.asset_id for hit in own])
         for hit in own:

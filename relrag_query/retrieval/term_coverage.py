@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from relrag_pipelines.records import Chunk
+from relrag_pipelines.sources import RECORD_TYPES, record_type
 from relrag_pipelines.text.analyzer import PREFIXED, document_tokens, index_text, query_tokens
 from relrag_pipelines.text.number_tokens import join_numbers
 from relrag_query.understanding.time_expressions import TimeRange
@@ -53,18 +54,6 @@ _ASKING = """
     řekl řekla řekli říkal říkala psal psala napsal napsala mluvil mluvili řešil řešila řešili stalo ohledně týkající
     kontext rozhodl rozhodli přijde přišlo přišel přišla přišly přišli dorazilo dorazil dorazily dostal dostala má máme
 """
-_KIND = {
-    "email": "email mail message מייל מיילים הודעה הודעות e-mail e-maily mail maily zpráva zprávy",
-    "email_attachment": "email mail attachment attached file document מייל קובץ מצורף נספח příloha soubor",
-    "whatsapp": "whatsapp chat message ווטסאפ צ'אט הודעה הודעות zpráva zprávy",
-    "call_recording": "call phone recording conversation שיחה שיחות טלפון הקלטה hovor hovory telefonát",
-    "meeting_transcript": "meeting minutes פגישה פגישות ישיבה ישיבות schůzka schůzky porada porady",
-    "git_history": "commit change repository commit změna",
-    "documentation": "document file מסמך מסמכים קובץ קבצים dokument dokumenty soubor soubory",
-}
-"""what a record is, in the words that a question may use for it"""
-_TOLD_BY = {"contact": "number číslo מספר"}
-"""what a record tells without saying so: a card does not call a phone number one"""
 _PRICE = "+price"
 """token of a text that names an amount of money, and of a question for one"""
 _PRICE_WORDS = """
@@ -259,14 +248,14 @@ def mentions_time(chunk: Chunk, when: TimeRange) -> bool:
 @functools.cache
 def kind_tokens(rag_source_type: str) -> frozenset[str]:
     """The words that a question may use for what a record is."""
-    said = _KIND.get(rag_source_type, rag_source_type.replace("_", " "))
-    return tokens(f"{said} {_TOLD_BY.get(rag_source_type, '')}")
+    kind = record_type(rag_source_type)
+    return tokens(f"{kind.words or rag_source_type.replace('_', ' ')} {kind.tells}")
 
 
 @functools.cache
 def _is_function_word() -> frozenset[str]:
     """Words that ask, and words for what a record is. Whole words only: their beginnings would catch others."""
-    words = " ".join((_ASKING, *_KIND.values()))
+    words = " ".join((_ASKING, *(one.words for one in RECORD_TYPES.values())))
     return frozenset(token for token in document_tokens(words).split() if not token.startswith("~"))
 
 

@@ -92,7 +92,7 @@ def test_what_a_sender_says(text: str, said: list[tuple[str, str, str]]) -> None
 
 
 def test_a_name_in_a_chat_is_the_name_there() -> None:
-    assert [tuple(one) for one in parse_identifiers("~Dana", chat=True)] == [("whatsapp", "Dana", "dana")]
+    assert [tuple(one) for one in parse_identifiers("~Dana", "whatsapp")] == [("whatsapp", "Dana", "dana")]
 
 
 def test_roles_come_from_the_fields(redactor: PIIRedactor, keys: Keys) -> None:
@@ -131,6 +131,16 @@ def test_channels_join_on_a_phone_however_it_is_written(redactor: PIIRedactor, k
         "call_recording:3": "<PHONE_NUMBER>",
         "paperless:4": "(052) 1234567",  # that policy leaves phones
     }
+
+
+def test_a_name_is_one_of_a_chat_by_the_type_of_its_record_not_by_its_policy(redactor: PIIRedactor, keys: Keys) -> None:
+    records = [
+        Record("1", asset_id="whatsapp:1", rag_source_type="whatsapp", from_="Dana"),
+        Record("2", asset_id="whatsapp:1:0", rag_source_type="whatsapp_attachment", from_="Dana"),
+        Record("3", asset_id="jsonl:notes:3", rag_source_type="jsonl", from_="Dana"),
+    ]
+    found = {row["asset_id"]: row["kind"] for row in rows(records, redactor, keys, channel="whatsapp")}
+    assert found == {"whatsapp:1": "whatsapp", "whatsapp:1:0": "whatsapp", "jsonl:notes:3": "name"}
 
 
 def test_an_address_is_the_one_in_texts(redactor: PIIRedactor, keys: Keys) -> None:

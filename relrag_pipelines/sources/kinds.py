@@ -1,0 +1,240 @@
+"""The table of kinds: a row declares all that is known of a kind outside of its module."""
+
+from __future__ import annotations
+
+from relrag_pipelines.sources.kind import Kind, RecordType
+
+_PARSER = ("parser_max_seconds", "parser_max_bytes")
+"""options of kinds that have a library read files: what was stopped is read again when a limit changes"""
+_TRANSCRIPTION = ("transcription_model", "transcription_max_seconds", "transcription_max_bytes")
+
+AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
+TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
+"""suffixes; of several transcripts of one call the first of these is read"""
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "whatsapp",
+            "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
+            3,
+            (".txt", ".zip"),
+            (
+                RecordType(
+                    "whatsapp",
+                    "message",
+                    en="whatsapp chat message",
+                    he="ווטסאפ צ'אט הודעה הודעות",
+                    cs="zpráva zprávy",
+                    channel="whatsapp",
+                    identifier="whatsapp",
+                    chat=True,
+                    told_by_sender=True,
+                ),
+                RecordType(
+                    "whatsapp_attachment",
+                    "attachment of a chat",
+                    "attachments of a chat",
+                    channel="whatsapp",
+                    identifier="whatsapp",
+                    part_of="whatsapp",
+                ),
+            ),
+            "whatsapp",
+            ("timezone", "date_order"),
+            tells_of_folder=(".txt",),
+            asks_others="date_order",
+            ids_hold_names=True,
+            media_names=r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b"  # on Android, and on iOS
+            r"|\d{8}-(?:PHOTO|VIDEO|AUDIO|STICKER|GIF|CONTACT|DOCUMENT)-\d{4}-",
+            record_mark=b"\n",
+            record_bytes=80,
+            newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
+        ),
+        Kind(
+            "call_recording",
+            "recorded calls: audio with its transcript beside it (.vtt, .srt, .sbv, .json of whisper, .txt)",
+            1,
+            (*AUDIO, *TRANSCRIPTS),
+            (
+                RecordType(
+                    "call_recording",
+                    "call",
+                    en="call phone recording conversation",
+                    he="שיחה שיחות טלפון הקלטה",
+                    cs="hovor hovory telefonát",
+                    channel="call_recording",
+                    spoken=True,
+                ),
+            ),
+            "call_recording",
+            ("timezone", "owner", "file_names", "approval_required", *_TRANSCRIPTION, *_PARSER),
+            companions=TRANSCRIPTS,
+            loads="transcription_model",
+            shared_suffixes=True,
+        ),
+        Kind(
+            "meeting",
+            "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
+            2,
+            (".vtt", ".srt", ".sbv", ".txt", ".md"),
+            (
+                RecordType(
+                    "meeting_transcript",
+                    "meeting",
+                    en="meeting minutes",
+                    he="פגישה פגישות ישיבה ישיבות",
+                    cs="schůzka schůzky porada porady",
+                    label="meeting",
+                    about="A meeting: type=meeting; from=who took part; subj=its title; when=its date; "
+                    "file=its transcript.",
+                    spoken=True,
+                    passages_are_parts=True,
+                    from_all=True,
+                ),
+            ),
+            options=("timezone", *_PARSER),
+            companions=(".ics",),
+        ),
+        Kind(
+            "contacts",
+            "vCard files (.vcf) of versions 2.1, 3 and 4, with any number of contacts",
+            1,
+            (".vcf", ".vcard"),
+            (
+                RecordType("contact", "contact", tells="number číslo מספר", card=True),
+                RecordType("relationship", "relationship"),
+            ),
+            record_bytes=200,
+        ),
+        Kind(
+            "document",
+            "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
+            2,
+            (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
+            (
+                RecordType(
+                    "documentation",
+                    "document",
+                    en="document file",
+                    he="מסמך מסמכים קובץ קבצים",
+                    cs="dokument dokumenty soubor soubory",
+                    from_file=True,
+                ),
+            ),
+            options=("timezone", *_PARSER),
+            one_record=True,
+            source_name="documents",
+        ),
+        Kind(
+            "git",
+            "commits of local git repositories, and saved logs of git (.gitlog)",
+            1,
+            (".gitlog",),
+            (
+                RecordType(
+                    "git_history",
+                    "commit",
+                    en="commit change repository",
+                    cs="commit změna",
+                    label="commit",
+                    about="A commit of git: type=commit; from=its author; subj=the first line of its message; "
+                    "when=its date; commit=its hash.",
+                    from_address=True,
+                    details=True,
+                ),
+            ),
+            "git",
+            (),
+            repositories="history",
+            walks=True,
+        ),
+        Kind(
+            "code",
+            "source code in git repositories and folders: functions, classes and methods",
+            1,
+            (),
+            (RecordType("code", "piece of code", "pieces of code", from_file=True, details=True),),
+            "code",
+            _PARSER,
+            record_bytes=600,
+            repositories="files",
+            walks=True,
+        ),
+        Kind(
+            "gmail",
+            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml and .msg",
+            3,
+            (".mbox", ".eml", ".msg"),
+            (
+                RecordType(
+                    "email",
+                    "mail",
+                    about="A mail: type=email; from=its sender; subj=its subject; when=its date; "
+                    "related=how many files are attached.",
+                    en="email mail message",
+                    he="מייל מיילים הודעה הודעות",
+                    cs="e-mail e-maily mail maily zpráva zprávy",
+                    channel="gmail",
+                    mail=True,
+                    told_by_sender=True,
+                ),
+                RecordType(
+                    "email_attachment",
+                    "attachment",
+                    en="email mail attachment attached file document",
+                    he="מייל קובץ מצורף נספח",
+                    cs="příloha soubor",
+                    channel="gmail",
+                    label="attachment[{index}]:{file}",
+                    about="An attachment: type=attachment[its place from 0]:its file name; "
+                    "from, subj and when are those of its mail.",
+                    part_of="email",
+                    told_by_sender=True,
+                ),
+            ),
+            "gmail",
+            ("timezone", *_PARSER),
+            source_name="mail",
+            record_mark=b"\nFrom ",
+            record_bytes=2_000,
+            module="mail",
+            patterns=tuple(
+                prefix + name
+                for prefix in ("", "*/")
+                for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
+            ),
+            threads=True,
+            repeats=True,
+            appends=True,
+        ),
+        Kind(
+            "jsonl",
+            "one JSON object a line with the universal fields: the door for any other source",
+            2,
+            (".jsonl", ".ndjson"),
+            (
+                RecordType("jsonl", "note"),
+                RecordType("paperless", "scanned document", channel="paperless"),
+            ),
+            ids_hold_names=True,
+            own_ids=True,
+            any_type=True,
+            record_mark=b"\n",
+            record_bytes=300,
+        ),
+    )
+}
+
+RECORD_TYPES = {one.name: one for kind in KINDS.values() for one in kind.record_types}
+
+MAIL_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.mail)
+"""what stands before a Message-ID in the id of a mail"""
+COMMIT_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.repositories == "history")
+"""what stands before the hash in the id of a commit"""
+
+
+def record_type(name: str) -> RecordType:
+    """What is known of a type of records; of one that no kind declares only its name."""
+    return RECORD_TYPES.get(name) or RecordType(name)
