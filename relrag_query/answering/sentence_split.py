@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from relrag_query.retrieval.hit import Hit, Message
-from relrag_query.understanding.phrases import Phrases, bare, either, load_phrases
+from relrag_query.understanding.phrases import bare, either, load_phrases
+from relrag_query.understanding.phrases.tables import Phrases
 
 TURN_SECONDS = 300
 """messages of one sender that follow each other within this time are one turn"""

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.text.sparse_encoder import PREFIXED, document_tokens, index_text, join_numbers, query_tokens
-from relrag_query.understanding.phrases import Phrases, load_phrases
+from relrag_query.understanding.phrases import load_phrases
+from relrag_query.understanding.phrases.tables import Phrases
 from relrag_query.understanding.time_expressions import TimeRange
 
 Frequencies = Mapping[str, int]

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from relrag_query.understanding.phrases import PhraseError, Phrases, bare, either, load_phrases
+from relrag_query.understanding.phrases import PhraseError, bare, either, load_phrases
+from relrag_query.understanding.phrases.tables import Phrases
 
 
 class WhenError(ValueError):
