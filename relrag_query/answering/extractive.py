@@ -29,6 +29,7 @@ from relrag_query.retrieval.term_coverage import (
     tokens,
 )
 from relrag_query.understanding.intent import QueryIntent
+from relrag_query.understanding.phrases import load_phrases
 
 MOST_SENTENCES = 6
 _OF_ONE_RECORD = 2
@@ -48,8 +49,6 @@ _SAME = 0.6
 """share of words by which two sentences are one"""
 _FULL = 25
 """characters from which a sentence says something by itself"""
-_ASKS_FOR_QUESTIONS = re.compile(r"ask(?:s|ed)?|questions?|(?:ze)?ptal[aiy]?|otázk\w+|שאל(?:ה|ו)?", re.IGNORECASE)
-"""words of a question for what somebody asked; then a question is the answer"""
 _STOPS = (".", "!", "?", "…", ":")
 _SIGNED = 4
 """words of a signature or a heading"""
@@ -205,9 +204,15 @@ def _sentences(hits: Sequence[Hit], terms: Sequence[Term], figures: bool) -> lis
         rated = [_score_sentence(unit, terms) for unit in quotable_spans(hit)]
         telling = [sentence for own, sentence in rated if own and not _is_signature(sentence.unit, terms)]
         found += telling or _first([sentence for _, sentence in rated], figures)
-    if any(_ASKS_FOR_QUESTIONS.fullmatch(term.said) for term in terms):
+    if _asks_for_questions(terms):
         return found
     return [_attach_reply(sentence, terms) for sentence in found]
+
+
+def _asks_for_questions(terms: Sequence[Term]) -> bool:
+    """Whether a question asks what somebody asked; then a question is the answer."""
+    said = load_phrases().text.asks_for_questions
+    return any(re.fullmatch(said, term.said, re.IGNORECASE) for term in terms)
 
 
 def _first(sentences: Sequence[Sentence], figures: bool) -> list[Sentence]:

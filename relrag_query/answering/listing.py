@@ -22,7 +22,7 @@ from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.search import QueryContext, Step, bulk_hits, load_extra
 from relrag_query.retrieval.term_coverage import Term, tokens
 from relrag_query.understanding.intent import QueryIntent, listed_types
-from relrag_query.understanding.time_expressions import bare
+from relrag_query.understanding.phrases import bare, load_phrases
 
 _SPARE = 4
 """so many times the hits wanted are read, since messages of one window are one hit"""
@@ -34,37 +34,6 @@ _LONGEST = 600
 """characters of a quote"""
 _NO_TEXT = "(no text)"
 """what is quoted of a picture or a recording that the export left out"""
-_ABOUT = (
-    r"\b(?:about|regarding|concerning|on|for|ohledne|o|pro|kvuli)\s+(?:the\s+)?{0}|(?<!\w)(?:על|לגבי|בנושא)\s+ה?{0}"
-)
-"""before a name: then it is what is written of"""
-_TO = r"(?:\bto|(?<!\w)אל)\s+{0}"
-"""before a name: then it is what was sent to somebody"""
-_OWN = re.compile(
-    r"\bI\s+(?:have\s+|had\s+)?(?:write|wrote|written|send|sent|say|said|tell|told|ask|asked|post|posted|e-?mail(?:ed)?)\b"
-    r"|\bjsem\s+(?:\w+\s+)?(?:na|ode)?(?:psal|poslal|slal|rekl|rikal)a?\b|\b(?:na|ode)?(?:psal|poslal|slal|rekl|rikal)a?\s+jsem\b"
-    r"|(?<!\w)ש?(?:כתבתי|שלחתי|אמרתי|שאלתי)(?!\w)",
-    re.IGNORECASE,
-)
-"""how a question, without accents, asks for what its owner wrote"""
-_FILLERS = frozenset(
-    re.findall(
-        r"\w+",
-        """new news recent latest interesting important nove noveho nova novy zajimaveho duleziteho posledni
-        חדש חדשות מעניין חשוב אחרונים אחרונות
-        list show everything all made seznam ukaz vse vsechno vsechny הכול הכל כל""",
-    )
-)
-"""words, without accents, that say of what is listed nothing but that it be told"""
-_HELD = frozenset(
-    re.findall(
-        r"\w+",
-        """decided discussed agreed talked spoken covered rozhodlo rozhodli rozhodnuto projednavalo projednali resilo
-        resili probiralo probirali dohodli domluvili mluvilo הוחלט החליטו החלטנו דובר דיברו סוכם סיכמו
-        porade poradach schuzce schuzkach hovoru hovorech""",
-    )
-)
-"""such words too, of a meeting or a call"""
 _SPOKEN = frozenset(one.name for one in RECORD_TYPES.values() if one.spoken)
 _ATTACHED = frozenset(one.name for one in RECORD_TYPES.values() if one.part_of)
 """types of records that come with another one, and are listed by themselves only where they are asked for"""
@@ -110,18 +79,20 @@ def parse_listing(context: QueryContext) -> ListingRequest | None:
     limited = context.when or values["types"] or values["since"] is not None or values["until"] is not None
     if not limited or _OTHER_INTENTS.intersection(context.intents):
         return None
-    fillers = _FILLERS | _HELD if values["types"] and _SPOKEN.issuperset(values["types"]) else _FILLERS
+    said = load_phrases().listing
+    spoken = values["types"] and _SPOKEN.issuperset(values["types"])
+    fillers = frozenset(said.fillers | said.held if spoken else said.fillers)
     rest = [] if only_function_words(context.search_text) else [
         term
         for term in context.terms
         if not (term.light or term.timed or listed_types(term.said) or _is_filler(bare(term.said), fillers))
     ]  # fmt: skip
     plain = bare(context.question)
-    values |= {"received": any(_is_said_with(_TO, term, plain) for term in rest)}
+    values |= {"received": any(_is_said_with(said.to, term, plain) for term in rest)}
     names: frozenset[str] | None = frozenset()
     if rest:
         names = _named(rest, values, context)
-    elif _OWN.search(plain) and context.settings.owner:
+    elif said.own.search(plain) and context.settings.owner:
         names = _owner(values, context)
     if names is None:
         return None
@@ -167,8 +138,8 @@ def _values(context: QueryContext) -> dict[str, Any]:
 
 def _named(rest: Sequence[Term], values: dict[str, Any], context: QueryContext) -> frozenset[str] | None:
     """The people of that time whose names hold all of these words; None where these are not just a name."""
-    plain = bare(context.question)
-    if not all(_may_be_name(term) and not _is_said_with(_ABOUT, term, plain) for term in rest):
+    plain, about = bare(context.question), load_phrases().listing.about
+    if not all(_may_be_name(term) and not _is_said_with(about, term, plain) for term in rest):
         return None
     found = [name for name in _people_in_scope(values, context) if all(_name_matches(term, name) for term in rest)]
     return frozenset(found) or None
@@ -186,16 +157,16 @@ def _people_in_scope(values: dict[str, Any], context: QueryContext) -> list[str]
 
 
 def _may_be_name(term: Term) -> bool:
-    return term.said[:1].isupper() or "א" <= term.said[:1] <= "ת"
+    return term.said[:1].isupper() or re.match(load_phrases().intent.caseless, term.said) is not None
 
 
 def _is_filler(said: str, fillers: frozenset[str]) -> bool:
     """Whether a word is none of what is looked for: it asks for the list, or says that the owner wrote."""
-    return said.casefold() in fillers or _OWN.search(said) is not None
+    return said.casefold() in fillers or load_phrases().listing.own.search(said) is not None
 
 
 def _is_said_with(before: str, term: Term, plain: str) -> bool:
-    return re.search(before.format(re.escape(bare(term.said))), plain, re.IGNORECASE) is not None
+    return re.search(rf"(?<!\w)(?:{before}){re.escape(bare(term.said))}", plain, re.IGNORECASE) is not None
 
 
 def _name_matches(term: Term, name: str) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from relrag_query.retrieval.hit import Hit, Message
-from relrag_query.understanding.date_words import MONTH_NUMBER, WEEKDAY_NUMBER
-from relrag_query.understanding.time_expressions import bare
+from relrag_query.understanding.phrases import bare, either, load_phrases
+from relrag_query.understanding.phrases.tables import Phrases
 
 TURN_SECONDS = 300
 """messages of one sender that follow each other within this time are one turn"""
@@ -26,26 +27,10 @@ _LONGEST = 600
 _TRANSCRIPT = 3
 """lines that begin with a name make a paragraph a transcript"""
 _END = re.compile(r"[.!?…][\"'”’)\]]*\s+")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|no|vs|etc|e\.g|i\.e|inc|ltd|jr|sr|tj|tzn|např|atd|ing|mgr|\d{1,2})\.\s+$",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"\s*(?:>|On .{6,80} wrote:$|Dne .{6,80} napsal\w*:$|בתאריך .{6,80} כתב\w*:$)")
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
 _SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
 _ASKED = re.compile(r"[?؟]\W*$")
-_ASKING = re.compile(
-    r"(?<!\w)(?:who|whom|whose|what|when|where|which|why|how|kdo|koho|komu|kym|co|ceho|cemu|cim|kdy|kde|kam|odkud|proc|jak"
-    r"|kolik\w*|jak(?:y|a|e|ou|eho|em|ym|ych)|kter(?:y|a|e|ou|eho|em|ym|ych)|ci|"
-    r"[ול]?(?:מי|מה|מתי|איפה|היכן|לאן|מאיפה|למה|מדוע|איך|כיצד|כמה|איזה|איזו|אילו|מהי|מהו))(?!\w)",
-    re.IGNORECASE,
-)
-"""words that ask for something, as they stand without accents"""
-_DAYS = "|".join(name for name in (*MONTH_NUMBER, *WEEKDAY_NUMBER) if len(name) > 3)
-_FIGURE = re.compile(
-    rf"\d|(?<!\w)[בלמה]{{0,2}}(?:{_DAYS}|tomorrow|noon|midnight|zitra|poledne|מחר|מחרתיים)(?!\w)", re.I
-)
 
 
 @dataclass(frozen=True)
@@ -93,7 +78,7 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
 
 def contains_value(text: str) -> bool:
     """Whether a text holds a number, or names a month or a day."""
-    return _FIGURE.search(bare(text)) is not None
+    return _figure(load_phrases()).search(bare(text)) is not None
 
 
 def is_question(text: str, chat: bool = False) -> bool:
@@ -106,20 +91,25 @@ def asks_for_something(text: str, chat: bool = False) -> bool:
     if chat and _open_without_mark(text):
         return True
     said = [part for part in split(text) if any(map(str.isalpha, part))] if _ASKED.search(text) else []
-    return bool(said) and _ASKING.search(bare(said[-1])) is not None
+    return bool(said) and load_phrases().text.interrogative.search(bare(said[-1])) is not None
 
 
 def _open_without_mark(text: str) -> bool:
     """One line without any punctuation that begins with a word that asks."""
     said = text.strip()
-    return "\n" not in said and not re.search(r"[.,;:!]", said) and _ASKING.match(bare(said)) is not None
+    return (
+        "\n" not in said
+        and not re.search(r"[.,;:!]", said)
+        and load_phrases().text.interrogative.match(bare(said)) is not None
+    )
 
 
 def split(text: str) -> list[str]:
     """Sentences of running text; short lines that follow each other, as in a table or a transcript, stay together."""
     found: list[str] = []
+    quoted = _quoted(load_phrases())
     for paragraph in re.split(r"\n\s*\n", text):
-        lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not _QUOTED.match(line)]
+        lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not quoted.match(line)]
         spoken = sum(_SPEAKER.match(line) is not None for line in lines)
         if spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
             found += _blocks(lines)
@@ -159,10 +149,10 @@ def _turn(hit: Hit, places: list[int]) -> QuotableSpan:
 
 
 def _sentences(text: str) -> list[str]:
-    found, start = [], 0
+    found, start, abbreviation = [], 0, _abbreviation(load_phrases())
     for end in _END.finditer(text):
         behind = text[end.end() : end.end() + 1]
-        if behind.islower() or _ABBREVIATION.search(text[start : end.end()]):
+        if behind.islower() or abbreviation.search(text[start : end.end()]):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
@@ -196,3 +186,22 @@ def _blocks(lines: list[str]) -> list[str]:
 
 def _cut(text: str) -> list[str]:
     return [text] if len(text) <= _LONGEST else textwrap.wrap(text, _LONGEST, break_long_words=True)
+
+
+@functools.cache
+def _abbreviation(phrases: Phrases) -> re.Pattern[str]:
+    """One letter, a number or an abbreviation, at the end of a text."""
+    return re.compile(rf"(?:^|[\s(])(?:[^\W\d_]|{phrases.text.abbreviation}|\d{{1,2}})\.\s+$", re.IGNORECASE)
+
+
+@functools.cache
+def _quoted(phrases: Phrases) -> re.Pattern[str]:
+    """A line that only quotes another mail, or says that it is quoted."""
+    return re.compile(rf"\s*(?:>|(?:{phrases.text.quote_heading})$)")
+
+
+@functools.cache
+def _figure(phrases: Phrases) -> re.Pattern[str]:
+    """A number, or a word for a day or an hour."""
+    days = either(name for name in (*phrases.names.months, *phrases.names.weekdays) if len(name) > 3)
+    return re.compile(rf"\d|(?<!\w)(?:{phrases.date.prefix})?(?:{days}|{phrases.text.moment})(?!\w)", re.IGNORECASE)

@@ -18,6 +18,8 @@ from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import RECORD_TYPES, record_type
 from relrag_pipelines.text.analyzer import PREFIXED, document_tokens, index_text, query_tokens
 from relrag_pipelines.text.number_tokens import join_numbers
+from relrag_query.understanding.phrases import load_phrases
+from relrag_query.understanding.phrases.tables import Phrases
 from relrag_query.understanding.time_expressions import TimeRange
 
 Frequencies = Mapping[str, int]
@@ -45,22 +47,8 @@ _LIGHT = 0.3
 """weight of a word that only asks; others weigh 1 and more"""
 _NAME = 1.2
 """a question that names somebody is about them, however often the name stands in the archive"""
-_ASKING = """
-    discuss discussed talk talked say said speak spoke mention mentioned write wrote written ask asked happen happened
-    come came comes arrive arrived receive received get got sent send
-    context around about regarding concerning anything details detail information info story people person
-    אמר אמרה אמרו סיפר סיפרה כתב כתבה דיבר דיברנו דיברה שלח שלחה קרה הקשר סביב בקשר לגבי
-    בא באה באו הגיע הגיעה הגיעו קיבלתי קיבלנו
-    řekl řekla řekli říkal říkala psal psala napsal napsala mluvil mluvili řešil řešila řešili stalo ohledně týkající
-    kontext rozhodl rozhodli přijde přišlo přišel přišla přišly přišli dorazilo dorazil dorazily dostal dostala má máme
-"""
 _PRICE = "+price"
 """token of a text that names an amount of money, and of a question for one"""
-_PRICE_WORDS = """
-    cost costs price prices priced stojí stoji stál stála stálo stály cena ceny ceně cenu
-    עולה עולים עלה עלתה עלו מחיר המחיר
-"""
-_ASKS_PRICE = frozenset(_PRICE_WORDS.split())
 _MONEY = (
     *("€", "$", "£", "₪", ",-", "Kč", "kč", "CZK", "EUR", "USD", "GBP", "ILS", "NIS", " euro", " Euro", " dollar"),
     *(" pound", " shekel", " korun", "שקל", 'ש"ח', "ש״ח", "ש'ח", "ש׳ח", "שח"),
@@ -155,7 +143,7 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
     for place in re.finditer(r"\S+", question):
         piece = place[0]
         sure = {token: sure for token, sure in _match_confidences(piece).items() if token in said or token[0] == "+"}
-        light = bool(sure.keys() & _is_function_word())
+        light = bool(sure.keys() & _function_words(load_phrases()))
         timed = start >= 0 and place.start() < start + len(phrase) and start < place.end()
         tells = bool(sure) and not light and not timed
         if sure:
@@ -171,7 +159,7 @@ def _match_confidences(piece: str) -> dict[str, float]:
     asked = query_tokens(piece).split()
     words = [token for token in asked if token[0] != "~"]
     found = {token: _sure(token, words) for token in asked}
-    if found and piece.strip(_AROUND).casefold() in _ASKS_PRICE:
+    if found and piece.strip(_AROUND).casefold() in load_phrases().term.price:
         return found | {_PRICE: 1.0}  # a price list does not say that it is one
     plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
     if not plain or len(found) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):
@@ -253,9 +241,9 @@ def kind_tokens(rag_source_type: str) -> frozenset[str]:
 
 
 @functools.cache
-def _is_function_word() -> frozenset[str]:
+def _function_words(phrases: Phrases) -> frozenset[str]:
     """Words that ask, and words for what a record is. Whole words only: their beginnings would catch others."""
-    words = " ".join((_ASKING, *(one.words for one in RECORD_TYPES.values())))
+    words = " ".join((*phrases.term.asking, *(one.words for one in RECORD_TYPES.values())))
     return frozenset(token for token in document_tokens(words).split() if not token.startswith("~"))
 
 

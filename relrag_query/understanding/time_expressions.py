@@ -1,6 +1,7 @@
-"""Time phrases of a question, in English, Hebrew and Czech: yesterday, last week, in January, 2024, minulý týden.
+"""Time phrases of a question: yesterday, last week, in January, 2024, minulý týden.
 
-A phrase becomes a range of seconds by the owner's calendar. Weeks begin on Monday, in Hebrew phrases on Sunday.
+A phrase becomes a range of seconds by the owner's calendar. The words are those of `phrases`; numbers are
+read here.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import RelragError
-from relrag_query.understanding.date_words import COUNTS, DUAL, MONTH_NUMBER, UNIT_OF, WEEKDAY_NUMBER
+from relrag_query.understanding.phrases import PhraseError, bare, either, load_phrases
+from relrag_query.understanding.phrases.tables import Phrases
 
 
 class WhenError(RelragError, ValueError):
@@ -49,8 +51,8 @@ class TimeRange:
 
 DateRange = tuple[date | None, date | None]
 """first day, and the day behind the last"""
-DateRule = Callable[[re.Match[str], date], DateRange]
-"""from what a pattern found, and today, to days"""
+DateRule = Callable[[re.Match[str], date, int], DateRange]
+"""from what a pattern found, today, and the weekday with which a week begins, to days"""
 
 
 def day_range(text: str) -> tuple[date, date]:
@@ -78,10 +80,10 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> TimeRange | None
     """
     question = unicodedata.normalize("NFC", question)
     today, plain = now.astimezone(zone).date(), bare(question)
-    for pattern, read, relative in _rules():
+    for pattern, read, first_weekday, relative in _rules(load_phrases()):
         for found in pattern.finditer(plain):
             try:
-                first, behind = _bounded(found, read(found, today))
+                first, behind = _bounded(found, read(found, today, first_weekday))
                 since, until = seconds(first, zone), seconds(behind, zone)
             except (ValueError, OverflowError):  # 31 February, or a year that no calendar has
                 continue
@@ -89,21 +91,15 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> TimeRange | None
     return None
 
 
-def bare(text: str) -> str:
-    """The text without accents, letter for letter; many leave them out when they ask."""
-    return "".join(unicodedata.normalize("NFD", mark)[0] for mark in text)
-
-
 def _bounded(found: re.Match[str], days: DateRange) -> DateRange:
     """`since`, `after`, `before` and `until` leave one end open."""
-    said = (found["bound"] or "").lower()
-    if said in {"since", "od", "מאז"}:
+    if found["since"]:
         return days[0], None
-    if said in {"after", "po", "אחרי"}:
+    if found["after"]:
         return days[1], None
-    if said in {"before", "pred", "לפני"}:
+    if found["before"]:
         return None, days[0]
-    if said in {"until", "till", "by", "do", "עד"}:
+    if found["until"]:
         return None, days[1]
     return days
 
@@ -126,64 +122,67 @@ def _week_back(today: date, weeks: int, first_weekday: int = 0) -> tuple[date, d
     return start, start + timedelta(7)
 
 
-def _back(unit: str, count: int, first_weekday: int = 0) -> DateRule:
+def _back(unit: str, count: int) -> DateRule:
     """The day, week, month or year that many before today's."""
-
-    def read(found: re.Match[str], today: date) -> DateRange:
-        if unit == "day":
-            return today - timedelta(count), today - timedelta(count - 1)
-        if unit == "week":
-            return _week_back(today, count, first_weekday)
-        return _year(today.year - count) if unit == "year" else _month_back(today, count)
-
-    return read
+    return lambda found, today, first_weekday: _before(today, unit, count, first_weekday)
 
 
-def _ago(found: re.Match[str], today: date) -> DateRange:
-    dual = _said(found, "dual")
-    unit, count = (DUAL[dual], 2) if dual else (UNIT_OF[_said(found, "unit")], _count(found))
-    return _back(unit, count, first_weekday=6 if "לפני" in found.group() else 0)(found, today)
+def _before(today: date, unit: str, count: int, first_weekday: int) -> DateRange:
+    if unit == "day":
+        return today - timedelta(count), today - timedelta(count - 1)
+    if unit == "week":
+        return _week_back(today, count, first_weekday)
+    return _year(today.year - count) if unit == "year" else _month_back(today, count)
 
 
-def _lately(found: re.Match[str], today: date) -> DateRange:
+def _ago(found: re.Match[str], today: date, first_weekday: int) -> DateRange:
+    pair = _said(found, "pair")
+    unit, count = (load_phrases().names.pairs[pair], 2) if pair else (_unit(found), _count(found))
+    return _before(today, unit, count, first_weekday)
+
+
+def _lately(found: re.Match[str], today: date, _: int) -> DateRange:
     """`the last three weeks`: so many days, up to today."""
-    days = {"day": 1, "week": 7, "month": 30, "year": 365}[UNIT_OF[_said(found, "unit")]]
+    days = {"day": 1, "week": 7, "month": 30, "year": 365}[_unit(found)]
     return today - timedelta(days * _count(found)), today + timedelta(1)
 
 
-def _weekend(found: re.Match[str], today: date) -> DateRange:
-    """The last one that has begun; on a Sunday `last weekend` is the one before."""
+def _weekend(found: re.Match[str], today: date, _: int) -> DateRange:
+    """The last one that has begun."""
     back = (today.weekday() - 5) % 7
-    if back == 1 and "last" in found.group().lower():
-        back += 7
     return today - timedelta(back), today - timedelta(back - 2)
 
 
-def _weekday(found: re.Match[str], today: date) -> DateRange:
-    back = (today.weekday() - WEEKDAY_NUMBER[_said(found, "weekday")]) % 7 or 7
+def _last_weekend(found: re.Match[str], today: date, _: int) -> DateRange:
+    """The last one that has begun; on a Sunday the one before."""
+    return _weekend(found, today - timedelta(7 if today.weekday() == 6 else 0), _)
+
+
+def _weekday(found: re.Match[str], today: date, _: int) -> DateRange:
+    back = (today.weekday() - load_phrases().names.weekdays[_said(found, "weekday")]) % 7 or 7
     return today - timedelta(back), today - timedelta(back - 1)
 
 
-def _named_month(found: re.Match[str], today: date) -> DateRange:
+def _named_month(found: re.Match[str], today: date, _: int) -> DateRange:
     """Of the year that is said, else the last one in which it has begun."""
     month, year = _number(found, "month"), _said(found, "year")
     return _month(int(year) if year else today.year - (month > today.month), month)
 
 
-def _month_alone(found: re.Match[str], today: date) -> DateRange:
-    """A month without a year; behind `from`, `of` and `by` a short one is rather somebody: mails from Jan."""
-    if re.match(r"(?:from|of|by)\s+(?:the\s+)?(?!may)\w{3}$", found.group(), re.IGNORECASE):
+def _month_alone(found: re.Match[str], today: date, _: int) -> DateRange:
+    """A month without a year, unless what stands before it makes it rather somebody's name: mails from Jan."""
+    if re.fullmatch(load_phrases().date.rather_name, found.group(), re.IGNORECASE):
         raise ValueError(found.group())
-    return _named_month(found, today)
+    return _named_month(found, today, _)
 
 
-def _named_months(found: re.Match[str], today: date) -> DateRange:
-    first, last, said = MONTH_NUMBER[_said(found, "first")], _number(found, "month"), _said(found, "year")
+def _named_months(found: re.Match[str], today: date, _: int) -> DateRange:
+    first, last, said = _number(found, "first"), _number(found, "month"), _said(found, "year")
     year = int(said) if said else today.year - (last > today.month)
     return _month(year - (first > last), first)[0], _month(year, last)[1]
 
 
-def _named_day(found: re.Match[str], today: date) -> tuple[date, date]:
+def _named_day(found: re.Match[str], today: date, _: int) -> tuple[date, date]:
     """Of the year that is said, else the last one that has come."""
     said = _said(found, "year")
     day = date(int(said or today.year), _number(found, "month"), _number(found, "day"))
@@ -192,16 +191,16 @@ def _named_day(found: re.Match[str], today: date) -> tuple[date, date]:
     return day, day + timedelta(1)
 
 
-def _named_days(found: re.Match[str], today: date) -> DateRange:
+def _named_days(found: re.Match[str], today: date, _: int) -> DateRange:
     """Days of one month: `from 1 to 10 January`."""
-    last, behind = _named_day(found, today)
+    last, behind = _named_day(found, today, _)
     first = last.replace(day=_number(found, "begin"))
     if first > last:
         raise ValueError(found.group())
     return first, behind
 
 
-def _named_year(found: re.Match[str], today: date) -> DateRange:
+def _named_year(found: re.Match[str], today: date, _: int) -> DateRange:
     return _year(int(_said(found, "year")))
 
 
@@ -211,85 +210,94 @@ def _said(found: re.Match[str], name: str) -> str:
 
 def _number(found: re.Match[str], name: str) -> int:
     said = _said(found, name)
-    return MONTH_NUMBER.get(said) or int(said)
+    return load_phrases().names.months.get(said) or int(said)
+
+
+def _unit(found: re.Match[str]) -> str:
+    return load_phrases().names.units[_said(found, "unit")]
 
 
 def _count(found: re.Match[str]) -> int:
-    said = _said(found, "count").strip() or "one"
-    return COUNTS.get(said) or int(said)
+    said = _said(found, "count") or "1"
+    return load_phrases().names.counts.get(said) or int(said)
 
 
-def _either(names: dict[str, int] | dict[str, str]) -> str:
-    return "|".join(sorted(names, key=len, reverse=True))
-
-
-_ASCII_MONTHS = "|".join(name for name in MONTH_NUMBER if name.isascii())
-_BOUND = (
-    r"(?:(?<!\w)(?P<bound>since|after|before|until|till|by|od|po|pred|מאז|אחרי|לפני|עד"
-    rf"|do(?=\s+(?:{_ASCII_MONTHS})\b))\s+(?:the\s+)?)?"
-)
-_IN = r"(?(bound)|(?:\b(?:in|of|from|during|this|early|late|mid|last|v|ve|ze|z|mesici)\s+|(?<!\w)[במל]|חודש\s+))"
-"""what makes `may` a month; nothing is asked for behind `since` and the like"""
-_MONTH = rf"(?P<month>{_either(MONTH_NUMBER)})(?!\w)"
-_YEAR = r"(?P<year>(?:19|20)\d\d)(?!\w|[/.,-]\d|\s*(?:kc\b|usd|eur|czk|nis|[₪€$%]))"
-_OF_YEAR = rf"(?:,?\s+(?:of\s+|roku\s+|שנת\s+)?{_YEAR})"
-_DAY = r"(?<![\w/.,-])(?P<day>0?[1-9]|[12]\d|3[01])"
-_BEGIN = r"(?<![\w/.,-])(?P<begin>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.)?"
-_UNTIL = rf"(?:the\s+)?(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.)?\s+(?:of\s+|[בל])?{_MONTH}{_OF_YEAR}?"
-_UNIT = rf"(?P<unit>{_either(UNIT_OF)})(?!\w)"
-_COUNT = rf"(?P<count>(?:\d{{1,3}}|{_either(COUNTS)})\s+)"
-_HE = r"(?<!\w)[במהל]{0,2}"
-"""prefix letters of a Hebrew word"""
-
-_RELATIVE: dict[str, DateRule] = {
-    r"\bday\s+before\s+yesterday\b|\bpredevcirem\b|(?<!\w)שלשום(?!\w)": _back("day", 2),
-    rf"\byesterday\b|\bvcera(?:jsi\w*)?\b|{_HE}אתמול(?!\w)": _back("day", 1),
-    rf"\btoday\b|\bdnes(?:ka|ni\w*)?\b|{_HE}היום(?!\w)": _back("day", 0),
-    r"\b(?:last|past)\s+weekend\b|\bminul\w+\s+vikend\w*|(?<!\w)ב?סוף\s+השבוע\s+(?:שעבר|האחרון)(?!\w)": _weekend,
-    rf"\b(?:last|past|posledni(?:ch)?)\s+{_COUNT}{_UNIT}": _lately,
-    rf"{_COUNT}ה?{_UNIT}\s+האחרונ(?:ים|ות)(?!\w)": _lately,
-    rf"\b{_COUNT}{_UNIT}\s+ago\b": _ago,
-    rf"\bpred\s+{_COUNT}?{_UNIT}": _ago,
-    rf"(?<!\w)לפני\s+{_COUNT}?{_UNIT}": _ago,
-    rf"(?<!\w)לפני\s+(?P<dual>{_either(DUAL)})(?!\w)": _ago,
-    r"\b(?:last|previous|past)\s+week\b|\bminul\w+\s+tyd\w+": _back("week", 1),
-    rf"{_HE}שבוע\s+(?:שעבר|הקודם)(?!\w)": _back("week", 1, first_weekday=6),
-    r"\bthis\s+week\b|\bt(?:ento|ohoto|omto)\s+tyd\w+": _back("week", 0),
-    r"(?<!\w)[במל]?השבוע(?!\w)": _back("week", 0, first_weekday=6),
-    rf"\b(?:last|previous|past)\s+month\b|\bminul\w+\s+mesic\w*|{_HE}חודש\s+(?:שעבר|הקודם)(?!\w)": _back("month", 1),
-    r"\bthis\s+month\b|\bt(?:ento|ohoto|omto)\s+mesic\w*|(?<!\w)[במל]?החודש(?!\w)": _back("month", 0),
-    rf"\b(?:last|previous|past)\s+year\b|\b(?:v?loni|lonsk\w+|minul\w+\s+ro[kc]\w*)\b|{_HE}שנה\s+(?:שעברה|הקודמת)(?!\w)"
-    r"|(?<!\w)אשתקד(?!\w)": _back("year", 1),
-    r"\bthis\s+year\b|\bletos(?:ni\w*)?\b|(?<!\w)[במל]?השנה(?!\w)": _back("year", 0),
-    rf"\b(?:last|past|minul\w+)\s+(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
-    rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})\s+(?:שעבר|האחרון)(?!\w)": _weekday,
+_RELATIVE: Mapping[str, DateRule] = {
+    "day_before_yesterday": _back("day", 2),
+    "yesterday": _back("day", 1),
+    "today": _back("day", 0),
+    "last_weekend": _last_weekend,
+    "past_weekend": _weekend,
+    "lately": _lately,
+    "ago": _ago,
+    "last_week": _back("week", 1),
+    "this_week": _back("week", 0),
+    "last_month": _back("month", 1),
+    "this_month": _back("month", 0),
+    "last_year": _back("year", 1),
+    "this_year": _back("year", 0),
+    "last_weekday": _weekday,
 }
-_ABSOLUTE: dict[str, DateRule] = {
-    r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])": _named_day,
-    rf"{_DAY}(?:\.\s?|/)(?P<month>0?[1-9]|1[0-2])(?:\.\s?|/)(?P<year>(?:19|20)\d\d)(?!\w)": _named_day,
-    rf"\b(?:between|from|od|mezi|בין)\s+(?:the\s+)?{_BEGIN}\s+(?:and|to|until|till|a|do|[לו]-?)\s*"
-    rf"{_UNTIL}": _named_days,
-    rf"{_BEGIN}\s?[-–]\s?{_UNTIL}": _named_days,
-    rf"{_DAY}(?:st|nd|rd|th|\.)?\s+(?:of\s+|[בל])?{_MONTH}{_OF_YEAR}?": _named_day,
-    rf"\b{_MONTH}\s+(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?!\w){_OF_YEAR}?": _named_day,
-    rf"\b(?:between|from|od|mezi|בין)\s+(?P<first>{_either(MONTH_NUMBER)})\s+(?:and|to|until|a|do|[לו])\s*{_MONTH}"
-    rf"{_OF_YEAR}?": _named_months,
-    rf"(?<![\w]){_MONTH}{_OF_YEAR}": _named_month,
-    rf"(?<!\w)[במל]{_MONTH}{_OF_YEAR}": _named_month,
-    r"(?<![\w/.,-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\w-])": _named_month,
-    rf"{_IN}{_MONTH}": _month_alone,
-    rf"(?:(?<!\w)[במל]-?|(?<![\w/.,$€₪-])){_YEAR}": _named_year,
-    r"\b(?:this|over\s+the)\s+weekend\b|\bo\s+vikendu\b|(?<!\w)ב?סוף\s+השבוע(?!\w)": _weekend,
+"""rules of `phrases` that say a time from today -> how they are read"""
+_SAID = {"weekend": _weekend}
+"""others of its rules"""
+_YEAR_NUMBER = r"(?P<year>(?:19|20)\d\d)"
+_DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH_NUMBER = r"(?P<month>0?[1-9]|1[0-2])"
+_NO_NUMBER = r"(?<![\w/.,-])"
+"""before a number that is not the rest of a longer one"""
+
+
+def _bound(phrases: Phrases) -> str:
+    said = phrases.date
+    open_ends = f"(?P<since>{said.since})|(?P<after>{said.after})|(?P<before>{said.before})|(?P<until>{said.until})"
+    return rf"(?:(?<!\w)(?P<bound>{open_ends})\s+(?:{said.article})?)?"
+
+
+def _absolute(phrases: Phrases) -> Iterator[tuple[str, DateRule]]:
+    """Patterns for dates, the most specific first."""
+    said, months = phrases.date, either(phrases.names.months)
+    month = rf"(?P<month>{months})(?!\w)"
+    year = _YEAR_NUMBER + r"(?!\w|[/.,-]\d|\s*(?:kc\b|usd|eur|czk|nis|[₪€$%]))"
+    of_year = rf"(?:,?\s+(?:{said.of_year})?{year})"
+    day, begin = rf"(?P<day>{_DAY_NUMBER})", rf"(?P<begin>{_DAY_NUMBER})"
+    ordinal = rf"(?:{said.ordinal}|\.)?"
+    day_of_month = rf"{day}{ordinal}\s+(?:{said.of_month})?{month}{of_year}?"
+    until_day = rf"(?:{said.article})?{day_of_month}"
+    yield rf"{_NO_NUMBER}{_YEAR_NUMBER}-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])", _named_day
+    yield rf"{_NO_NUMBER}{day}(?:\.\s?|/){_MONTH_NUMBER}(?:\.\s?|/){_YEAR_NUMBER}(?!\w)", _named_day
+    yield (
+        rf"\b(?:{said.from_})\s+(?:{said.article})?{_NO_NUMBER}{begin}{ordinal}\s+(?:{said.to})\s*{until_day}",
+        _named_days,
+    )
+    yield rf"{_NO_NUMBER}{begin}{ordinal}\s?[-–]\s?{until_day}", _named_days
+    yield _NO_NUMBER + day_of_month, _named_day
+    yield rf"\b{month}\s+{day}(?:{said.ordinal})?(?!\w){of_year}?", _named_day
+    yield rf"\b(?:{said.from_})\s+(?P<first>{months})\s+(?:{said.to})\s*{month}{of_year}?", _named_months
+    yield rf"(?<!\w){month}{of_year}", _named_month
+    yield rf"(?<!\w)(?:{said.month_prefix}){month}{of_year}", _named_month
+    yield rf"{_NO_NUMBER}{_YEAR_NUMBER}-(?P<month>0[1-9]|1[0-2])(?![\w-])", _named_month
+    # nothing is asked for behind `since` and the like
+    yield rf"(?(bound)|(?:{said.before_month})){month}", _month_alone
+    yield rf"(?:(?<!\w)(?:{said.month_prefix})-?|(?<![\w/.,$€₪-])){year}", _named_year
+    yield from ((rf"(?<!\w)(?:{one.expression})(?!\w)", _SAID[one.rule]) for one in phrases.times if one.rule in _SAID)
     # a day without more may also be one to come, of which the text speaks
-    rf"(?<!\w)[במ]?(?P<weekday>{_either(WEEKDAY_NUMBER)})(?!\w)": _weekday,
-}
+    weekdays = either(phrases.names.weekdays)
+    yield rf"(?<!\w)(?:{said.weekday_prefix})?(?P<weekday>{weekdays})(?!\w)", _weekday
 
 
 @functools.cache
-def _rules() -> list[tuple[re.Pattern[str], DateRule, bool]]:
+def _rules(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule, int, bool]]:
     """Compiled when first asked for: the most specific first."""
-    return [
-        (re.compile(f"{_BOUND}(?:{pattern})", re.IGNORECASE), read, relative)
-        for relative, rules in ((True, _RELATIVE), (False, _ABSOLUTE))
-        for pattern, read in rules.items()
+    if unknown := sorted({one.rule for one in phrases.times} - _RELATIVE.keys() - _SAID.keys()):
+        raise PhraseError(f"time.{unknown[0]} is unknown; known are {', '.join((*_RELATIVE, *_SAID))}")
+    bound = _bound(phrases)
+    relative = [
+        (re.compile(rf"{bound}(?<!\w)(?:{one.expression})(?!\w)", re.IGNORECASE), read, one.first_weekday, True)
+        for rule, read in _RELATIVE.items()
+        for one in phrases.times
+        if one.rule == rule
+    ]
+    return relative + [
+        (re.compile(f"{bound}(?:{pattern})", re.IGNORECASE), read, 0, False) for pattern, read in _absolute(phrases)
     ]

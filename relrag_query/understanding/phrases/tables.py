@@ -1,0 +1,182 @@
+"""What phrases there are: the entries of each table of a language's file, and what they are for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NewType
+
+Pattern = re.Pattern[str]
+"""whole words, searched in bare text"""
+Alternatives = NewType("Alternatives", str)
+"""a piece of a regular expression for bare text, which some code makes a part of a longer one; no bounds of words"""
+Written = NewType("Written", str)
+"""the same for text as it is written, with its accents"""
+Words = NewType("Words", frozenset[str])
+"""words as they are written"""
+BareWords = NewType("BareWords", frozenset[str])
+"""words without accents"""
+
+
+@dataclass(frozen=True)
+class IntentPhrases:
+    """What a question asks for."""
+
+    person_facts: Pattern
+    person_history: Pattern
+    family: Pattern
+    kin: Pattern
+    """a relative, which asks for a family only beside somebody's name or a word of `possessive`"""
+    possessive: Pattern
+    thread: Pattern
+    attachment: Pattern
+    also: Pattern
+    """with a channel beside it: across channels"""
+    second_question: Pattern
+    """where a second question begins"""
+    value: Pattern
+    """asks when or how much"""
+    caseless: Alternatives
+    """letters of a script without capitals, in which any word may be a name"""
+
+
+@dataclass(frozen=True)
+class ChannelPhrases:
+    """Words for each channel."""
+
+    call: Pattern
+    mail: Pattern
+    chat: Pattern
+    meeting: Pattern
+    document: Pattern
+    commit: Pattern
+
+
+@dataclass(frozen=True)
+class ListedPhrases:
+    """How a question asks for a list of records."""
+
+    mail: Pattern
+    message: Pattern
+    attachment: Pattern
+    call: Pattern
+    meeting: Pattern
+    commit: Pattern
+    document: Pattern
+
+
+@dataclass(frozen=True)
+class ListingPhrases:
+    """The rest of a question for a list."""
+
+    own: Pattern
+    """asks for what the owner wrote"""
+    about: Alternatives
+    """before a name: then it is what is written of"""
+    to: Alternatives
+    """before a name: then it is what was sent to somebody"""
+    fillers: BareWords
+    """say of what is listed nothing but that it be told"""
+    held: BareWords
+    """such words too, of a meeting or a call"""
+
+
+@dataclass(frozen=True)
+class TermPhrases:
+    """Words that count otherwise than others when passages are weighed."""
+
+    asking: Words
+    """only ask, and tell little of what is looked for"""
+    price: Words
+    """ask for an amount of money"""
+
+
+@dataclass(frozen=True)
+class TextPhrases:
+    """What stands in passages."""
+
+    interrogative: Pattern
+    """asks for something, not for a yes"""
+    moment: Alternatives
+    """a day or an hour, besides months and weekdays"""
+    abbreviation: Written
+    """ends with a full stop that ends no sentence"""
+    quote_heading: Written
+    """the line above what a mail quotes"""
+    asks_for_questions: Written
+    """a word of a question for what somebody asked; then a question is the answer"""
+
+
+@dataclass(frozen=True)
+class DatePhrases:
+    """The words between the numbers and names of a date; and those before it that leave one end open."""
+
+    since: Alternatives
+    after: Alternatives
+    before: Alternatives
+    until: Alternatives
+    article: Alternatives
+    ordinal: Alternatives
+    """behind the number of a day"""
+    of_month: Alternatives
+    """between day and month"""
+    of_year: Alternatives
+    """between month and year"""
+    from_: Alternatives
+    """before the first of two dates"""
+    to: Alternatives
+    """between two dates"""
+    before_month: Alternatives
+    """makes a word such as `may` a month"""
+    rather_name: Alternatives
+    """a month, with what stands before it, that is rather somebody's name"""
+    prefix: Alternatives
+    """letters written together with a month or a day"""
+    month_prefix: Alternatives
+    """those of them that make it `in` a month or a year"""
+    weekday_prefix: Alternatives
+
+
+@dataclass(frozen=True)
+class TimeNames:
+    """Names of months, days and lengths of time, without accents. Where languages differ the first file's counts."""
+
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    """Monday is 0"""
+    units: Mapping[str, str]
+    """names -> day, week, month or year"""
+    pairs: Mapping[str, str]
+    """words for two of a unit"""
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class TimePhrase:
+    """How a time is said."""
+
+    rule: str
+    """what it says: yesterday, last_week, ago"""
+    expression: str
+    """whole words without their bounds; groups that the rule reads: count, unit, pair, weekday"""
+    first_weekday: int
+    """with which the weeks of its language begin; Monday is 0"""
+
+
+@dataclass(frozen=True, eq=False)
+class Phrases:
+    """What is said in all languages."""
+
+    intent: IntentPhrases
+    channel: ChannelPhrases
+    """names a channel anywhere"""
+    said_in: ChannelPhrases
+    """says that the answer stands in that channel"""
+    listed: ListedPhrases
+    listing: ListingPhrases
+    term: TermPhrases
+    text: TextPhrases
+    date: DatePhrases
+    names: TimeNames
+    times: tuple[TimePhrase, ...]

@@ -1,0 +1,156 @@
+"""The files of phrases: a language more is a file more, and a mistake in one is named."""
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from relrag_query.answering.sentence_split import asks_for_something, contains_value, split
+from relrag_query.understanding import phrases
+from relrag_query.understanding.intent import (
+    QueryIntent,
+    asks_for_value,
+    classify_query_intent,
+    listed_types,
+    named_channel,
+)
+from relrag_query.understanding.time_expressions import TimeRange, time_range
+
+GERMAN = r"""
+[intent]
+family = ['Familien?']
+attachment = ['Anhang|Anhänge']
+value = ['wann|wie viele?']
+
+[said_in]
+meeting = ['(?:in|bei) der (?:\w+ )?Besprechung']
+
+[listed]
+call = ['Anrufe']
+
+[listing]
+own = ['ich (?:\w+ )?geschrieben']
+fillers = ['alles neues']
+
+[term]
+asking = ['erzählte besprochen']
+
+[text]
+interrogative = ['wer|was|wann|wo']
+moment = ['morgen']
+abbreviation = ['bzw']
+
+[date]
+since = ['seit']
+before_month = ['\b(?:im|vom) ']
+
+[names]
+months = [
+  ['Januar'], ['Februar'], ['März'], ['April'], ['Mai'], ['Juni'], ['Juli'], ['August'], ['September'], ['Oktober'],
+  ['November'], ['Dezember'],
+]
+weekdays = [['Montag'], ['Dienstag'], ['Mittwoch'], ['Donnerstag'], ['Freitag'], ['Samstag'], ['Sonntag']]
+units = { day = ['Tagen'], week = ['Wochen'] }
+counts = { drei = 3 }
+
+[time]
+yesterday = ['gestern']
+ago = ['vor {count} {unit}']
+last_week = ['letzte Woche']
+"""
+NOW = datetime(2025, 1, 22, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the languages, which is read instead of them."""
+    for file in phrases.FOLDER.glob("*.toml"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.setattr(phrases, "FOLDER", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def german(languages: Path) -> None:
+    (languages / "de.toml").write_text(GERMAN, encoding="utf-8")
+
+
+def days(question: str) -> tuple[str, str] | None:
+    """First day and the day behind the last."""
+    found: TimeRange | None = time_range(question, NOW, ZoneInfo("UTC"))
+    if found is None or found.since is None:
+        return None
+    until = "" if found.until is None else str(datetime.fromtimestamp(found.until, UTC).date())
+    return str(datetime.fromtimestamp(found.since, UTC).date()), until
+
+
+def test_a_language_that_has_no_file_is_not_understood() -> None:
+    assert classify_query_intent("Wo ist der Anhang?", [], []) == [QueryIntent.GENERAL]
+    assert days("Was kam gestern?") is None
+
+
+@pytest.mark.usefixtures("german")
+def test_a_file_more_is_a_language_more() -> None:
+    assert classify_query_intent("Wo ist der Anhang?", [], []) == [QueryIntent.ASSET_ATTACHMENT]
+    assert classify_query_intent("Was macht die Familie?", [], []) == [QueryIntent.FAMILY_CONTEXT]
+    assert named_channel("Was wurde in der letzten Besprechung gesagt?", []) == {"meeting_transcript"}
+    assert listed_types("Alle Anrufe bitte") == {"call_recording"}
+    assert asks_for_value("Wie viele Tonnen waren es?")
+    assert asks_for_something("Weiß jemand, wer kommt?")
+    assert contains_value("Wir sehen uns morgen")
+    assert split("Der Plan bzw. Die Skizze liegt bei.") == ["Der Plan bzw. Die Skizze liegt bei."]
+
+
+@pytest.mark.usefixtures("german")
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Was kam gestern?", ("2025-01-21", "2025-01-22")),
+        ("Was war vor drei Wochen?", ("2024-12-30", "2025-01-06")),
+        ("Was war vor 2 Tagen?", ("2025-01-20", "2025-01-21")),
+        ("Was war letzte Woche?", ("2025-01-13", "2025-01-20")),
+        ("Rechnungen vom März 2024", ("2024-03-01", "2024-04-01")),
+        ("Rechnungen vom Marz 2024", ("2024-03-01", "2024-04-01")),  # umlauts are left out too
+        ("Rechnungen seit Dezember", ("2024-12-01", "")),
+        ("Was war am Dienstag?", ("2025-01-21", "2025-01-22")),
+    ],
+)
+def test_its_times_are_read(question: str, expected: tuple[str, str]) -> None:
+    assert days(question) == expected
+
+
+@pytest.mark.usefixtures("german")
+def test_the_other_languages_are_understood_as_before() -> None:
+    assert classify_query_intent("Kde je příloha?", [], []) == [QueryIntent.ASSET_ATTACHMENT]
+    assert days("what came yesterday") == ("2025-01-21", "2025-01-22")
+    assert days("מה היה בשבוע שעבר") == ("2025-01-12", "2025-01-19")  # its weeks begin on Sunday
+
+
+def test_one_language_alone_is_enough(languages: Path) -> None:
+    for name in ("cs", "he"):
+        (languages / f"{name}.toml").unlink()
+    assert classify_query_intent("Show me the email thread", [], []) == [QueryIntent.ASSET_THREAD]
+    assert classify_query_intent("Kde je příloha?", [], []) == [QueryIntent.GENERAL]
+    assert days("since March 2024") == ("2024-03-01", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[intnt]", "xx.toml: intnt is unknown"),
+        ("[intent]\nfamly = ['x']", "xx.toml: intent.famly is unknown"),
+        ("[intent]\nfamily = 'x'", "xx.toml: family is not a list"),
+        ("[intent]\nfamily = ['{prefix}x']", "xx.toml: {prefix} is not among its parts"),
+        ("[intent]\nfamily = ['(x']", "a phrase of intent in .*: missing \\)"),
+        ("[names]\nmonths = [['x']]", "xx.toml: names.months has 1 entries; write 12"),
+        ("[names.units]\nhour = ['x']", "xx.toml: names.units.hour is unknown"),
+        ("[time]\ntomorrow = ['x']", "time.tomorrow is unknown"),
+        ("[intent", "xx.toml: "),
+    ],
+)
+def test_a_mistake_is_named(languages: Path, text: str, message: str) -> None:
+    (languages / "xx.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(phrases.PhraseError, match=message.replace("{", r"\{").replace("}", r"\}")):
+        time_range("yesterday", NOW, ZoneInfo("UTC"))
