@@ -1,4 +1,4 @@
-"""What an embedder is: described by a `Model` before it is loaded, and then a thing with two methods."""
+"""What an embedder is: described by a `ModelInfo` before it is loaded, and then a thing with two methods."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the owner wants gone: rules that keep it out (rules), its removal (purge), and the proof of that (traces)."""
+"""What the owner wants gone: rules that keep it out (rules), its removal (purge), the proof of that (verification)."""

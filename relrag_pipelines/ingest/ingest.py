@@ -48,8 +48,8 @@ class IngestReport:
 def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_deletions: bool = False) -> IngestReport:
     """Brings the private records of a source up to date with its files.
 
-    full reads every unit again. Raises units.SourceMissing when the source's path is not there, and, with nothing
-    written, changes.ManyDeletions when more than a fifth of the source would vanish and that was not accepted.
+    full reads every unit again. Raises units.SourceNotFound when the source's path is not there, and, with nothing
+    written, merge.TooManyDeletions when more than a fifth of the source would vanish and that was not accepted.
     """
     kind, home, keyed = KINDS[source.kind], workspace.home, workspace.keys.id_hash
     purge.resume(workspace)

@@ -60,7 +60,7 @@ def scan_units(
     hash: Callable[[str], str] = str,
     taken: Callable[[Path], bool] = lambda file: False,
 ) -> SourceScan:
-    """Looks at every unit of a source, without opening any file; SourceMissing when its path is not there.
+    """Looks at every unit of a source, without opening any file; SourceNotFound when its path is not there.
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """

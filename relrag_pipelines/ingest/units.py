@@ -20,7 +20,7 @@ class SourceNotFound(RelragError):
 
 
 def list_units(root: Path, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Iterator[Unit]:
-    """Every unit of a source, none of them opened; SourceMissing when its path is not there."""
+    """Every unit of a source, none of them opened; SourceNotFound when its path is not there."""
     excluded, follow_links = source.excludes, source.follow_links
     try:
         if not root.is_file():

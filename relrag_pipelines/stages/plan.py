@@ -1,6 +1,6 @@
 """What a sync would do, and why: decided in this one place, without Dagster.
 
-`survey()` reads what is there, `plan()` is a pure function of it. A month of a stage is stale when its input, its
+`inspect_source` reads what is there, `plan` is a pure function of it. A month of a stage is stale when its input, its
 stage's version or the settings that matter to it differ from what its manifest entry says; what follows from a stale
 month is stale with it.
 """

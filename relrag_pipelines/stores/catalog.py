@@ -111,8 +111,8 @@ def build(
     `said` is what the owner said of edges, the same as in the base; what more than `link_max_records` records share
     relates none of them.
 
-    Raises TangledError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read; nothing
-    is left at `path` then.
+    Raises SharedRecordsError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read;
+    nothing is left at `path` then.
     """
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Relations across channels: what records of any source share becomes `references` edges, as SQL.
 
 Two records share a number, a calendar event, the bytes of a file or a long text. Each such thing is a handle
-(`SharedHandle` in records.py). A handle that more records have than the setting `link_max_records` allows relates none
+(`SharedKey` in records.py). A handle that more records have than the setting `link_max_records` allows relates none
 of them, and edges grow with the records, not with their square. Records of one thread or container are related already
 and are not related again. An edge leads from the later record to the earlier one.
 

@@ -55,7 +55,7 @@ _COUNTED = {
 def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterator[Unit]:
     """Every file of source code below a source's path, and one unit that counts what was left out.
 
-    Raises CannotList where git cannot list the files of a repository.
+    Raises ListingError where git cannot list the files of a repository.
     """
     if root.is_file():
         yield unit_of(root, root.parent)

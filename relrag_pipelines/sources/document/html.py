@@ -1,4 +1,4 @@
-"""HTML pages as readable text, with their title and author; markup.py reads the tokens. Nothing is fetched."""
+"""HTML pages as readable text, with their title and author; formats/html_text.py gives tokens. Nothing is fetched."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Mail: mailboxes (Google Takeout and any mbox), Maildir, and files of one mail (.eml, .msg of Outlook).
 
-`containers` gives the mails of a file, `mime` or `outlook` the parts of a mail, `headers` what its headers say;
-`letters` makes its record and `attachments` those of what is attached. What cannot be read is a failure; what can be
+`mailbox` gives the mails of a file, `mime` or `outlook` the parts of a mail, `headers` what its headers say;
+`records` makes its record and `attachments` those of what is attached. What cannot be read is a failure; what can be
 read of the same mail is kept, and so are the bytes of a mail that could not be read to its end.
 """
 

@@ -1,8 +1,8 @@
 """Search vectors of one generation: what is searched, filtered and counted by passage.
 
-They lie in the generation's own folder (edge: Qdrant's engine in this process), or on a Qdrant server, and then the
-folder says where (pointer, server). Which of the two it is, a reader sees from the folder. The server's client is
-imported only where there is one.
+They lie in the generation's own folder (`embedded`: Qdrant's engine in this process), or on a Qdrant server, and then
+the folder says where (`collection_ref`, `server_index`, `server_search`). Which of the two it is, a reader sees from
+the folder. The server's client is imported only where there is one.
 """
 
 from __future__ import annotations

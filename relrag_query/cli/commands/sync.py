@@ -1,4 +1,4 @@
-"""`relrag sync`, `plan`, `backfill`: bring the archive up to date, or say what that would do."""
+"""`relrag sync` and `backfill`: bring the archive up to date."""
 
 from __future__ import annotations
 

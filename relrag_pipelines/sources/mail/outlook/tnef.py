@@ -1,7 +1,7 @@
 """What Outlook packs into winmail.dat: the files and messages that are attached, and the text of the mail.
 
-The format is MS-OXTNEF, its properties are those of `mapi`. tnefparse, the library for it, is LGPL and reads far more
-than is needed here.
+The format is MS-OXTNEF, its properties are those of `mapi_properties`. tnefparse, the library for it, is LGPL and reads
+far more than is needed here.
 """
 
 from __future__ import annotations
