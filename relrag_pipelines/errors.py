@@ -1,4 +1,4 @@
-"""The base of the errors that end what was asked for."""
+"""The bases of the errors that end what was asked for."""
 
 from typing import ClassVar
 
@@ -6,14 +6,23 @@ from typing import ClassVar
 class RelragError(Exception):
     """A foreseen fault: the message names the thing, what was found and what to do.
 
-    It is written for the owner, at the command line. What stands in Dagster's events, which others may read, is
-    `safe_message`.
+    It is written for the owner, at the command line, and may hold a path or what somebody typed. In Dagster's events,
+    which others may read, `safe_message` stands in its place.
     """
 
-    stored: ClassVar[str] = ""
-    """What stands there in place of the message, where that may hold a path or what somebody typed."""
+    stored: ClassVar[str] = "relrag could not go on; the command line says why"
+    """What stands there."""
 
     @property
     def safe_message(self) -> str:
         """What is wrong, without any text of the archive."""
-        return self.stored or str(self)
+        return self.stored
+
+
+class SafeError(RelragError):
+    """A foreseen fault whose messages are written by this project alone and hold no text of the archive."""
+
+    @property
+    def safe_message(self) -> str:
+        """The message itself."""
+        return str(self)

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.catalog_links import MAX_RECORDS
 
@@ -47,7 +47,7 @@ _STRUCTURED = frozenset({"folder", "sources", "pii_policies"})
 """settings that are no single value, and the folder, which is not set by anyone"""
 
 
-class SettingsError(RelragError):
+class SettingsError(SafeError):
     """relrag.toml or the environment is wrong; the message names the place, what was found and what is known."""
 
 

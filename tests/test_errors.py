@@ -11,6 +11,7 @@ import relrag_query
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.settings import SettingsError
+from relrag_query.archive import ArchiveError
 
 WITHIN_A_UNIT = ("relrag_pipelines.sources.", "relrag_pipelines.workers.sandbox")
 """what these raise is caught where a unit is read, and becomes a row in failures"""
@@ -40,11 +41,15 @@ def test_every_error_has_the_one_base() -> None:
     [
         (SettingsError("relrag.toml: no sources"), "relrag.toml: no sources"),
         (
+            ArchiveError("golden.jsonl: Where does Petra live?"),
+            "relrag could not go on; the command line says why",
+        ),
+        (
             SourceNotFound("/home/petra/letters is not there"),
             "the path of the source is missing or cannot be listed; `relrag plan` says which",
         ),
     ],
-    ids=["settings", "path"],
+    ids=["settings", "question", "path"],
 )
 def test_what_is_stored_names_no_path(error: RelragError, safe: str) -> None:
     assert error.safe_message == safe

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.stores.dense_vectors import Vectors
 
 
-class EmbeddingError(RelragError):
+class EmbeddingError(SafeError):
     """Texts could not be embedded; the message says why and what to do, and holds neither text nor key."""
 
 

@@ -13,7 +13,7 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.privacy.keys import Keys, KeysError
 from relrag_pipelines.stores import private_manifest
@@ -26,7 +26,7 @@ LIKE_FORGOTTEN = "like_forgotten"
 _VERSION = 2
 
 
-class ForgettingError(RelragError):
+class ForgettingError(SafeError):
     """What is to be forgotten is not named clearly, or cannot be; the message says what to do."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 
 FULL = "no space is left on the disk"
 """how the message of a fault begins that came from a full disk"""
@@ -14,7 +14,7 @@ _DISK_FULL_MESSAGES = ("no space left", "disk is full", "disk full", "disk quota
 """how DuckDB, SQLite and Qdrant tell it; none of them has an exception of its own for it"""
 
 
-class DiskFull(RelragError):
+class DiskFull(SafeError):
     """Nothing can be written where RELRAG_HOME lies; the message says how much room is needed."""
 
 

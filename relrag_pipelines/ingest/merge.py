@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.erasure.rules import Rows
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.ingest import revisit
 from relrag_pipelines.ingest.unit_records import UnitRecords, combined_hash
 from relrag_pipelines.records import UnitMonth, UnitState
@@ -33,7 +33,7 @@ _FEW_RECORDS = 20
 _SHARE = 5
 
 
-class TooManyDeletions(RelragError):
+class TooManyDeletions(SafeError):
     """More of a source would vanish than is likely meant; the message says how much and what to do."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import regex
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.pii import pseudonyms, spelled_addresses
 from relrag_pipelines.pii.entities import ENTITIES, FURTHER, EntityType
 from relrag_pipelines.privacy.keys import Keys
@@ -25,7 +25,7 @@ FEWEST_KNOWN = 3
 MAX_PASSES = 20
 
 
-class RedactionError(RelragError):
+class RedactionError(SafeError):
     """Personal data could not be looked for or replaced; the message names the kind and holds no text."""
 
 

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import sync_folder
 from relrag_pipelines.files.failpoints import failpoint
 
 
-class KeysError(RelragError):
+class KeysError(SafeError):
     """The keys are missing or unusable; the message says which file and what to do."""
 
 

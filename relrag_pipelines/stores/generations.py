@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import atomic, sealed_json
 from relrag_pipelines.files.atomic import make_private, sync_file, sync_folder, write_text
 from relrag_pipelines.files.failpoints import failpoint
@@ -35,11 +35,11 @@ OLDEST = max(table.since for table in TABLES.values() if "catalog" in table.plac
 """the oldest schema version whose catalog has the shape of today"""
 
 
-class NothingPublished(RelragError):
+class NothingPublished(SafeError):
     """There is no generation to read; the message says what to do."""
 
 
-class GenerationError(RelragError):
+class GenerationError(SafeError):
     """A generation cannot be used or finished; the message says why."""
 
 

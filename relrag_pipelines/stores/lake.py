@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import replacing, write_text
 from relrag_pipelines.files.failpoints import failpoint
@@ -35,7 +35,7 @@ UNCHECKED = "UNCHECKED"
 _UNREADABLE = "cannot be read; `relrag verify --repair` makes it again"
 
 
-class LakeError(RelragError):
+class LakeError(SafeError):
     """The lake cannot be used as it is; the message says which part and what to do."""
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import access
 from relrag_pipelines.files.failpoints import failpoint
 
@@ -40,7 +40,7 @@ def _let_go() -> None:
 os.register_at_fork(after_in_child=_let_go)
 
 
-class LockedByOther(RelragError):
+class LockedByOther(SafeError):
     """Another process is writing; the message says which, since when, and what it does."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import replacing
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
@@ -27,7 +27,7 @@ HIDDEN = "forgotten:"
 """how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
 
 
-class UnitsError(RelragError):
+class UnitsError(SafeError):
     """What is known of a source's units cannot be read; the message says which file and what to do."""
 
 

@@ -28,7 +28,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple, TypeVar
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import access
 
 Item = TypeVar("Item")
@@ -53,7 +53,7 @@ ENDED_TWICE = "the system ended two processes that worked on it, as it does wher
 MAKE_ROOM = "close other programs, then run `relrag sync` again"
 
 
-class Killed(RelragError):
+class Killed(SafeError):
     """The system ended two processes, one after the other, over the same item; the message says what to do."""
 
 

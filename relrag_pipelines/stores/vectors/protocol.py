@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 from qdrant_edge import SparseVector
 
-from relrag_pipelines.errors import RelragError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.analyzer import document_tokens, index_text
 from relrag_pipelines.text.sparse_encoder import SparseEncoder
@@ -40,7 +40,7 @@ Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """a `map` that may use other processes"""
 
 
-class StoreError(RelragError):
+class StoreError(SafeError):
     """A server of vectors cannot be used; the message says why and what to do, and holds neither key nor text."""
 
 
