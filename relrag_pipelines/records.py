@@ -286,6 +286,7 @@ class Table:
     row: type
     key: tuple[str, ...]
     place: str
+    """where its rows are kept, in a home or in the catalog, with commas between"""
     indexes: Mapping[str, str] = field(default_factory=dict)
     """name of an index in the catalog -> its column"""
     since: int = 1

@@ -26,6 +26,7 @@ from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.stale import Plan
 from relrag_pipelines.stores import (
+    archive_tables,
     dagster_runs,
     generations,
     known_failures,
@@ -75,6 +76,7 @@ def sync(
         _resume_forgetting(workspace)
         generations.sweep(workspace.home, workspace.settings.keep_generations)
         lake.sweep(workspace.home)
+        archive_tables.sweep(workspace.home)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
         if todo.empty and not full:
