@@ -459,14 +459,15 @@ def markdown() -> str:
         places = ", ".join(place if place == "catalog" else f"`{place}`" for place in table.place.split(", "))
         key = ", ".join(f"`{name}`" for name in table.key)
         lines += [f"Where: {places}. One row for each {key}; sorted by them.", ""]
-        lines += _fields(table.row)
+        lines += field_table(table.row)
     lines += ["## Parts of rows", ""]
     for part in (Page, SpeechSegment, NamedPerson, UnitMonth):
-        lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *_fields(part)]
+        lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *field_table(part)]
     return "\n".join(lines)
 
 
-def _fields(row: type) -> list[str]:
+def field_table(row: type) -> list[str]:
+    """The fields of a row type as lines of a Markdown table."""
     lines = ["| field | type | meaning |", "|---|---|---|"]
     for column in columns(row):
         kind = "JSON" if column.json else _type_name(column.type)

@@ -19,6 +19,7 @@ from relrag_pipelines.embedders import embed_chunks
 from relrag_pipelines.erasure import rules
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.journal import journal
 from relrag_pipelines.publishing import inputs
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
@@ -58,6 +59,7 @@ def build(workspace: Workspace) -> dict[str, int]:
         "embedder": model.name if model else "",
         "dimension": model.dimension if model else 0,
         "months": months,
+        "journal": journal.last_number(workspace.home),
     }
     counts = _build_incremental(workspace, about)
     try:
@@ -167,12 +169,13 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
-    embedder = _read_build_info(place)["embedder"]
+    built = _read_build_info(place)
     forgotten = rules.load(workspace.home).last
     about = {
         "inputs": made_from,
         "policy": policy,
-        "embedder": embedder,
+        "embedder": built["embedder"],
+        "journal": built["journal"],
         "default_embedder": default_embedder(workspace.home),
         "counts": {**counts, "deleted": deleted},
         "forgotten": forgotten,

@@ -17,6 +17,7 @@ from relrag_pipelines.erasure import rulebook
 from relrag_pipelines.ingest import call_review, ownership, unread_files
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
+from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings, Source
@@ -133,7 +134,7 @@ def _pending(settings: Settings) -> tuple[str, list[str]]:
         return _first_sync(settings)
     try:
         todo = plans.build_plan(Workspace(settings))
-    except (EmbeddingError, GenerationError, KeysError, LakeError, UnitsError) as error:
+    except (EmbeddingError, GenerationError, JournalError, KeysError, LakeError, UnitsError) as error:
         return "", [str(error)]
     read = sum(export.new + export.changed for export in todo.exports)
     gone = sum(export.gone for export in todo.exports)
