@@ -254,10 +254,11 @@ planned = told(plan.plan, config)[1]
 changed = sync.sync(config), made(), counts(), published()[0]
 archive.configure(config.parent, "search_limit = 7")
 asked = told(plan.plan, config)[1]
+seen = [line for line in told(status.status, config)[1] if line.startswith(("Of all sources", "A sync"))]
 after = sync.sync(config), made(), published()[0]
-print(json.dumps([planned, changed, asked, after]))
+print(json.dumps([planned, changed, asked, seen, after]))
 """
-    planned, changed, asked, after = ask(project, synced, script)
+    planned, changed, asked, seen, after = ask(project, synced, script)
     left = {name: count for name, count in ALL.items() if name != "Wilma Quist"}
     assert "make senders, busiest_sender, if the files change what they are made from" in planned
     assert changed == [0, ["sender_counts", "busiest"], left, left]
@@ -265,6 +266,10 @@ print(json.dumps([planned, changed, asked, after]))
         "make senders (setting search_limit changed)",
         "make busiest_sender (sender_counts changes)",
         "publish a new generation (what it is made from changes)",
+    ]
+    assert seen == [
+        "Of all sources: sender_counts (3), busiest (1).",
+        "A sync would make senders, busiest_sender, publish a new generation.",
     ]
     assert after == [0, ["sender_counts", "busiest"], {"Dana Levi": 3, "Petr Kolar": 2}]
 
