@@ -1,8 +1,8 @@
 """Writes the generated pages of docs/ again; with --check it only says which are out of step.
 
-records.md and settings.md come from the declarations, sources.md from the table of kinds and its samples (kinds.py),
-jsonl.md from its connector, commands.md from the commands' own help, requirements.md from the `requirement` markers of
-the tests.
+records.md, journal.md and settings.md come from the declarations, sources.md from the table of kinds and its samples
+(kinds.py), jsonl.md from its connector, commands.md from the commands' own help, requirements.md from the `requirement`
+markers of the tests.
 """
 
 import ast
@@ -15,6 +15,7 @@ import typer
 
 from docs import kinds
 from relrag_pipelines import records, settings
+from relrag_pipelines.journal import kinds as journal_kinds
 from relrag_pipelines.sources import jsonl
 from relrag_query.cli import app
 
@@ -90,6 +91,7 @@ def json_lines() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "jsonl.md": json_lines,
     "records.md": records.markdown,
+    "journal.md": journal_kinds.markdown,
     "settings.md": settings.markdown,
     "sources.md": kinds.page,
     "commands.md": commands,

@@ -16,6 +16,7 @@ import dagster as dg
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets import attribution
+from relrag_pipelines.assets.archive_assets import archive_stage, table_true
 from relrag_pipelines.assets.attribution import partition_range
 from relrag_pipelines.assets.error_boundary import sealed
 from relrag_pipelines.assets.published import publishing_assets, publishing_checks
@@ -23,8 +24,9 @@ from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_v
 from relrag_pipelines.files import access
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.monthly import STAGES
-from relrag_pipelines.stores import lock
+from relrag_pipelines.stores import archive_tables, lock
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -44,8 +46,11 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
     sources = workspace.settings.sources
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
+    archive = dg.AssetSelection.assets(*archive_tables.NAMES)
     sync = dg.define_asset_job(
-        "sync", exports | months, description="Reads what has changed in the sources, and makes the months it touches."
+        "sync",
+        exports | months | archive,
+        description="Reads what has changed in the sources, and makes the months it touches and what is made of them.",
     )
     backfill = dg.define_asset_job(
         "backfill", months, description="Makes months again, from redaction to edges, whether or not they are stale."
@@ -58,10 +63,12 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
+            *(archive_stage(workspace, stage) for stage in whole_archive.STAGES),
             *publishing_assets(workspace),
         ],
         asset_checks=[
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
+            *(table_true(table, workspace) for table in archive_tables.NAMES),
             *publishing_checks(workspace),
         ],
         jobs=[sync, backfill, publish] if sources else [publish],
@@ -148,7 +155,7 @@ def changed_sources(workspace: Workspace) -> Requests:
 
 
 def follow_up(workspace: Workspace) -> Requests:
-    """The runs that the plan asks for now, but for exports: stale months first, and when there are none, publishing."""
+    """The runs that the plan asks for now, but for exports: stale months, then what is made of all, then publishing."""
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
     wanted = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
@@ -163,7 +170,14 @@ def follow_up(workspace: Workspace) -> Requests:
         )
     if todo.stale:
         return
-    if todo.outdated:
+    if ready := todo.archive_assets():
+        yield dg.RunRequest(
+            run_key=f"archive:{fingerprint([ready, wanted])}",
+            job_name="sync",
+            asset_selection=[dg.AssetKey(table) for table in ready],
+            tags=attribution.describe_run(workspace, [], {}, attribution.SENSOR),
+        )
+    elif todo.outdated:
         tags = attribution.describe_run(workspace, [], {}, attribution.SENSOR)
         yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish", tags=tags)
     else:

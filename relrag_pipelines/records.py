@@ -286,6 +286,7 @@ class Table:
     row: type
     key: tuple[str, ...]
     place: str
+    """where its rows are kept, in a home or in the catalog, with commas between"""
     indexes: Mapping[str, str] = field(default_factory=dict)
     """name of an index in the catalog -> its column"""
     since: int = 1
@@ -458,14 +459,15 @@ def markdown() -> str:
         places = ", ".join(place if place == "catalog" else f"`{place}`" for place in table.place.split(", "))
         key = ", ".join(f"`{name}`" for name in table.key)
         lines += [f"Where: {places}. One row for each {key}; sorted by them.", ""]
-        lines += _fields(table.row)
+        lines += field_table(table.row)
     lines += ["## Parts of rows", ""]
     for part in (Page, SpeechSegment, NamedPerson, UnitMonth):
-        lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *_fields(part)]
+        lines += [f"### {part.__name__}", "", (part.__doc__ or "").strip(), "", *field_table(part)]
     return "\n".join(lines)
 
 
-def _fields(row: type) -> list[str]:
+def field_table(row: type) -> list[str]:
+    """The fields of a row type as lines of a Markdown table."""
     lines = ["| field | type | meaning |", "|---|---|---|"]
     for column in columns(row):
         kind = "JSON" if column.json else _type_name(column.type)

@@ -10,7 +10,7 @@ from relrag_pipelines.files import sealed_json
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stages import month_range, monthly
+from relrag_pipelines.stages import month_range, monthly, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
@@ -104,6 +104,8 @@ def sync(config: Path) -> Workspace:
         for source, name in run:
             (stage,) = [stage for stage in monthly.STAGES if stage.name == name]
             monthly.run(made, made.settings.source(source), stage, month_range.month_range(first, last))
+    for one in plans.build_plan(made).archive:
+        whole_archive.run(made, whole_archive.stage_named(one.stage))
     if plans.build_plan(made).outdated:
         publish.build(made)
         publish.publish(made)

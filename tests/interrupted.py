@@ -84,6 +84,7 @@ _WRITES = (
     "about",
     "failures",
     "passages",
+    "append",
 )
 """last parts of the names of places that need room on the disk"""
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import duckdb
 
+from relrag_pipelines import links
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.stores import generations
 from relrag_query.cli.commands import sync as commands
@@ -45,7 +46,7 @@ def rows(home: Path) -> dict[str, list[list[Any]]]:
 
 
 def _make(folder: Path) -> Path:
-    """Synced twice: with a document that then vanishes and is retained, and with a chat that cannot be read."""
+    """Synced twice: with a document that then vanishes and is retained, a chat that cannot be read, and a link."""
     config = archive.make(folder)
     config.write_text(config.read_text().replace('path = "papers"', 'path = "papers"\nretain = true'))
     gone = folder / "papers" / "inventory 2024-03-01.md"
@@ -55,6 +56,7 @@ def _make(folder: Path) -> Path:
         if path.is_file():
             os.utime(path, (_MTIME, _MTIME))
     commands.sync(config)
+    links.link_assets("jsonl:notes:n1", "jsonl:notes:n2", "references", 0.5, "one plumber", config=config)
     gone.unlink()
     commands.sync(config)
     return config

@@ -19,7 +19,7 @@ from relrag_pipelines.orchestration import runner
 from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stores import generations, lake
+from relrag_pipelines.stores import archive_tables, generations, lake
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.conftest import ROOT
@@ -64,7 +64,8 @@ def test_every_asset_says_what_it_is(config: Path) -> None:
         assert node.description, name
         assert node.owners == ["team:relrag"], name
         assert node.kinds, name
-        assert node.group_name == (key.path[0] if len(key.path) == 2 else "published"), name
+        across = "archive" if key.path[0] in archive_tables.NAMES else "published"
+        assert node.group_name == (key.path[0] if len(key.path) == 2 else across), name
         if key.path[-1] != "records":
             assert node.code_version, name
         if key.path[-1] in STAGES:

@@ -4,7 +4,7 @@ import dagster as dg
 
 from relrag_pipelines.records import TABLES, columns
 from relrag_pipelines.stores.fingerprint import fingerprint
-from relrag_pipelines.stores.lake import Manifest
+from relrag_pipelines.stores.lake import Entry, Manifest
 
 
 def column_schema(table: str) -> dict[str, dg.TableSchema]:
@@ -29,4 +29,14 @@ def written(entries: Manifest, seconds: float) -> dict[str, dg.MetadataValue]:
         "months": dg.MetadataValue.int(len(entries)),
         "seconds": dg.MetadataValue.float(round(seconds, 3)),
         "hash": dg.MetadataValue.text(fingerprint([[month, entry.output] for month, entry in sorted(entries.items())])),
+    }
+
+
+def table_written(entry: Entry, seconds: float) -> dict[str, dg.MetadataValue]:
+    """What was written of a table of the whole archive: rows, bytes, seconds, and the hash of its file."""
+    return {
+        "dagster/row_count": dg.MetadataValue.int(entry.rows),
+        "bytes": dg.MetadataValue.int(entry.bytes),
+        "seconds": dg.MetadataValue.float(round(seconds, 3)),
+        "hash": dg.MetadataValue.text(entry.output),
     }

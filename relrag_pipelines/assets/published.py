@@ -13,7 +13,7 @@ from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.erasure import purge
 from relrag_pipelines.publishing import disk_space, publish
 from relrag_pipelines.stages.monthly import STAGES
-from relrag_pipelines.stores import catalog, generation_damage, generations, lake
+from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations, lake
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -26,13 +26,15 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     """duckdb_catalog, qdrant_points and published_generation, in this order."""
     sources = [source.name for source in workspace.settings.sources]
 
-    made = [[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"]
+    monthly = [[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"]
+    made = [*monthly, *([table] for table in archive_tables.PUBLISHED)]
 
     @sealed
     def built() -> dict[str, int]:
         with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
             purge.resume(workspace)
             lake.sweep(workspace.home)
+            archive_tables.sweep(workspace.home)
             disk_space.require_vector_space(workspace.settings)
             return publish.build(workspace)
 

@@ -13,14 +13,13 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import monthly as stages
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stages.monthly import STAGES, Stage
+from relrag_pipelines.stages.monthly import ASSET_OF_TABLE, STAGES, Stage
 from relrag_pipelines.stores import lake_damage
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
 _OWNERS = ["team:relrag"]
 _WAIT_SECONDS = 600.0
-_ASSET_OF_TABLE = {"private_records": "records"} | {stage.table: stage.name for stage in STAGES}
 _KINDS_OF_STAGE = {"redacted": "presidio", "embeddings": "qdrant"}
 
 
@@ -89,7 +88,7 @@ def _records(workspace: Workspace, source: Source) -> dg.AssetSpec:
 def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefinition:
     @dg.asset(
         key=[source.name, stage.name],
-        deps=[[source.name, _ASSET_OF_TABLE[table]] for table in stage.inputs],
+        deps=[[source.name, ASSET_OF_TABLE[table]] for table in stage.inputs],
         partitions_def=months(workspace.settings.first_month),
         backfill_policy=dg.BackfillPolicy.single_run(),
         group_name=source.name,

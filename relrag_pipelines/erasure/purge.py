@@ -23,7 +23,7 @@ from relrag_pipelines.erasure.rules import ErasureRule, ErasureRules, Forgetting
 from relrag_pipelines.files import atomic
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import generations, lake, quarantine, unit_state
+from relrag_pipelines.stores import archive_tables, generations, lake, quarantine, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -119,6 +119,8 @@ def remove(workspace: Workspace, rules: ErasureRules, chosen: Selection) -> None
             lake.remove(workspace.home, source)
         else:
             _remove_from(workspace, source, chosen, RuleMatcher(rules.rules, workspace.keys))
+    # they are made of all months, and may keep nothing of what goes even where they cannot be made again
+    archive_tables.drop(workspace.home)
     _clean_up(workspace.home)
     stored_rules.save(workspace.home, replace(rules, unfinished=False), workspace.keys)
 

@@ -1,7 +1,8 @@
 """What private/ keeps about records beside the records themselves: indexes, journals, files made from one record.
 
 Whatever names a forgotten record goes by one rule each, so that a store need not be known here: a row of a table by
-its `asset_id`, a line of a journal by any value in it, a file of one record by its name: <what>/<source>/<source_id>.*
+its `asset_id`, a line of JSON by any value in it, a file of one record by its name: <what>/<source>/<source_id>.*
+Of an entry of the journal, which goes by any value in it too, the number stays.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -17,10 +19,11 @@ import pyarrow.parquet as pq
 from relrag_pipelines.erasure.rules import RuleMatcher, json_texts
 from relrag_pipelines.files.atomic import replacing
 from relrag_pipelines.files.sealed_json import file_hash
+from relrag_pipelines.journal import journal
 from relrag_pipelines.stores import private_manifest
 
-_OWN = frozenset({"records", "units", "failures", "vectors.db"})
-"""what purge.py itself looks after, and the vectors, which go by their texts once the lake has followed"""
+_OWN = frozenset({"records", "units", "failures", "vectors.db", "journal.jsonl"})
+"""what purge.py itself looks after, the journal, and the vectors, which go by their texts once the lake has followed"""
 
 _OF_A_RECORD = 3
 """parts of the path within private/ of a file that was made from one record"""
@@ -34,6 +37,12 @@ def remove_from_sidecars(
     `native_ids` are the records' sources and ids in them: two sources may have the same id.
     What cannot be read is left, for the search to name.
     """
+
+    def meant(values: list[Any]) -> bool:
+        texts = list(json_texts(values))
+        return not asset_ids.isdisjoint(texts) or any(map(matcher.names, texts))
+
+    journal.forget(home, meant)
     private = home / "private"
     for path in sorted(private.rglob("*")):
         if not path.is_file() or path.relative_to(private).parts[0] in _OWN:

@@ -1,6 +1,6 @@
 """What the owner says of recorded calls: which there are, in which state, and what is said of them.
 
-A word goes to private/approvals.jsonl (journal/call_approvals.py) and holds from the next sync on: the unit is marked
+A word goes to the journal (journal/call_approvals.py) and holds from the next sync on: the unit is marked
 as changed before the word is written, so that a kill between the two costs a second reading and no word.
 """
 

@@ -1,1 +1,1 @@
-"""What the owner states, appended entry by entry."""
+"""What the owner states, appended entry by entry to one journal."""

@@ -1,53 +1,194 @@
-"""Files of lines of JSON in private/ that hold what the owner said: appended and never rewritten.
+"""What the owner states, entry by entry: private/journal.jsonl, from which alone it can be known.
 
-A last line that a power cut tore is ignored; the next one starts a new line.
+Entries are appended under the writer's lock and are on disk when that returns; kinds.py declares what they may say.
+Readers take them in order, or from the number that a generation's MANIFEST names. Only forgetting rewrites the file, as
+a whole. A last line without its end is a torn one, which nobody was told of: it is ignored, and cut off by the next.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
-from relrag_pipelines.files.atomic import make_private, sync_file, sync_folder
+from relrag_pipelines.errors import SafeError
+from relrag_pipelines.files.atomic import make_private, replacing, sync_file, sync_folder
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.journal import former_files, kinds
 from relrag_pipelines.settings import now
-from relrag_pipelines.stores import private_manifest
+from relrag_pipelines.stores import lock, private_manifest
+
+NAME = "private/journal.jsonl"
+"""within RELRAG_HOME"""
+Row = TypeVar("Row")
 
 
-def append(home: Path, name: str, said: Iterable[Mapping[str, Any]]) -> None:
-    """Adds a line for each, with the time; all are on disk when this returns. The caller holds the writer's lock."""
-    make_private(home / "private")
-    file = home / "private" / name
-    said_at = now().isoformat("T", "seconds")
-    lines = [orjson.dumps({"at": said_at, **one}) + b"\n" for one in said]
-    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "rb+") as opened:
-        size = opened.seek(0, os.SEEK_END)
-        before = os.pread(opened.fileno(), size, 0)
-        added = b"".join([b"\n" if before and not before.endswith(b"\n") else b"", *lines])
-        private_manifest.expect(home, f"private/{name}", hashlib.sha256(before + added).hexdigest())
+class JournalError(SafeError):
+    """The journal cannot be read; the message says where and what to do."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that the owner stated."""
+
+    number: int
+    at: str
+    """when, ISO 8601, UTC"""
+    kind: str
+    """see kinds.py"""
+    said: Any
+    """a row of the kind's type; None of an entry that was forgotten"""
+
+
+def path(home: Path) -> Path:
+    """Where the journal lies."""
+    return home / NAME
+
+
+def append(home: Path, said: Iterable[object]) -> list[int]:
+    """Adds an entry for each row and returns their numbers; all are on disk then. Raises lock.LockedByOther."""
+    with lock.writing(home, "relrag journal"):
+        take_over(home)
+        first, at = last_number(home) + 1, now().isoformat("T", "seconds")
+        entries = [Entry(number, at, kinds.kind_of(row), row) for number, row in enumerate(said, first)]
+        _append(home, b"".join(map(_line, entries)))
+    return [entry.number for entry in entries]
+
+
+def entries(home: Path, after: int = 0) -> list[Entry]:
+    """All entries in order, or those behind a number; those of former files too, until they are taken over.
+
+    Raises JournalError where a line is damaged, or a newer relrag wrote it.
+    """
+    former = former_files.lines(home)
+    known = _parsed(home, state(home))
+    known += tuple(_former(former, known))
+    return [
+        Entry(number, at, kind, None if kind == kinds.FORGOTTEN else kinds.parse(kind, fields))
+        for number, at, kind, fields in known
+        if number > after
+    ]
+
+
+def said(home: Path, row: type[Row], after: int = 0) -> list[Row]:
+    """What the entries of one kind say, in order. Raises as `entries` does."""
+    return [entry.said for entry in entries(home, after) if isinstance(entry.said, row)]
+
+
+def last_number(home: Path) -> int:
+    """The highest number that was ever given; 0 in a journal without entries."""
+    return max((entry.number for entry in entries(home)), default=0)
+
+
+def state(home: Path) -> tuple[tuple[int, int], ...]:
+    """Differs when there is more or something else to be read: size and time of each file that there is."""
+    files = (home / name for name in (NAME, *former_files.FILES))
+    return tuple((found.st_size, found.st_mtime_ns) for file in files if file.exists() and (found := file.stat()))
+
+
+def take_over(home: Path) -> None:
+    """Moves what former files hold into the journal, once, and removes them; the caller holds the writer's lock."""
+    if not (former := former_files.lines(home)):
+        former_files.remove(home)
+        return
+    added = [
+        _line(Entry(number, at, kind, kinds.parse(kind, fields)))
+        for number, at, kind, fields in _former(former, _parsed(home, state(home)))
+    ]
+    _replace(home, b"".join([*_whole_lines(path(home)), *added]))
+    former_files.remove(home)
+
+
+def forget(home: Path, meant: Callable[[list[Any]], bool]) -> int:
+    """Leaves of the entries whose fields' values are meant nothing but the number; returns how many they were.
+
+    The file is replaced as a whole, a torn line goes. What cannot be read stays, for the search to name.
+    """
+    with lock.writing(home, "relrag journal"):
+        take_over(home)
+        lines = _whole_lines(path(home))
+        kept = [_without(line) if _is_meant(line, meant) else line for line in lines]
+        if path(home).exists() and path(home).read_bytes() != b"".join(kept):
+            _replace(home, b"".join(kept))
+    return sum(one != two for one, two in zip(kept, lines, strict=True))
+
+
+def _is_meant(line: bytes, meant: Callable[[list[Any]], bool]) -> bool:
+    try:
+        return meant(list(orjson.loads(line).get("said", {}).values()))
+    except (orjson.JSONDecodeError, AttributeError):
+        return False
+
+
+def _without(line: bytes) -> bytes:
+    return orjson.dumps({"entry": orjson.loads(line)["entry"], "at": "", "kind": kinds.FORGOTTEN}) + b"\n"
+
+
+def _line(entry: Entry) -> bytes:
+    fields = kinds.to_fields(entry.said)
+    return orjson.dumps({"entry": entry.number, "at": entry.at, "kind": entry.kind, "said": fields}) + b"\n"
+
+
+Parsed = tuple[int, str, str, dict[str, Any]]
+"""number, at, kind, fields"""
+
+
+def _former(former: list[former_files.Line], known: Iterable[Parsed]) -> list[Parsed]:
+    """What former files hold and the journal does not, numbered behind it: a kill may come before they are removed."""
+    there = [(at, kind, fields) for _, at, kind, fields in known]
+    new = [line for line in former if line not in there]
+    first = max((number for number, *_ in known), default=0) + 1
+    return [(number, *line) for number, line in enumerate(new, first)]
+
+
+@functools.lru_cache(4)
+def _parsed(home: Path, state: tuple[tuple[int, int], ...]) -> tuple[Parsed, ...]:
+    found: list[Parsed] = []
+    for place, line in enumerate(_whole_lines(path(home)), start=1):
+        try:
+            entry = orjson.loads(line)
+            number, at, kind, fields = entry["entry"], entry["at"], entry["kind"], entry.get("said", {})
+            if kind != kinds.FORGOTTEN and kind not in kinds.KINDS:
+                said = f'is of kind "{kind}", which a newer relrag wrote; install that version'
+                raise JournalError(f"{NAME}, line {place}, {said}")
+            if kind != kinds.FORGOTTEN:
+                kinds.parse(kind, fields)
+            if number <= (found[-1][0] if found else 0):
+                raise ValueError
+        except (ValueError, TypeError, KeyError, AttributeError):
+            advice = "put the journal of a backup in its place, or remove the line if it can be done without"
+            raise JournalError(f"{NAME}, line {place}, is damaged; {advice}") from None
+        found.append((number, at, kind, fields))
+    return tuple(found)
+
+
+def _whole_lines(file: Path) -> list[bytes]:
+    """The lines that have an end."""
+    lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
+    return [line for line in lines if line.endswith(b"\n")]
+
+
+def _append(home: Path, added: bytes) -> None:
+    file = path(home)
+    make_private(file.parent)
+    before = b"".join(_whole_lines(file))
+    private_manifest.expect(home, NAME, hashlib.sha256(before + added).hexdigest())
+    failpoint("journal.append", file)
+    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), "rb+") as opened:
+        opened.truncate(len(before))
+        opened.seek(len(before))
         opened.write(added)
     sync_file(file)
     sync_folder(file.parent)
 
 
-def lines(home: Path, name: str) -> Iterator[dict[str, Any]]:
-    """What the lines say, in order; none where there is no file."""
-    file = home / "private" / name
-    for line in file.read_bytes().splitlines() if file.exists() else ():
-        try:
-            yield orjson.loads(line)
-        except orjson.JSONDecodeError:  # torn
-            continue
-
-
-def state(home: Path, name: str) -> tuple[int, int]:
-    """Differs when the file does: its size and time; zeros where there is none."""
-    try:
-        found = (home / "private" / name).stat()
-    except FileNotFoundError:
-        return 0, 0
-    return found.st_size, found.st_mtime_ns
+def _replace(home: Path, lines: bytes) -> None:
+    private_manifest.expect(home, NAME, hashlib.sha256(lines).hexdigest())
+    with replacing(path(home)) as beside:
+        beside.write_bytes(lines)

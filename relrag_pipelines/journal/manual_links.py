@@ -1,30 +1,22 @@
-"""What the owner has said of relations: private/links.jsonl, one line a word, appended and never rewritten.
-
-Of each relation the last word counts. Nothing else holds it, so a backup must.
-"""
+"""What the owner has said of relations, as it stands in the journal. Of each relation the last word counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
 from relrag_pipelines.journal import journal
-from relrag_pipelines.records import ManualLink, columns
-
-NAME = "links.jsonl"
-_FIELDS = tuple(column.name for column in columns(ManualLink))
+from relrag_pipelines.records import ManualLink
 
 
 def append(home: Path, words: Iterable[ManualLink]) -> None:
-    """Adds these words; they are on disk when this returns. The caller holds the writer's lock."""
-    journal.append(home, NAME, map(asdict, words))
+    """Adds these words; they are on disk when this returns."""
+    journal.append(home, words)
 
 
 def load(home: Path) -> list[ManualLink]:
     """The last word of each relation, in order of the relations."""
-    said: dict[tuple[str, str, str], ManualLink] = {}
-    for line in journal.lines(home, NAME):
-        word = ManualLink(**{name: line[name] for name in _FIELDS})
-        said[word.src_asset_ref, word.dst_asset_ref, word.relation_type] = word
+    said = {
+        (word.src_asset_ref, word.dst_asset_ref, word.relation_type): word for word in journal.said(home, ManualLink)
+    }
     return [said[key] for key in sorted(said)]

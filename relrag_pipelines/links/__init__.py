@@ -2,7 +2,7 @@
 
 record_edges.py and message_references.py give what the records of a month name themselves; stores/catalog_links.py adds
 what records of all sources share. The functions below are the door for the owner and for other programs: what they
-write is kept in private/links.jsonl and holds from the next sync on, what they read is the published generation.
+write is kept in private/journal.jsonl and holds from the next sync on, what they read is the published generation.
 """
 
 from relrag_pipelines.links.manual import (

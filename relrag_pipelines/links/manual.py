@@ -1,6 +1,6 @@
 """What the owner, or a program on the owner's behalf, says of relations and asks about them.
 
-A catalog is made anew by every sync and never edited. So a word is kept in private/links.jsonl: it outlives every sync,
+A catalog is made anew by every sync and never edited. So a word is kept in the journal: it outlives every sync,
 counts for more than what was read, and holds from the next sync on. `config` names a relrag.toml, else the nearest one
 is meant, as on the command line; a writer waits `wait` seconds for another one to end, then raises lock.Busy.
 """

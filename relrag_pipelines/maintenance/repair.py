@@ -17,6 +17,7 @@ from relrag_pipelines.maintenance.verify import Finding
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stores import (
+    archive_tables,
     evaluation_history,
     generations,
     inventory,
@@ -76,7 +77,10 @@ def _single(home: Path, path: str) -> Iterator[str]:
 
 
 def _lake(home: Path, path: str) -> str:
-    """Lets go of a month, or of all months of a table whose manifest is damaged; returns what went."""
+    """Lets go of a month, of all months of a table whose manifest is damaged, or of a table; returns what went."""
+    if (whole := path.split("/")[1]) in archive_tables.NAMES:
+        archive_tables.drop(home, [whole])
+        return path
     _, table, source, name = path.split("/")
     if name == "MANIFEST.json":
         shutil.rmtree(home / "lake" / table / source)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from relrag_pipelines.files import atomic, sealed_json
 from relrag_pipelines.orchestration.instance import is_dagster_yaml
 from relrag_pipelines.stores import (
+    archive_tables,
     evaluation_history,
     generation_damage,
     generations,
@@ -65,6 +66,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
         for name in (f"private/{kept}/{source}.parquet" for kept in ("units", "failures")):
             if not (home / name).exists() and (home / "private" / "records" / source / "MANIFEST.json").exists():
                 yield name, "is missing"
+    yield from archive_tables.damage(home)
     yield from private_manifest.damage(home)
     yield from quarantine.damage(home)
     numbers = generations.numbers(home)

@@ -7,7 +7,7 @@ schedule or a sensor launches.
 import importlib.util
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,9 +31,10 @@ from relrag_pipelines.orchestration import orphaned_runs
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.stale import Plan
-from relrag_pipelines.stores import generations, lake, lake_damage, lock
+from relrag_pipelines.stores import archive_tables, generations, lake, lake_damage, lock
 from relrag_pipelines.workspace import Workspace
 
 _EMBEDDED_AT_ONCE = 1_000
@@ -160,6 +161,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
             sources = [source.name for source in workspace.settings.sources]
             for source in sources:
                 lake_damage.drop_damaged(workspace.home, source)
+            archive_tables.drop_damaged(workspace.home)
         if sources:
             asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
             config = {"ops": {f"{source}__export": asked for source in sources}}
@@ -187,13 +189,13 @@ def follow_up(workspace: Workspace) -> Outcome:
 
 def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
     if _is_long_embedding(workspace):
-        _run_stale_months(session, plans.build_plan(workspace).without("embeddings"))
-        if not plans.build_plan(workspace).without("embeddings").stale:
+        _make_stale(session, lambda: plans.build_plan(workspace).without("embeddings"))
+        if not plans.build_plan(workspace).without("embeddings").behind:
             session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
             _report_lexical_generation(workspace)
-    _run_stale_months(session, plans.build_plan(workspace))
+    _make_stale(session, lambda: plans.build_plan(workspace))
     todo = plans.required_for_publish(workspace, plans.build_plan(workspace))
-    if todo.outdated and not todo.stale:
+    if todo.outdated and not todo.behind:
         session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     return session.outcome
@@ -206,10 +208,13 @@ def _report_lexical_generation(workspace: Workspace) -> None:
         workspace.report(f"{said} (Ctrl-C stops that; the next sync goes on)", 0, 0)
 
 
-def _run_stale_months(session: "_Session", todo: Plan) -> None:
-    for first, last, stages in todo.runs():
+def _make_stale(session: "_Session", planned: Callable[[], Plan]) -> None:
+    """The months that are stale, and then what is made of all of them."""
+    for first, last, stages in planned().runs():
         keys = [dg.AssetKey([*stage]) for stage in stages]
         session.materialize("sync", keys, tags=partition_range(first, last))
+    if whole_archive.STAGES and (ready := planned().archive_assets()):
+        session.materialize("sync", [dg.AssetKey(table) for table in ready])
 
 
 def _is_long_embedding(workspace: Workspace) -> bool:

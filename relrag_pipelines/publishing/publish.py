@@ -6,28 +6,27 @@ A month that is not up to date is refused: it could hold text redacted under an 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from relrag_pipelines.embedders import embed_chunks
 from relrag_pipelines.erasure import rules
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.journal import manual_links
-from relrag_pipelines.pii import RedactionError
-from relrag_pipelines.records import SCHEMA_VERSION, Failure, ManualLink, arrow_schema, to_table
-from relrag_pipelines.settings import Source, default_embedder, now
+from relrag_pipelines.journal import journal
+from relrag_pipelines.publishing import inputs
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES
+from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stores import catalog, generations, lake, unit_state, vectors
+from relrag_pipelines.stages.stale import Plan, SourceState
+from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.stores.retired_generations import VECTORS
 from relrag_pipelines.workspace import Workspace
@@ -48,30 +47,19 @@ def build(workspace: Workspace) -> dict[str, int]:
     Where little has changed since the last generation that was built whole, the catalog lies on top of that one and
     the vectors are a copy of the newest ones with what differs; else, and whenever something is deleted, both are
     built anew. The first generation need not wait for dense vectors: it is searched by words until they are there.
-    Raises GenerationError where a month of the lake is not up to date.
+    Raises GenerationError where a month of the lake, or a table of the whole archive, is not up to date.
     """
-    for source in workspace.settings.sources:
-        # a kill came between the two, or somebody materialised what follows and not the check
-        if lake.is_unaudited(workspace.home, source.name) and (
-            found := redaction_check.check_redaction(workspace, source)
-        ):
-            raise GenerationError(f"{source.name}: {redaction_check.describe_unredacted(found)}")
+    redaction_check.require_checked(workspace)
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
-    first_ever = generations.current_number(workspace.home) is None
-    stale = [one for one in plans.stale_months(surveys) if not (first_ever and one.stage == "embeddings")]
-    if stale:
-        first = stale[0]
-        raise GenerationError(
-            f"{len(stale)} months are not up to date, the first is {first.source}/{first.stage} {first.month} "
-            f"({first.reason}); run `relrag sync`"
-        )
-    inputs, months = plans.expected_inputs_hash(workspace, surveys), plans.month_inputs(surveys)
+    _require_up_to_date(workspace, surveys)
+    wanted, months = plans.expected_inputs_hash(workspace, surveys), plans.month_inputs(surveys)
     model = plans.embedding_model(workspace, surveys)
     about = {
         "settings": plans.publish_settings(workspace),
         "embedder": model.name if model else "",
         "dimension": model.dimension if model else 0,
         "months": months,
+        "journal": journal.last_number(workspace.home),
     }
     counts = _build_incremental(workspace, about)
     try:
@@ -79,12 +67,28 @@ def build(workspace: Workspace) -> dict[str, int]:
     except BrokenExecutor:  # the system ended the process that fills the vectors
         counts = _build_full(workspace, about)
     failpoint("publish.inputs", generations.build_folder(workspace.home) / _INPUTS)
-    (generations.build_folder(workspace.home) / _INPUTS).write_text(inputs)
+    (generations.build_folder(workspace.home) / _INPUTS).write_text(wanted)
     return counts
 
 
+def _require_up_to_date(workspace: Workspace, surveys: Sequence[SourceState]) -> None:
+    months = plans.stale_months(surveys)
+    todo = Plan(stale=months, archive=plans.stale_stages(plans.inspect_archive(workspace), surveys, months))
+    if generations.current_number(workspace.home) is None:
+        todo = todo.without("embeddings")
+    if todo.stale:
+        first = todo.stale[0]
+        raise GenerationError(
+            f"{len(todo.stale)} months are not up to date, the first is {first.source}/{first.stage} {first.month} "
+            f"({first.reason}); run `relrag sync`"
+        )
+    if todo.archive:
+        named = ", ".join(f"{one.stage} ({one.reason})" for one in todo.archive)
+        raise GenerationError(f"not up to date: {named}; run `relrag sync`")
+
+
 def _build_full(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
-    place, points = generations.begin(workspace.home), []
+    place, points = _begin(workspace), []
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
         if target := _collection(workspace):
@@ -93,9 +97,9 @@ def _build_full(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
         with workspace.aside() as (beside, others):
             points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], beside=beside))
 
-    parts = _parts(workspace, place, set(about["months"]), bool(about["embedder"]))
+    parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]))
     counts = catalog.build(
-        place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **_relations(workspace)
+        place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **inputs.beside_months(workspace)
     )
     held = {**counts, "points": points[0]}
     _write_build_info(place, {**about, "base": about["months"], "holds": held})
@@ -113,11 +117,11 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
         for month in about["months"].keys() | below["base"]
         if about["months"].get(month) != below["base"].get(month)
     )
-    if _rows(workspace, replaced) * _SHARE > _rows(workspace, about["months"]):
+    if inputs.record_count(workspace, replaced) * _SHARE > inputs.record_count(workspace, about["months"]):
         return None
     if vectors.missing_parts(previous.with_name(VECTORS)):
         return None
-    place, points = generations.begin(workspace.home), []
+    place, points = _begin(workspace), []
     number = generations.next_number(workspace.home)
     base = previous.with_name(catalog.BASE)
     link(base if base.exists() else previous, place / catalog.BASE)
@@ -126,7 +130,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
         below, above = previous.with_name(VECTORS), place / VECTORS
         points.append(vectors.extend(below, above, batches, gone, workspace.each, number))
 
-    parts = _parts(workspace, place, set(replaced), bool(about["embedder"]))
+    parts = inputs.month_files(workspace, place, set(replaced), bool(about["embedder"]))
     try:
         counts = catalog.build(
             place / CATALOG,
@@ -135,7 +139,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
             previous=previous,
             replaced=replaced,
             index=index,
-            **_relations(workspace),
+            **inputs.beside_months(workspace),
         )
     except (catalog.SharedRecordsError, duckdb.OutOfMemoryException):
         # what is joined with all of the base may take more than building anew, month by month
@@ -154,8 +158,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     if not (place / _INPUTS).exists():
         raise GenerationError("nothing has been built; materialise duckdb_catalog and qdrant_points first")
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
-    inputs = plans.expected_inputs_hash(workspace, surveys)
-    if (place / _INPUTS).read_text() != inputs:
+    made_from = plans.expected_inputs_hash(workspace, surveys)
+    if (place / _INPUTS).read_text() != made_from:
         raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
     counts = validate_build(place)
     deleted = catalog.removed(place / CATALOG, _published(workspace))
@@ -165,12 +169,13 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
-    embedder = _read_build_info(place)["embedder"]
+    built = _read_build_info(place)
     forgotten = rules.load(workspace.home).last
     about = {
-        "inputs": inputs,
+        "inputs": made_from,
         "policy": policy,
-        "embedder": embedder,
+        "embedder": built["embedder"],
+        "journal": built["journal"],
         "default_embedder": default_embedder(workspace.home),
         "counts": {**counts, "deleted": deleted},
         "forgotten": forgotten,
@@ -200,33 +205,15 @@ def validate_build(place: Path) -> dict[str, int]:
     return counts
 
 
-def redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
-    """What could not be read in a source, its paths redacted."""
-    channel, redactor = workspace.channel(source), workspace.redactor
-    return [
-        Failure(
-            redactor.redact(one.location, channel),
-            one.fault,
-            redactor.redact(one.message, channel),
-            one.source,
-            redactor.redact(one.unit, channel),
-            one.whole_unit,
-        )
-        for one in unit_state.load_failures(workspace.home, source.name)
-    ]
-
-
-def _relations(workspace: Workspace) -> dict[str, Any]:
-    """What the catalog takes of relations beside the lake; the owner's own words redacted as those of any document."""
-    said = [replace(word, provenance=_redacted(workspace, word)) for word in manual_links.load(workspace.home)]
-    return {"said": said, "link_max_records": workspace.settings.link_max_records}
-
-
-def _redacted(workspace: Workspace, word: ManualLink) -> str:
-    try:
-        return workspace.redactor.redact(word.provenance, "default")
-    except RedactionError:  # it is left out rather than let through
-        return ""
+def _begin(workspace: Workspace) -> Path:
+    """The folder of the next generation, with the tables of the whole archive that lie in it as files."""
+    place = generations.begin(workspace.home)
+    for table in archive_tables.PUBLISHED:
+        if archive_tables.AS_FILE in TABLES[table].place.split(", "):
+            source = archive_tables.path(workspace.home, table)
+            if source.exists():  # a first generation does not wait for what is made from vectors
+                link(source, place / f"{table}.parquet")
+    return place
 
 
 def _collection(workspace: Workspace) -> vectors.CollectionRef | None:
@@ -240,37 +227,6 @@ def _collection(workspace: Workspace) -> vectors.CollectionRef | None:
     number = generations.next_number(workspace.home)
     name = f"relrag-{settings.archive}-{number}-{secrets.token_hex(4)}"
     return vectors.CollectionRef(settings.qdrant_url, name, number, quantization=settings.qdrant_quantization)
-
-
-def _parts(
-    workspace: Workspace, place: Path, months: Set[str], embedded: bool
-) -> dict[str, list[tuple[str, list[Path]]]]:
-    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there."""
-    parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
-    for source in workspace.settings.sources:
-        for table, found in parts.items():
-            entries = lake.manifest(workspace.home, table, source.name)
-            files = [
-                lake.month_path(workspace.home, table, source.name, month)
-                for month, entry in sorted(entries.items())
-                if entry.rows
-                and (embedded or table != "embeddings")
-                and (table == "failures" or f"{source.name}/{month}" in months)
-            ]
-            found.append((source.name, files))
-        failed = redacted_failures(workspace, source)
-        path = place / f"failures-{source.name}.parquet"
-        failpoint("publish.failures", path)
-        pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
-        parts["failures"][-1][1].append(path)
-    return parts
-
-
-def _rows(workspace: Workspace, months: Iterable[str]) -> int:
-    """Records of these months."""
-    manifests = {name: lake.manifest(workspace.home, "records", name) for name in {one.split("/")[0] for one in months}}
-    entries = [manifests[name].get(month) for name, month in (one.split("/") for one in months)]
-    return sum(entry.rows for entry in entries if entry)
 
 
 def _write_build_info(place: Path, about: dict[str, Any]) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
+
+Entry = TypeVar("Entry")
 
 
 def contiguous(months: Mapping[str, set[str]]) -> list[tuple[str, str, set[str]]]:
@@ -28,3 +31,8 @@ def month_range(first: str, last: str) -> list[str]:
         months.append(first)
         first = next_month(first)
     return months
+
+
+def partitioned(months: Mapping[str, Entry], first: str) -> dict[str, Entry]:
+    """The months that have a partition: what a retained file held before `first` waits until that is earlier."""
+    return {month: entry for month, entry in months.items() if month >= first}

@@ -195,6 +195,9 @@ STAGES = (
     ),
 )
 
+ASSET_OF_TABLE = {"private_records": "records", "failures": "redacted"} | {stage.table: stage.name for stage in STAGES}
+"""the Dagster asset of each source that writes a table"""
+
 
 def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inputs: Iterable[str]) -> InputFingerprint:
     """The stamp that a month of the stage has when it is up to date with inputs of these hashes."""

@@ -2,7 +2,7 @@
 
 `inspect_source` reads what is there, `plan` is a pure function of it. A month of a stage is stale when its input, its
 stage's version or the settings that matter to it differ from what its manifest entry says; what follows from a stale
-month is stale with it.
+month is stale with it. The same holds of a stage over the whole archive, whose input is all months of its tables.
 """
 
 from __future__ import annotations
@@ -20,11 +20,24 @@ from relrag_pipelines.journal import manual_links
 from relrag_pipelines.onboarding.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
+from relrag_pipelines.stages import whole_archive
+from relrag_pipelines.stages.month_range import partitioned
 from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
-from relrag_pipelines.stages.stale import FOLLOWS, Plan, SourceState, StaleMonth, StaleUnits
-from relrag_pipelines.stores import generations, lake, unit_state
+from relrag_pipelines.stages.stale import (
+    FOLLOWS,
+    REPLACED,
+    ArchiveState,
+    Plan,
+    SourceState,
+    StaleMonth,
+    StaleStage,
+    StaleUnits,
+)
+from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests, month_outputs
+from relrag_pipelines.stores import archive_tables, generations, lake, unit_state
+from relrag_pipelines.stores.archive_tables import PUBLISHED
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
-from relrag_pipelines.stores.lake import Manifest
+from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
 from relrag_pipelines.text import analyzer
 from relrag_pipelines.workspace import Workspace
 
@@ -46,24 +59,33 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
     except SourceNotFound as missing:
         problem = str(missing)
     tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
+    first = workspace.settings.first_month
     return SourceState(
         source.name,
         scan,
         problem,
-        {table: _partitioned(workspace, lake.manifest(workspace.home, table, source.name)) for table in tables},
+        {table: partitioned(lake.manifest(workspace.home, table, source.name), first) for table in tables},
         {stage.name: settings_fingerprint(stage.settings(workspace, source)) for stage in STAGES},
         source.retain,
         any(state.reader == unit_state.UNFINISHED for state in known.values()),
     )
 
 
-def _partitioned(workspace: Workspace, months: lake.Manifest) -> lake.Manifest:
-    """The months that have a partition: what a retained file held before `first_month` waits until that is earlier."""
-    return {month: entry for month, entry in months.items() if month >= workspace.settings.first_month}
+def inspect_archive(workspace: Workspace) -> ArchiveState:
+    """Looks at the manifests and settings of the stages over the whole archive."""
+    return ArchiveState(
+        whole_archive.STAGES,
+        {table: archive_tables.entry(workspace.home, table) for table in archive_tables.NAMES},
+        {stage.name: settings_fingerprint(stage.settings(workspace)) for stage in whole_archive.STAGES},
+    )
 
 
 def plan(
-    surveys: Iterable[SourceState], known_units: Mapping[str, set[str]], published: str | None, wanted: str
+    surveys: Iterable[SourceState],
+    known_units: Mapping[str, set[str]],
+    published: str | None,
+    wanted: str,
+    archive: ArchiveState | None = None,
 ) -> Plan:
     """What has to be done: a pure function of what is there.
 
@@ -82,14 +104,15 @@ def plan(
             why["gone, its records stay"] = len(one.scan.gone) if one.retain else 0
             exports.append(StaleUnits(one.source, *counts, size, int(text), dict(sorted((+why).items()))))
     stale = stale_months(surveys)
+    tables = stale_stages(archive or ArchiveState(), surveys, stale)
     reason = ""
     if published is None:
         reason = "nothing is published yet"
-    elif exports or stale:
+    elif exports or stale or tables:
         reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, _problems(surveys), published != wanted)
+    return Plan(exports, stale, reason, _problems(surveys), published != wanted, tables)
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
@@ -105,9 +128,8 @@ def build_plan(workspace: Workspace) -> Plan:
     """The plan for an archive as it is now."""
     surveys = [inspect_source(workspace, source) for source in workspace.settings.sources]
     known = {one.source: set(one.scan.known) for one in surveys if one.scan}
-    return plan(
-        surveys, known, generations.published(workspace.home).get("inputs"), expected_inputs_hash(workspace, surveys)
-    )
+    published, wanted = generations.published(workspace.home).get("inputs"), expected_inputs_hash(workspace, surveys)
+    return plan(surveys, known, published, wanted, inspect_archive(workspace))
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
@@ -132,17 +154,54 @@ def stale_months(surveys: Iterable[SourceState]) -> list[StaleMonth]:
     return sorted(entry for one in surveys if not one.unfinished for entry in _stale(one))
 
 
+def stale_stages(
+    archive: ArchiveState, surveys: Iterable[SourceState], stale: Iterable[StaleMonth]
+) -> list[StaleStage]:
+    """Every stage over the whole archive that is not up to date with the months and its settings, in order.
+
+    What is made of a stale month, or of a table that is made again, is made again with it.
+    """
+    changing = {stage.table for stage in STAGES if stage.name in {one.stage for one in stale}}
+    months, made_from = {one.source: one.manifests for one in surveys}, whole_archive.monthly_inputs(archive.stages)
+    remade: set[str] = set()
+    found = []
+    for stage in archive.stages:
+        above = [table for table in stage.inputs if table in changing | remade]
+        if reason := above[0] + REPLACED if above else _changed(archive, stage, months):
+            waits = bool(made_from[stage.name] & changing)
+            found.append(StaleStage(stage.name, reason, stage.tables, tuple(sorted(made_from[stage.name])), waits))
+            remade |= {*stage.tables}
+    return found
+
+
+def _changed(archive: ArchiveState, stage: ArchiveStage, months: MonthlyManifests) -> str:
+    """Why the tables of a stage differ from what their inputs give, which are up to date; empty where they do not."""
+    settings = archive.settings[stage.name]
+    wanted = whole_archive.expected_fingerprint(stage, months, archive.entries, settings)
+    for entry in (archive.entries[table] for table in stage.tables):
+        if entry is None:
+            return "new"
+        if entry.stamp != wanted:
+            return _difference(entry, wanted, f"what {stage.name} is made from changed")
+    return ""
+
+
 def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -> str:
     """Hash of all that a generation is made from, in the order of relrag.toml."""
     surveys = list(surveys)
-    tables = [[one.source, [[table, _outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys]
+    tables = [
+        [one.source, [[table, month_outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys
+    ]
     failures = [
         [source.name, fingerprint([repr(failure) for failure in unit_state.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
+    whole = [
+        [table, held.output if (held := archive_tables.entry(workspace.home, table)) else ""] for table in PUBLISHED
+    ]
     # a generation without vectors is replaced once all are there, even where the last months have none
     embedder = [model.name] if (model := embedding_model(workspace, surveys)) else []
-    return fingerprint([publish_settings(workspace), tables, failures, *embedder])
+    return fingerprint([publish_settings(workspace), tables, failures, *embedder, *whole])
 
 
 def month_inputs(surveys: Iterable[SourceState]) -> dict[str, str]:
@@ -150,7 +209,7 @@ def month_inputs(surveys: Iterable[SourceState]) -> dict[str, str]:
     found: dict[str, list[list[str]]] = {}
     for one in surveys:
         for table in PUBLISHED_TABLES[:-1]:
-            for month, output in _outputs(one.manifests[table]):
+            for month, output in month_outputs(one.manifests[table]):
                 found.setdefault(f"{one.source}/{month}", []).append([table, output])
     return {month: fingerprint(outputs) for month, outputs in sorted(found.items())}
 
@@ -207,15 +266,16 @@ def _stale_reason(
         return "its records are gone" if entry else ""
     if entry is None:
         return "new"
-    if entry.version != stage.version:
-        return f"made by version {entry.version} of the stage, now {stage.version}"
-    if entry.settings != one.settings[stage.name]:
-        names = changed_settings(entry.settings, one.settings[stage.name])
+    inputs = fingerprint([known[month].output for known in upstream])
+    wanted = InputFingerprint(inputs, stage.version, one.settings[stage.name])
+    return _difference(entry, wanted, f"{stage.inputs[0]} changed")
+
+
+def _difference(entry: Entry, wanted: InputFingerprint, inputs: str) -> str:
+    """Why something that was made is to be made again; `inputs` says that they differ. Empty where nothing does."""
+    if entry.version != wanted.version:
+        return f"made by version {entry.version} of the stage, now {wanted.version}"
+    if entry.settings != wanted.settings:
+        names = changed_settings(entry.settings, wanted.settings)
         return "what is found as personal data changed" if RECOGNISERS in names else describe_changes(names)
-    if entry.input != fingerprint([known[month].output for known in upstream]):
-        return f"{stage.inputs[0]} changed"
-    return ""
-
-
-def _outputs(entries: Manifest) -> list[list[str]]:
-    return [[month, entry.output] for month, entry in sorted(entries.items()) if entry.output]
+    return inputs if entry.input != wanted.input else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
@@ -30,6 +31,20 @@ _IDS = frozenset(
     }
 )
 """columns that no policy touches; the export made them safe"""
+
+
+class RedactionIncomplete(SafeError):
+    """Months that were not checked since they were redacted hold personal data; the message says which."""
+
+
+def require_checked(workspace: Workspace) -> None:
+    """Checks what was redacted and not checked since; RedactionIncomplete where personal data is found in it.
+
+    A kill came between the two, or somebody materialised what follows and not the check.
+    """
+    for source in workspace.settings.sources:
+        if lake.is_unaudited(workspace.home, source.name) and (found := check_redaction(workspace, source)):
+            raise RedactionIncomplete(f"{source.name}: {describe_unredacted(found)}")
 
 
 def check_redaction(workspace: Workspace, source: Source) -> dict[str, int]:

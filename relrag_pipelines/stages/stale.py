@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.stages.month_range import contiguous
 from relrag_pipelines.stages.monthly import STAGES
-from relrag_pipelines.stores.lake import Manifest
+from relrag_pipelines.stages.whole_archive import ArchiveStage
+from relrag_pipelines.stores.lake import Entry, Manifest
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
 
 
 FOLLOWS = " of the month changes"
+REPLACED = " changes"
+"""how the reason of a stage over the whole archive ends that is made again only because what it is made from is"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,30 @@ class StaleMonth:
 
 
 @dataclass(frozen=True)
+class ArchiveState:
+    """What is there of the stages over the whole archive."""
+
+    stages: tuple[ArchiveStage, ...] = ()
+    entries: Mapping[str, Entry | None] = field(default_factory=dict)
+    """table -> what its manifest says; None where it was not made"""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """stage -> what changes its output beside its inputs, as stores/fingerprint.py writes it"""
+
+
+@dataclass(frozen=True)
+class StaleStage:
+    """One stage over the whole archive that has to be made again."""
+
+    stage: str
+    reason: str
+    tables: tuple[str, ...]
+    made_from: tuple[str, ...]
+    """tables of months, directly or through other stages"""
+    waits: bool = False
+    """for months that are stale: it cannot be made before them"""
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a sync would do."""
 
@@ -78,15 +105,31 @@ class Plan:
     """sources that cannot be looked at"""
     outdated: bool = False
     """the published generation is not made from what the lake holds now"""
+    archive: list[StaleStage] = field(default_factory=list)
+    """stages over the whole archive, in the order in which they are made"""
 
     @property
     def empty(self) -> bool:
         """Nothing has to be done."""
-        return not (self.exports or self.stale or self.publish)
+        return not (self.exports or self.behind or self.publish)
+
+    @property
+    def behind(self) -> bool:
+        """The lake is not up to date with the private records, so nothing of it can be published."""
+        return bool(self.stale or self.archive)
 
     def without(self, stage: str) -> Plan:
-        """The same without the months of one stage."""
-        return replace(self, stale=[one for one in self.stale if one.stage != stage])
+        """The same without the months of one stage, and without what is made from them."""
+        (table,) = (one.table for one in STAGES if one.name == stage)
+        return replace(
+            self,
+            stale=[one for one in self.stale if one.stage != stage],
+            archive=[one for one in self.archive if table not in one.made_from],
+        )
+
+    def archive_assets(self) -> list[str]:
+        """The tables of the whole archive that can be made now."""
+        return [table for one in self.archive if not one.waits for table in one.tables]
 
     @property
     def large(self) -> bool:

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -28,6 +29,7 @@ import pyarrow as pa
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
+from relrag_pipelines.stores import archive_tables
 from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
 from relrag_pipelines.text.analyzer import document_tokens
@@ -77,7 +79,9 @@ _LESS, _LEAST = 10, 19
 
 _LAYERED = ("records", "identifiers", "chunks", "asset_asset_edges")
 """tables that are those of the base and those on top of it; of the others the top has all"""
-_TABLES = (*_LAYERED, "failures", "pending_edges", "terms")
+WHOLE = tuple(name for name in archive_tables.NAMES if "catalog" in TABLES[name].place.split(", "))
+"""tables of the whole archive"""
+_TABLES = (*_LAYERED, "failures", "pending_edges", "terms", *WHOLE)
 _STORED = (*_TABLES, "shared", "replaced")
 LAKE = (*_LAYERED, "failures")
 """tables of the lake that a catalog is made from"""
@@ -102,6 +106,7 @@ def build(
     index: IndexCallback | None = None,
     said: Sequence[ManualLink] = (),
     link_max_records: int = links.MAX_RECORDS,
+    whole: Mapping[str, Path] = MappingProxyType({}),
 ) -> dict[str, int]:
     """Writes a new catalog to `path` and returns the number of rows by table.
 
@@ -109,7 +114,7 @@ def build(
     With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
     and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
     `said` is what the owner said of edges, the same as in the base; what more than `link_max_records` records share
-    relates none of them.
+    relates none of them. `whole` are the files of tables of the whole archive, by table; one without a file is empty.
 
     Raises SharedRecordsError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read;
     nothing is left at `path` then.
@@ -122,6 +127,8 @@ def build(
         with connect(str(path), temp_directory=str(spill)) as connection:
             _prepare(connection, path, parts, at, previous, replaced)
             _prepare_links(connection, said, link_max_records)
+            for table, file in whole.items():
+                connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({_quoted(file)})")
             embedded = parts.get("embeddings", ())
             if replaced is None:
                 changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection, embedded, spill), []

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import archive_tables, lake
 
 Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
@@ -28,7 +28,8 @@ class Part:
 
 
 _MONTHS = r"(MANIFEST\.json|\d{4}-\d\d\.parquet)"
-_TABLES = "|".join(name for name in lake.MONTHLY if name != "private_records")
+_TABLES = "|".join(lake.DERIVED)
+_WHOLE = "|".join(archive_tables.NAMES) or "-"
 
 PARTS = (
     Part(r"(.+/)?\.[^/]+\.\d+\.tmp", "was left by a process that was killed", "passing"),
@@ -47,14 +48,17 @@ PARTS = (
     ),
     Part(r"private/spill/.+", "was put away by an export that was killed", "passing"),
     Part(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
-    Part(r"private/approvals\.jsonl", "what the owner said of calls", "owner"),
-    Part(r"private/links\.jsonl", "what the owner said of relations", "owner"),
+    Part(r"private/journal\.jsonl", "what the owner stated", "owner"),
+    Part(r"private/(approvals|links)\.jsonl", "what the owner stated, to be taken over into the journal", "owner"),
     Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
     Part(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
     Part(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
     Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     Part(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "private"),
     Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
+    Part(
+        rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"
+    ),
     Part(r"published/(\d+/.+|current)", "published generations", "private"),
     Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
     Part(r"dagster/(?!ui-\d+\.json$|daemon\.lock$).+", "runs and events; no text of the archive", "history"),

@@ -21,11 +21,11 @@ from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import replacing, write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema, conform
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Table, arrow_schema, conform
 from relrag_pipelines.stores import private_manifest
 
 _ROW_GROUP = 50_000
-DERIVED = tuple(name for name, table in TABLES.items() if "lake/" in table.place)
+DERIVED = tuple(name for name, table in TABLES.items() if f"lake/{name}/<source>/" in table.place)
 """tables with months under lake/"""
 MONTHLY = ("private_records", *DERIVED)
 """tables with a manifest of months"""
@@ -52,8 +52,8 @@ class InputFingerprint:
 
 
 @dataclass(frozen=True)
-class MonthEntry:
-    """One month of one table of one source, as the manifest knows it."""
+class Entry:
+    """A parquet file, as the manifest beside it knows it: that of a month, or of a table of the whole archive."""
 
     input: str
     version: int
@@ -69,7 +69,7 @@ class MonthEntry:
         return InputFingerprint(self.input, self.version, self.settings)
 
 
-Manifest = dict[str, MonthEntry]
+Manifest = dict[str, Entry]
 """month (YYYY-MM) -> entry"""
 
 
@@ -92,7 +92,7 @@ def manifest(home: Path, table: str, source: str) -> Manifest:
         raise LakeError(f"{path} {unusable}") from None
     if stored["schema_version"] < TABLES[table].since and table != "private_records":
         return {}
-    return {month: MonthEntry(**entry) for month, entry in stored["months"].items()}
+    return {month: Entry(**entry) for month, entry in stored["months"].items()}
 
 
 def has_old_schema(home: Path, source: str) -> bool:
@@ -192,7 +192,7 @@ def recover_unlisted(home: Path, source: str, months: Sequence[str]) -> list[str
         except LakeError:
             continue
         path = month_path(home, "private_records", source, month)
-        found[month] = MonthEntry("", 0, "", file_hash(path), rows, path.stat().st_size)
+        found[month] = Entry("", 0, "", file_hash(path), rows, path.stat().st_size)
     write_manifest(home, "private_records", source, {**entries, **found})
     return sorted(found)
 
@@ -280,18 +280,20 @@ def write_manifest(home: Path, table: str, source: str, entries: Manifest) -> No
     write_text(folder(home, table, source) / "MANIFEST.json", sealed_json.seal(body))
 
 
-def _write_month(
-    home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: InputFingerprint
-) -> MonthEntry:
-    declared = TABLES[table]
+def _write_month(home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: InputFingerprint) -> Entry:
     path = month_path(home, table, source, month)
     if rows.num_rows == 0:
         failpoint("lake.unlink", path)
         path.unlink(missing_ok=True)
-        return MonthEntry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
+        return Entry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
+    return write_rows(path, TABLES[table], rows, stamp)
+
+
+def write_rows(path: Path, declared: Table, rows: pa.Table, stamp: InputFingerprint) -> Entry:
+    """Puts a parquet file in place, sorted by key, and returns its entry; ValueError for rows not as declared."""
     # cast, not validate: only a cast refuses a null in a column that must not be empty
     ordered = rows.sort_by([(name, "ascending") for name in declared.key]).cast(arrow_schema(declared.row))
     with replacing(path) as beside:
         pq.write_table(ordered, beside, compression="zstd", row_group_size=_ROW_GROUP, store_schema=False)
         output, size = file_hash(beside), beside.stat().st_size
-    return MonthEntry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)
+    return Entry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)

@@ -94,7 +94,7 @@ def test_what_a_library_writes_is_closed_file_by_file(tmp_path: Path) -> None:
     home = archive.sync(config).home
     access.restrict_folder(home)
     links.link_assets("jsonl:notes:n1", "jsonl:notes:n2", "references", 0.9, "the same boiler", config=config)
-    assert (home / "private" / "links.jsonl").exists()
+    assert (home / "private" / "journal.jsonl").exists()
     assert open_to_others(home) == []
 
 

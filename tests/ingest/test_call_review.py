@@ -13,7 +13,7 @@ import pytest
 
 from relrag_pipelines.ingest import call_review, ingest
 from relrag_pipelines.ingest.call_review import CallsError
-from relrag_pipelines.journal import call_approvals
+from relrag_pipelines.journal import call_approvals, journal
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.stages import monthly
 from relrag_pipelines.stages.monthly import STAGES
@@ -180,7 +180,7 @@ def test_what_cannot_be_said_is_refused_and_nothing_is_written(config: Path) -> 
         call_review.approve(workspace, ["zzz"])
     with pytest.raises(CallsError, match="3 calls whose id begins with"):
         call_review.approve(workspace, ["call_recording:"])
-    assert not call_approvals.path(workspace.home).exists()
+    assert not journal.path(workspace.home).exists()
     assert unit_state.load(workspace.home, "calls") == before
 
 
@@ -188,12 +188,12 @@ def test_approvals_survive_a_rebuilt_archive_and_a_torn_line(config: Path) -> No
     configure(config.parent, required=True)
     workspace, _ = synced(config)
     assert len(call_review.approve(workspace, [], everything=True)) == 2
-    file = call_approvals.path(workspace.home)
+    file = journal.path(workspace.home)
     assert file.stat().st_mode & 0o77 == 0
     with file.open("ab") as opened:
-        opened.write(b'{"at": "2025-01-')
+        opened.write(b'{"entry": 3, "at": "2025-01-')
     call_approvals.append(workspace.home, ["call_recording:x"], "swap-speakers")
-    assert [line.count("approve") for line in file.read_text().splitlines()] == [1, 1, 0, 0]
+    assert [line.count("approve") for line in file.read_text().splitlines()] == [1, 1, 0]
     assert call_approvals.load(workspace.home)["call_recording:x"].swapped
     kept = file.read_bytes()
     for folder in ("lake", "private"):

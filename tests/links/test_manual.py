@@ -12,7 +12,7 @@ import pytest
 from relrag_pipelines import links
 from relrag_pipelines.erasure import sidecars
 from relrag_pipelines.erasure.rules import RuleMatcher
-from relrag_pipelines.journal import manual_links
+from relrag_pipelines.journal import journal, manual_links
 from relrag_pipelines.links import LinkError
 from relrag_pipelines.links.neighbors import Neighbor
 from relrag_pipelines.maintenance import backup
@@ -37,8 +37,8 @@ def said(config: Path) -> list[ManualLink]:
 
 
 def words(config: Path) -> list[dict[str, object]]:
-    lines = (archive.home(config.parent) / "private" / "links.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
+    lines = journal.path(archive.home(config.parent)).read_text().splitlines()
+    return [json.loads(line)["said"] for line in lines]
 
 
 @pytest.mark.requirement("S0-18", "S0-19", "S0-20", "S0-21")
@@ -144,7 +144,7 @@ def test_an_id_that_could_hold_an_address_is_kept_as_it_stands_in_the_archive(co
     links.delete_asset_edge("gmail:h1234567890123456", N1, "references", config=config)
     assert {one.src_asset_ref for one in said(config)} == {"gmail:h1234567890123456", hashed}  # keys are random
     assert len(words(config)) == 2
-    assert "dana" not in (archive.home(config.parent) / "private" / "links.jsonl").read_text()
+    assert "dana" not in journal.path(archive.home(config.parent)).read_text()
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_words_are_kept_by_a_backup_and_go_with_what_is_forgotten(config: Path) 
     workspace = archive.workspace(config)
     links.link_assets(N1, N2, "references", config=config)
     links.link_assets("gmail:a", "gmail:b", "references", config=config)
-    assert "private/links.jsonl" in backup.files_to_back_up(workspace.settings)
-    with (workspace.home / "private" / "links.jsonl").open("ab") as file:
+    assert "private/journal.jsonl" in backup.files_to_back_up(workspace.settings)
+    with journal.path(workspace.home).open("ab") as file:
         file.write(b'{"src_asset_ref": "torn')
     assert len(said(config)) == 2
     sidecars.remove_from_sidecars(workspace.home, {N1}, {("notes", "n1")}, RuleMatcher([], workspace.keys))

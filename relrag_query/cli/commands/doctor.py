@@ -22,7 +22,7 @@ from relrag_pipelines.onboarding import environment
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_query.cli.commands.doctor_home import CheckResult, disk, generation, home, keys, runs, store, writer
+from relrag_query.cli.commands.doctor_home import CheckResult, disk, generation, home, keys, runs, stated, store, writer
 from relrag_query.cli.format import number, size
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
@@ -54,7 +54,7 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
         return
     yield CheckResult("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
     checks: tuple[Callable[[Settings], Iterator[CheckResult]], ...] = (
-        _redaction, _time_zone, home, keys, _sources, _embedder, store, _answerer, _transcription, _golden_set,
+        _redaction, _time_zone, home, keys, stated, _sources, _embedder, store, _answerer, _transcription, _golden_set,
         disk, writer, generation, runs,
     )  # fmt: skip
     for check in checks:

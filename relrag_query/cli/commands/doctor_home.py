@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from relrag_pipelines.embedders import EmbeddingError
+from relrag_pipelines.journal import journal
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys as key_files
@@ -72,6 +73,18 @@ def keys(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("problem", "keys", str(error))
         return
     yield CheckResult("ok", "keys", f"{path}; without it this archive cannot be continued: keep a copy")
+
+
+def stated(settings: Settings) -> Iterator[CheckResult]:
+    """What the owner stated can be read."""
+    try:
+        entries = journal.entries(settings.home_path)
+    except journal.JournalError as error:
+        yield CheckResult("problem", "journal", str(error))
+        return
+    if entries:
+        said = f"{number(len(entries), 'entry', 'entries')}; nothing else holds what they say: `relrag backup` keeps it"
+        yield CheckResult("ok", "journal", said)
 
 
 def store(settings: Settings) -> Iterator[CheckResult]:

@@ -12,6 +12,7 @@ from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.stale import Plan, StaleMonth
+from relrag_pipelines.stages.whole_archive import STAGES
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.cli.format import duration
@@ -69,6 +70,10 @@ def print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
         print(f"{export.source}: read files ({said}), then make the months that they touch")
     for source in dict.fromkeys(one.source for one in todo.stale):
         _print_stale(source, [one for one in todo.stale if one.source == source])
+    for one in todo.archive:
+        print(f"make {one.stage} ({one.reason})")
+    if todo.exports and (may := [one.name for one in STAGES if one.name not in {made.stage for made in todo.archive}]):
+        print(f"make {', '.join(may)}, if the files change what they are made from")
     if ahead:
         print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
     if todo.publish:

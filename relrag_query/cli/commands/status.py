@@ -17,12 +17,14 @@ from relrag_pipelines.erasure import rulebook
 from relrag_pipelines.ingest import call_review, ownership, unread_files
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
+from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import (
+    archive_tables,
     evaluation_history,
     generation_damage,
     generations,
@@ -73,6 +75,8 @@ def collect(settings: Settings) -> Status:
     except GenerationError as error:
         found.problems.append(str(error))
     try:
+        entries = {table: archive_tables.entry(home, table) for table in archive_tables.NAMES}
+        found.tables = {table: entry.rows for table, entry in entries.items() if entry}
         found.waiting = call_review.waiting(settings)
     except LakeError as error:
         found.problems.append(str(error))
@@ -130,7 +134,7 @@ def _pending(settings: Settings) -> tuple[str, list[str]]:
         return _first_sync(settings)
     try:
         todo = plans.build_plan(Workspace(settings))
-    except (EmbeddingError, GenerationError, KeysError, LakeError, UnitsError) as error:
+    except (EmbeddingError, GenerationError, JournalError, KeysError, LakeError, UnitsError) as error:
         return "", [str(error)]
     read = sum(export.new + export.changed for export in todo.exports)
     gone = sum(export.gone for export in todo.exports)
@@ -139,6 +143,7 @@ def _pending(settings: Settings) -> tuple[str, list[str]]:
         f"read {number(read, 'file')}" if read else "",
         f"let go of {number(gone, 'file that is', 'files that are')} gone" if gone else "",
         f"make {number(months, 'month')} again" if months else "",
+        f"make {', '.join(one.stage for one in todo.archive)}" if todo.archive else "",
         "publish a new generation" if todo.publish else "",
     ]
     return ", ".join(part for part in parts if part), todo.problems

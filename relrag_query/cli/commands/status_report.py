@@ -57,6 +57,8 @@ class Status:
     generation: dict[str, Any] | None = None
     """number, published_at, bytes on the disk, counts; embedder: whose vectors it holds, empty for none;
     collection and server, where its vectors are on one"""
+    tables: dict[str, int] = field(default_factory=dict)
+    """rows of each table of the whole archive that was made"""
     evaluations: list[dict[str, float]] = field(default_factory=list)
     """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
     sync: str = ""
@@ -87,6 +89,8 @@ def print_status(found: Status, settings: Settings) -> None:
         _print_sources(found.sources, zone)
     else:
         print("No sources; add a [[sources]] table to relrag.toml, or let `relrag init` find them.")
+    if found.tables:
+        print(f"Of all sources: {', '.join(f'{table} ({rows:,})' for table, rows in found.tables.items())}.")
     if found.generation:
         at = datetime.fromisoformat(found.generation["published_at"]).astimezone(zone)
         counts, held = found.generation["counts"], size(found.generation["bytes"])

@@ -19,6 +19,7 @@ from relrag_pipelines.erasure import rulebook
 from relrag_pipelines.erasure.rulebook import LIKE_FORGOTTEN
 from relrag_pipelines.files import access, disk_full
 from relrag_pipelines.ingest import unread_files
+from relrag_pipelines.journal import journal
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import SettingsError
@@ -26,6 +27,7 @@ from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.stale import Plan
 from relrag_pipelines.stores import (
+    archive_tables,
     dagster_runs,
     generations,
     known_failures,
@@ -73,8 +75,10 @@ def sync(
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
         access.restrict_folder(workspace.home)
         _resume_forgetting(workspace)
+        journal.take_over(workspace.home)
         generations.sweep(workspace.home, workspace.settings.keep_generations)
         lake.sweep(workspace.home)
+        archive_tables.sweep(workspace.home)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
         if todo.empty and not full:

@@ -13,6 +13,7 @@ import pytest
 from relrag_pipelines.erasure import byte_search, purge, rules
 from relrag_pipelines.erasure.rules import ForgettingError
 from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.journal import journal
 from relrag_pipelines.links import manual as links
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.stages import plan as plans
@@ -154,7 +155,7 @@ def test_what_the_owner_said_of_somebody_leaves_every_generation(
     links.link_assets("jsonl:notes:n1", "jsonl:notes:n2", "references", provenance="certainly", config=config)
     assert syncing.sync(config) == 0
     assert sorted(generations.numbers(home)) == [2, 3]
-    assert {path.split("/")[1] for path in holding(config, "Zdenek Hora")} == {"2", "links.jsonl"}
+    assert {path.split("/")[1] for path in holding(config, "Zdenek Hora")} == {"2", "journal.jsonl"}
     with monkeypatch.context() as cut:
         if killed:
             cut.setattr(commands, "_publish", lambda workspace: [])
@@ -167,17 +168,15 @@ def test_what_the_owner_said_of_somebody_leaves_every_generation(
 
 
 def test_what_the_owner_said_does_not_go_for_its_files_name(unpublished: Path) -> None:
-    archive.write_notes(unpublished.parent, *({"id": name, "text": f"The {name}"} for name in ("links", "approvals")))
+    archive.write_notes(unpublished.parent, *({"id": name, "text": f"The {name}"} for name in ("journal", "link")))
     read(unpublished)
     links.link_assets("jsonl:notes:n1", "jsonl:notes:n2", "references", config=unpublished)
     home = archive.workspace(unpublished).home
-    (home / "private" / "approvals.jsonl").write_text('{"asset_id": "call_recording:1", "approved": true}\n')
-    forget(ForgetRequest(refs=["jsonl:notes:links", "jsonl:notes:approvals"]), unpublished, yes=True)
-    assert [name for name in ("links.jsonl", "approvals.jsonl") if (home / "private" / name).exists()] == [
-        "links.jsonl",
-        "approvals.jsonl",
-    ]
-    assert not {"jsonl:notes:links", "jsonl:notes:approvals"} & ids(unpublished)
+    before = journal.entries(home)
+    forget(ForgetRequest(refs=["jsonl:notes:journal", "jsonl:notes:link"]), unpublished, yes=True)
+    forget(ForgetRequest(person="Link"), unpublished, yes=True)
+    assert journal.entries(home) == before
+    assert not {"jsonl:notes:journal", "jsonl:notes:link"} & ids(unpublished)
 
 
 def test_what_is_older_stays_out_of_later_exports_too(unpublished: Path) -> None:
@@ -252,10 +251,10 @@ def test_no_is_no(synced: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 def test_what_is_left_anywhere_is_named(unpublished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = unpublished
     home = archive.workspace(config).home
-    (home / "private" / "journal.jsonl").write_text(json.dumps({"note": "The plumber quoted 7,980 for the boiler."}))
+    (home / "private" / "stray.jsonl").write_text(json.dumps({"note": "The plumber quoted 7,980 for the boiler."}))
     assert forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True) == 2
     said = capsys.readouterr().out
-    assert "private/journal.jsonl still holds" in said
+    assert "private/stray.jsonl still holds" in said
     assert "lake/records/notes/2024-02.parquet still holds" in said
     assert "It is not all gone" in said
 
@@ -271,7 +270,7 @@ def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> No
     (private / "made" / "other").mkdir()  # a source that has the same id for something else
     (private / "made" / "other" / "n1.vtt").write_text("a transcript")
     lines = ['{"at": 1, "of": {"asset_id": "jsonl:notes:n1"}}\n', '{"at": 2, "asset_id": "jsonl:notes:n2"}\n', '{"to']
-    (private / "journal.jsonl").write_text("".join(lines))
+    (private / "stray.jsonl").write_text("".join(lines))
     forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True)
     assert pq.read_table(private / "threads" / "notes.parquet").to_pydict() == {
         "asset_id": ["jsonl:notes:n2"],
@@ -279,7 +278,7 @@ def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> No
     }
     assert [path.name for path in (private / "made" / "notes").iterdir()] == ["n2.vtt"]
     assert (private / "made" / "other" / "n1.vtt").is_file()
-    assert (private / "journal.jsonl").read_text() == "".join(lines[1:])
+    assert (private / "stray.jsonl").read_text() == "".join(lines[1:])
 
 
 def test_an_open_reader_is_waited_for_and_then_named(

@@ -1,0 +1,69 @@
+"""The stages over the whole archive: an asset for each table they write. One factory serves them all."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.metadata import column_schema, table_written
+from relrag_pipelines.stages import whole_archive
+from relrag_pipelines.stages.monthly import ASSET_OF_TABLE
+from relrag_pipelines.stages.whole_archive import ArchiveStage
+from relrag_pipelines.stores import archive_tables
+from relrag_pipelines.stores.lock import writing
+from relrag_pipelines.workspace import Workspace
+
+_GROUP = "archive"
+_OWNERS = ["team:relrag"]
+_WAIT_SECONDS = 600.0
+
+
+def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinition:
+    """The Dagster assets of one stage, a step that makes them all."""
+    sources = [source.name for source in workspace.settings.sources]
+    above = [[table] for table in stage.inputs if table in archive_tables.NAMES]
+    monthly = [ASSET_OF_TABLE[table] for table in stage.inputs if table not in archive_tables.NAMES]
+
+    @sealed
+    def made() -> tuple[Any, Any]:
+        with writing(workspace.home, stage.name, _WAIT_SECONDS):
+            return whole_archive.run(workspace, stage)
+
+    @dg.multi_asset(
+        name=stage.name,
+        specs=[
+            dg.AssetSpec(
+                table,
+                deps=[*above, *([source, name] for source in sources for name in monthly)],
+                group_name=_GROUP,
+                kinds={"parquet"},
+                owners=_OWNERS,
+                code_version=str(stage.version),
+                description=stage.meaning,
+                metadata=column_schema(table),
+            )
+            for table in stage.tables
+        ],
+    )
+    def _assets() -> Iterator[dg.MaterializeResult[Any]]:
+        started = time.monotonic()
+        entries, counts = made()
+        for table, entry in entries.items():
+            told = table_written(entry, time.monotonic() - started)
+            yield dg.MaterializeResult(asset_key=table, metadata={**told, **counts})
+
+    return _assets
+
+
+def table_true(table: str, workspace: Workspace) -> dg.AssetChecksDefinition:
+    """A check that re-reads a table of the whole archive and compares it with its manifest."""
+
+    @dg.asset_check(asset=table, name="manifest_true", description="The table's file is as its manifest says.")
+    @sealed
+    def _check() -> dg.AssetCheckResult:
+        wrong = [one for one, _ in archive_tables.damage(workspace.home) if one.startswith(f"lake/{table}/")]
+        return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
+
+    return _check

@@ -1,0 +1,81 @@
+"""What a generation is built from: the files of the lake, what could not be read, and what the owner said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.journal import manual_links
+from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.records import Failure, ManualLink, arrow_schema, to_table
+from relrag_pipelines.settings import Source
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stores import archive_tables, catalog, lake, unit_state
+from relrag_pipelines.workspace import Workspace
+
+
+def month_files(
+    workspace: Workspace, place: Path, months: Set[str], embedded: bool
+) -> dict[str, list[tuple[str, list[Path]]]]:
+    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there."""
+    parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
+    for source in workspace.settings.sources:
+        for table, found in parts.items():
+            entries = lake.manifest(workspace.home, table, source.name)
+            files = [
+                lake.month_path(workspace.home, table, source.name, month)
+                for month, entry in sorted(entries.items())
+                if entry.rows
+                and (embedded or table != "embeddings")
+                and (table == "failures" or f"{source.name}/{month}" in months)
+            ]
+            found.append((source.name, files))
+        failed = _redacted_failures(workspace, source)
+        path = place / f"failures-{source.name}.parquet"
+        failpoint("publish.failures", path)
+        pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
+        parts["failures"][-1][1].append(path)
+    return parts
+
+
+def _redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
+    """What could not be read in a source, its paths redacted."""
+    channel, redactor = workspace.channel(source), workspace.redactor
+    return [
+        Failure(
+            redactor.redact(one.location, channel),
+            one.fault,
+            redactor.redact(one.message, channel),
+            one.source,
+            redactor.redact(one.unit, channel),
+            one.whole_unit,
+        )
+        for one in unit_state.load_failures(workspace.home, source.name)
+    ]
+
+
+def beside_months(workspace: Workspace) -> dict[str, Any]:
+    """What the catalog takes beside the months; the owner's own words redacted as those of any document."""
+    said = [replace(word, provenance=_provenance(workspace, word)) for word in manual_links.load(workspace.home)]
+    whole = {table: archive_tables.path(workspace.home, table) for table in catalog.WHOLE}
+    there = {table: path for table, path in whole.items() if path.exists()}
+    return {"said": said, "link_max_records": workspace.settings.link_max_records, "whole": there}
+
+
+def _provenance(workspace: Workspace, word: ManualLink) -> str:
+    try:
+        return workspace.redactor.redact(word.provenance, "default")
+    except RedactionError:  # it is left out rather than let through
+        return ""
+
+
+def record_count(workspace: Workspace, months: Iterable[str]) -> int:
+    """Records of these months."""
+    manifests = {name: lake.manifest(workspace.home, "records", name) for name in {one.split("/")[0] for one in months}}
+    entries = [manifests[name].get(month) for name, month in (one.split("/") for one in months)]
+    return sum(entry.rows for entry in entries if entry)

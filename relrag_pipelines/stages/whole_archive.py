@@ -1,0 +1,162 @@
+"""The stages over the whole archive, between the months and publishing, each a function from tables to tables.
+
+Declared once here, each a row in the order in which they are made. A row and the declaration of its tables in
+`records.py` (place `lake/<table>/archive.parquet`) are all that a stage needs: the plan asks what it reads and depends
+on, Dagster shows an asset for each of its tables, and what is published follows from the tables' places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from relrag_pipelines.errors import SafeError
+from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.stages import redaction_check
+from relrag_pipelines.stages.month_range import partitioned
+from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
+from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
+from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+
+MonthlyManifests = Mapping[str, Mapping[str, Manifest]]
+"""source, in the order of relrag.toml -> table -> its months"""
+
+
+class StageError(SafeError):
+    """A stage is declared or made wrongly; the message names it and says what is wrong."""
+
+
+@dataclass(frozen=True)
+class ArchiveOutput:
+    """What a stage made of the archive."""
+
+    tables: Mapping[str, pa.Table]
+    """by name, all that the stage declares; they need not be sorted"""
+    counts: Mapping[str, float] = field(default_factory=dict)
+    """what it took; figures only, they are shown in Dagster"""
+
+
+@dataclass(frozen=True)
+class ArchiveStage:
+    """One stage over the whole archive."""
+
+    name: str
+    inputs: tuple[str, ...]
+    """tables it reads: those of months from all sources, those of the whole archive from stages above"""
+    tables: tuple[str, ...]
+    """tables of the whole archive that it writes; each is a Dagster asset of this name"""
+    version: int
+    """raised when equal input gives other output"""
+    meaning: str
+    make: Callable[[Workspace, Mapping[str, Dataset]], ArchiveOutput]
+    """given each input as a dataset, which DuckDB and pyarrow read out of core: sources in the order of relrag.toml,
+    then months; a record that several sources hold comes once for each. Equal input has to give equal rows"""
+    settings: Callable[[Workspace], Mapping[str, Any]] = lambda workspace: {}
+    """what changes its output beside the inputs, by name: settings, a hash of what the owner stated"""
+
+
+def declared(*stages: ArchiveStage) -> tuple[ArchiveStage, ...]:
+    """The stages, if each reads what is there by then and every table of the whole archive is made by one of them.
+
+    Raises StageError, which names the row.
+    """
+    known, made = {*lake.DERIVED}, list[str]()
+    for stage in stages:
+        if lacking := [table for table in stage.inputs if table not in known]:
+            there = ", ".join(sorted(known))
+            raise StageError(f'stage "{stage.name}" reads {", ".join(lacking)}; tables that are made by then: {there}')
+        if wrong := [table for table in stage.tables if table not in archive_tables.NAMES or table in made]:
+            place = f"records.py has to place it in lake/{wrong[0]}/{archive_tables.FILE}, and one stage writes it"
+            raise StageError(f'stage "{stage.name}" writes {wrong[0]}; {place}')
+        known |= {*stage.tables}
+        made += stage.tables
+    if unmade := sorted({*archive_tables.NAMES} - {*made}):
+        raise StageError(f"no stage writes {', '.join(unmade)}; add a row to stages/whole_archive.py")
+    return stages
+
+
+STAGES: tuple[ArchiveStage, ...] = declared()
+
+
+def stage_named(name: str) -> ArchiveStage:
+    """The stage of that name."""
+    (found,) = (stage for stage in STAGES if stage.name == name)
+    return found
+
+
+def monthly_inputs(stages: tuple[ArchiveStage, ...]) -> dict[str, set[str]]:
+    """The tables of months that each stage is made from, directly or through stages above it, by the stage's name."""
+    behind: dict[str, set[str]] = {table: {table} for table in lake.DERIVED}
+    found = {}
+    for stage in stages:
+        found[stage.name] = set[str]().union(*(behind[table] for table in stage.inputs))
+        behind |= dict.fromkeys(stage.tables, found[stage.name])
+    return found
+
+
+def expected_fingerprint(
+    stage: ArchiveStage, months: MonthlyManifests, entries: Mapping[str, Entry | None], settings: str
+) -> InputFingerprint:
+    """The stamp that the stage's tables have when they are up to date with these inputs and settings."""
+    held: list[Any] = []
+    for table in stage.inputs:
+        if table in entries:
+            upstream = entries[table]
+            held.append([table, upstream.output if upstream else ""])
+        else:
+            held.append([table, [[source, month_outputs(tables[table])] for source, tables in months.items()]])
+    return InputFingerprint(fingerprint(held), stage.version, settings)
+
+
+def month_outputs(months: Manifest) -> list[list[str]]:
+    """The hash of each month that has rows, in order."""
+    return [[month, entry.output] for month, entry in sorted(months.items()) if entry.output]
+
+
+def run(workspace: Workspace, stage: ArchiveStage) -> tuple[dict[str, Entry], Mapping[str, float]]:
+    """Makes the tables of a stage again and returns their manifest entries, and what it took.
+
+    Raises StageError where the stage makes other tables than it declares, and RedactionIncomplete where a month was
+    not redacted as its policy says: no stage reads such a month.
+    """
+    redaction_check.require_checked(workspace)
+    workspace.report(stage.name, 0, 1)
+    months = {
+        source.name: {
+            table: partitioned(lake.manifest(workspace.home, table, source.name), workspace.settings.first_month)
+            for table in stage.inputs
+            if table not in archive_tables.NAMES
+        }
+        for source in workspace.settings.sources
+    }
+    entries = {table: archive_tables.entry(workspace.home, table) for table in archive_tables.NAMES}
+    stamp = expected_fingerprint(stage, months, entries, settings_fingerprint(stage.settings(workspace)))
+    output = stage.make(workspace, {table: _dataset(workspace, table, months) for table in stage.inputs})
+    if {*output.tables} != {*stage.tables}:
+        told = f"made {', '.join(sorted(output.tables)) or 'nothing'}, and declares {', '.join(stage.tables)}"
+        raise StageError(f'stage "{stage.name}" {told}')
+    written = archive_tables.write(workspace.home, output.tables, stamp)
+    workspace.report(stage.name, 1, 1)
+    return written, output.counts
+
+
+def _dataset(workspace: Workspace, table: str, months: MonthlyManifests) -> Dataset:
+    import pyarrow.dataset as datasets
+
+    home, schema = workspace.home, arrow_schema(TABLES[table].row)
+    if table in archive_tables.NAMES:
+        return datasets.dataset([archive_tables.path(home, table)], schema, "parquet")
+    files = [
+        lake.month_path(home, table, source, month)
+        for source, tables in months.items()
+        for month, entry in sorted(tables[table].items())
+        if entry.rows
+    ]
+    return datasets.dataset(files, schema, "parquet") if files else datasets.dataset(schema.empty_table())

@@ -1,0 +1,117 @@
+"""Tables of the whole archive: one parquet file each, lake/<table>/archive.parquet, and a sealed manifest beside it.
+
+What `lake` keeps by source and month these keep once for all sources; an entry says the same of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from relrag_pipelines.files import sealed_json
+from relrag_pipelines.files.atomic import write_text
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.files.sealed_json import file_hash
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema
+from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.lake import Entry, InputFingerprint, LakeError
+
+FILE, MANIFEST = "archive.parquet", "MANIFEST.json"
+NAMES = tuple(name for name, table in TABLES.items() if f"lake/{name}/{FILE}" in table.place)
+"""tables of the whole archive"""
+AS_FILE = "published/<N>/<table>.parquet"
+"""the place of a table that lies in each generation as a parquet file"""
+PUBLISHED = tuple(name for name in NAMES if {"catalog", AS_FILE} & {*TABLES[name].place.split(", ")})
+"""those that a generation holds, in its catalog or as a file"""
+
+
+def path(home: Path, table: str) -> Path:
+    """The table's parquet file."""
+    return home / "lake" / table / FILE
+
+
+def entry(home: Path, table: str) -> Entry | None:
+    """What the manifest says of a table; None where it was not made, or in another shape than today's.
+
+    Raises LakeError where a newer relrag wrote it, or where the manifest is damaged.
+    """
+    place = path(home, table).with_name(MANIFEST)
+    try:
+        stored = sealed_json.read(place)
+    except FileNotFoundError:
+        return None
+    except sealed_json.UnusableFile as unusable:
+        raise LakeError(f"{place} {unusable}") from None
+    return None if stored["schema_version"] < TABLES[table].since else Entry(**stored["file"])
+
+
+def read(home: Path, table: str) -> pa.Table:
+    """The rows of a table, which was made; LakeError where it cannot be read."""
+    try:
+        return pq.read_table(path(home, table), schema=arrow_schema(TABLES[table].row), partitioning=None)
+    except (pa.ArrowException, OSError):
+        raise LakeError(f"{table} cannot be read; `relrag verify --repair` makes it again") from None
+
+
+def write(home: Path, made: Mapping[str, pa.Table], stamp: InputFingerprint) -> dict[str, Entry]:
+    """Puts the tables that one stage made in place and returns their entries; one without rows has a file too.
+
+    All entries go before the first file is replaced: after a kill none describes a file that is not its own.
+    """
+    for table in made:
+        _remove(path(home, table).with_name(MANIFEST))
+    entries = {table: lake.write_rows(path(home, table), TABLES[table], rows, stamp) for table, rows in made.items()}
+    for table, held in entries.items():
+        body = {"schema_version": SCHEMA_VERSION, "file": asdict(held)}
+        write_text(path(home, table).with_name(MANIFEST), sealed_json.seal(body))
+    return entries
+
+
+def drop(home: Path, tables: Iterable[str] = NAMES) -> None:
+    """Removes tables, their entries first."""
+    for table in tables:
+        for name in (MANIFEST, FILE):
+            _remove(path(home, table).with_name(name))
+
+
+def sweep(home: Path) -> None:
+    """Removes the tables that no entry describes: a killed writer left them."""
+    drop(home, [table for table in NAMES if path(home, table).exists() and entry(home, table) is None])
+
+
+def drop_damaged(home: Path) -> None:
+    """Removes what is not as it was written, to be made again."""
+    drop(home, [table for table in NAMES if any(_damage(home, table))])
+
+
+def damage(home: Path) -> Iterator[tuple[str, str]]:
+    """(path within the home, what is wrong with it) of every file that is not as it was written."""
+    for table in NAMES:
+        for name, wrong in _damage(home, table):
+            yield f"lake/{table}/{name}", wrong
+
+
+def _damage(home: Path, table: str) -> Iterator[tuple[str, str]]:
+    file = path(home, table)
+    try:
+        stored = Entry(**sealed_json.read(file.with_name(MANIFEST))["file"])
+    except FileNotFoundError:
+        if file.exists():
+            yield from ((MANIFEST, "is missing"), (FILE, sealed_json.UNCHECKED))
+        return
+    except sealed_json.UnusableFile as unusable:
+        yield from ((MANIFEST, unusable.found), (FILE, sealed_json.UNCHECKED))
+        return
+    if not file.exists():
+        yield FILE, "is missing"
+    elif file_hash(file) != stored.output:
+        yield FILE, "differs from its manifest"
+
+
+def _remove(file: Path) -> None:
+    failpoint("lake.unlink", file)
+    file.unlink(missing_ok=True)

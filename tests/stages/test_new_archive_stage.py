@@ -1,0 +1,327 @@
+"""A new stage over the whole archive takes a row and its tables' declarations: a copy of the project gets two of them.
+
+Nothing else in it changes, and all that deals with what is stored knows them: the plan, Dagster, the generation,
+`forget`, `verify`, backup and `status`.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import ROOT, archive
+
+MODULE = '''\
+"""How much each sender wrote."""
+
+import os
+
+import pyarrow as pa
+
+from relrag_pipelines.stages.whole_archive import ArchiveOutput
+from relrag_pipelines.stores import catalog
+
+MADE = []
+
+
+def count(workspace, inputs):
+    MADE.append("sender_counts")
+    if "FAIL" in os.environ:
+        raise RuntimeError("out of order")
+    with catalog.connect() as connection:
+        connection.register("records", inputs["records"])
+        rows = connection.sql(
+            'SELECT "from" AS sender, count(DISTINCT asset_id) AS records FROM records '
+            'WHERE "from" IS NOT NULL GROUP BY ALL HAVING records >= $least',
+            params={"least": 2 if workspace.settings.search_limit == 7 else 1},
+        )
+        return ArchiveOutput({"sender_counts": rows.to_arrow_table()}, {"senders": rows.shape[0]})
+
+
+def busiest(workspace, inputs):
+    MADE.append("busiest")
+    most = inputs["sender_counts"].to_table().sort_by([("records", "descending"), ("sender", "ascending")])
+    return ArchiveOutput({"busiest": most.slice(0, 1).select(["sender"])})
+'''
+ROWS = """
+def _count(workspace, inputs):
+    from relrag_pipelines import senders
+
+    return senders.count(workspace, inputs)
+
+
+def _busiest(workspace, inputs):
+    from relrag_pipelines import senders
+
+    return senders.busiest(workspace, inputs)
+
+
+STAGES: tuple[ArchiveStage, ...] = declared(
+    ArchiveStage(
+        "senders",
+        ("records",),
+        ("sender_counts",),
+        1,
+        "How many records each sender wrote.",
+        _count,
+        lambda workspace: {"search_limit": workspace.settings.search_limit},
+    ),
+    ArchiveStage("busiest_sender", ("sender_counts",), ("busiest",), 1, "Who wrote most.", _busiest),
+)
+"""
+ROW_TYPES = '''
+@dataclass(slots=True)
+class SenderCount:
+    """How much somebody wrote."""
+
+    sender: Annotated[str, "as in records"]
+    records: Annotated[int, "how many"]
+
+
+@dataclass(slots=True)
+class Busiest:
+    """Who wrote most."""
+
+    sender: Annotated[str, "as in records"]
+
+
+'''
+TABLES = """\
+        Table("sender_counts", SenderCount, ("sender",), "lake/sender_counts/archive.parquet, catalog"),
+        Table("busiest", Busiest, ("sender",), "lake/busiest/archive.parquet, published/<N>/<table>.parquet"),
+"""
+WRITER = {"id": "n3", "text": "The orchard gate squeaks.", "timestamp": "2024-02-21T08:00:00Z", "from": "Wilma Quist"}
+
+HEAD = """
+import io, json, os, sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from relrag_pipelines import senders
+from relrag_pipelines.stores import archive_tables, catalog, generations
+from relrag_query.cli import commands
+from relrag_query.cli.commands import forget, plan, status, sync, verify
+from tests import archive
+
+config = Path("relrag.toml").resolve()
+home = archive.home(config.parent)
+
+def told(function, *args, **options):
+    with redirect_stdout(io.StringIO()) as out:
+        code = function(*args, **options)
+    return code, out.getvalue().splitlines()
+
+def made():
+    found, senders.MADE[:] = list(senders.MADE), []
+    return found
+
+def counts():
+    return {row["sender"]: row["records"] for row in archive_tables.read(home, "sender_counts").to_pylist()}
+
+def published():
+    path = generations.build_folder(home).with_name(str(generations.current_number(home)))
+    with catalog.open(path / catalog.NAME) as connection:
+        found = dict(connection.sql("SELECT sender, records FROM sender_counts").fetchall())
+    return [found, (path / "busiest.parquet").exists(), "busiest.parquet" in generations.published(home)["files"]]
+
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("project")
+    for name in ("relrag_pipelines", "relrag_query"):
+        shutil.copytree(ROOT / name, project / name)
+    (project / "relrag_pipelines/senders.py").write_text(MODULE)
+    insert(
+        project / "relrag_pipelines/stages/whole_archive.py", "STAGES: tuple[ArchiveStage, ...] = declared()\n", ROWS
+    )
+    records = project / "relrag_pipelines/records.py"
+    before = "@dataclass(frozen=True)\nclass Table:"
+    insert(records, before, ROW_TYPES.lstrip() + before)
+    insert(records, '        Table("terms",', TABLES + '        Table("terms",')
+    return project
+
+
+def insert(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def ask(project: Path, home: Path, script: str, **environment: str) -> Any:
+    """What the script prints last, run with the copy of the project on the archive in that folder."""
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", HEAD + script],
+        cwd=home,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(project), str(ROOT)))} | environment,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def first_synced(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("synced")
+    archive.make(folder)
+    archive.write_notes(folder, WRITER)
+    assert ask(project, folder, "print(told(sync.sync, config)[0])") == 0
+    return folder
+
+
+@pytest.fixture
+def synced(first_synced: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(first_synced, tmp_path / "synced")
+
+
+ALL = {"Dana Levi": 3, "Petr Kolar": 2, "Ota": 1, "Wilma Quist": 1}
+
+
+def test_a_sync_makes_and_publishes_it_and_the_next_one_nothing(project: Path, tmp_path: Path) -> None:
+    archive.make(tmp_path)
+    archive.write_notes(tmp_path, WRITER)
+    script = """
+planned = told(plan.plan, config)[1]
+first = sync.sync(config), made(), counts(), published()
+before = archive.contents(home)
+again = told(sync.sync, config), made()
+seen = json.loads("\\n".join(told(status.status, config, as_json=True)[1]))["tables"]
+print(json.dumps([planned[-3:], first, again[0][1], again[1], archive.changed(before, archive.contents(home)), seen,
+    told(verify.verify, config)]))
+"""
+    planned, first, said, again, changed, seen, verified = ask(project, tmp_path, script)
+    assert planned == [
+        "make senders (new)",
+        "make busiest_sender (sender_counts changes)",
+        "publish a new generation (nothing is published yet)",
+    ]
+    assert first == [0, ["sender_counts", "busiest"], ALL, [ALL, True, True]]
+    assert said == ["Nothing to do: generation 1 is up to date."]
+    assert (again, changed) == ([], [])
+    assert seen == {"sender_counts": 4, "busiest": 1}
+    assert verified[0] == 0
+
+
+def test_a_generation_on_top_of_another_holds_the_table_as_it_is_now(project: Path, tmp_path: Path) -> None:
+    archive.many_notes(tmp_path)
+    script = """
+first = sync.sync(config), published()[0]
+with (config.parent / "notes.jsonl").open("a") as notes:
+    notes.write(json.dumps({"id": "last", "text": "Oil the gate.", "ts": 1740000000, "from": "Ota"}) + "\\n")
+second = sync.sync(config), published()[0]
+print(json.dumps([first, second, (home / "published/2" / catalog.BASE).exists()]))
+"""
+    assert ask(project, tmp_path, script) == [[0, {}], [0, {"Ota": 1}], True]
+
+
+def test_dagster_shows_it_with_lineage_group_and_metadata(project: Path, synced: Path) -> None:
+    script = """
+import dagster as dg
+from relrag_pipelines.definitions import build_defs
+from relrag_pipelines.orchestration import runner
+graph = build_defs(archive.workspace(config)).get_repository_def().asset_graph
+nodes = {name: graph.get(dg.AssetKey(name)) for name in ("sender_counts", "busiest", "duckdb_catalog")}
+parents = {name: sorted(key.to_user_string() for key in node.parent_keys) for name, node in nodes.items()}
+with runner.instance(home) as shared:
+    event = shared.get_latest_materialization_event(dg.AssetKey("sender_counts"))
+    metadata = {name: value.value for name, value in event.asset_materialization.metadata.items()}
+node = nodes["sender_counts"]
+print(json.dumps([parents, node.group_name, node.description, node.code_version, sorted(node.kinds),
+    [column.name for column in node.metadata["dagster/column_schema"].columns], metadata,
+    [check.name for check in graph.asset_check_keys if check.asset_key.path == ["sender_counts"]]]))
+"""
+    parents, group, description, version, kinds, columns, metadata, checks = ask(project, synced, script)
+    assert parents["sender_counts"] == ["chat/redacted", "notes/redacted", "papers/redacted"]
+    assert parents["busiest"] == ["sender_counts"]
+    assert {"sender_counts", "busiest"} <= set(parents["duckdb_catalog"])
+    assert (group, description, version, kinds) == ("archive", "How many records each sender wrote.", "1", ["parquet"])
+    assert columns == ["sender", "records"]
+    assert (metadata["dagster/row_count"], metadata["senders"]) == (4, 4)
+    assert {"bytes", "seconds", "hash"} <= metadata.keys()
+    assert checks == ["manifest_true"]
+
+
+def test_it_is_made_again_when_a_file_or_a_setting_of_its_own_changes(project: Path, synced: Path) -> None:
+    script = """
+archive.write_notes(config.parent)
+planned = told(plan.plan, config)[1]
+changed = sync.sync(config), made(), counts(), published()[0]
+archive.configure(config.parent, "search_limit = 7")
+asked = told(plan.plan, config)[1]
+seen = [line for line in told(status.status, config)[1] if line.startswith(("Of all sources", "A sync"))]
+after = sync.sync(config), made(), published()[0]
+print(json.dumps([planned, changed, asked, seen, after]))
+"""
+    planned, changed, asked, seen, after = ask(project, synced, script)
+    left = {name: count for name, count in ALL.items() if name != "Wilma Quist"}
+    assert "make senders, busiest_sender, if the files change what they are made from" in planned
+    assert changed == [0, ["sender_counts", "busiest"], left, left]
+    assert asked == [
+        "make senders (setting search_limit changed)",
+        "make busiest_sender (sender_counts changes)",
+        "publish a new generation (what it is made from changes)",
+    ]
+    assert seen == [
+        "Of all sources: sender_counts (3), busiest (1).",
+        "A sync would make senders, busiest_sender, publish a new generation.",
+    ]
+    assert after == [0, ["sender_counts", "busiest"], {"Dana Levi": 3, "Petr Kolar": 2}]
+
+
+def test_the_sensor_asks_for_it_once_the_months_are_there(project: Path, synced: Path) -> None:
+    script = """
+from relrag_pipelines.definitions import follow_up
+def asked():
+    found = list(follow_up(archive.workspace(config)))
+    return [[one.job_name, [key.to_user_string() for key in one.asset_selection or []]] for one in found
+        if hasattr(one, "job_name")]
+archive_tables.drop(home, ["busiest"])
+of_one = asked()
+archive.configure(config.parent, "chunk_tokens = 64\\nsearch_limit = 7")
+print(json.dumps([of_one, sorted({job for job, _ in asked()}), any("sender_counts" in keys for _, keys in asked())]))
+"""
+    assert ask(project, synced, script) == [[["sync", ["busiest"]]], ["sync"], False]
+
+
+def test_what_is_forgotten_is_gone_from_it_even_where_it_cannot_be_made_again(project: Path, synced: Path) -> None:
+    other = shutil.copytree(synced, synced.with_name("other"))
+    script = """
+wanted = forget.ForgetRequest(refs=("jsonl:notes:n3",))
+code, said = told(forget.forget, wanted, config, yes=True)
+there = [path for path, (_, data) in archive.contents(home).items() if b"Wilma" in data]
+print(json.dumps([code, there, counts() if archive_tables.entry(home, "sender_counts") else None, made(),
+    sorted(generations.numbers(home)), generations.current_number(home)]))
+"""
+    left = {name: count for name, count in ALL.items() if name != "Wilma Quist"}
+    assert ask(project, synced, script) == [0, [], left, ["sender_counts", "busiest"], [2], 2]
+    code, _, held, made, *_ = ask(project, other, script, FAIL="1")
+    assert (code, held, made) == (2, None, ["sender_counts"])
+    assert not list((other / ".relrag/lake").glob("*/archive.parquet"))
+    assert ask(project, other, "print(json.dumps([sync.sync(config), counts()]))") == [0, left]
+
+
+def test_a_damaged_table_is_named_and_made_again_and_only_a_whole_backup_holds_it(project: Path, synced: Path) -> None:
+    script = """
+from relrag_pipelines.maintenance import backup
+table = archive_tables.path(home, "sender_counts")
+settings = archive.workspace(config).settings
+names = [[name for name in backup.files_to_back_up(settings, everything=every) if "archive.parquet" in name]
+    for every in (True, False)]
+table.write_bytes(table.read_bytes()[:-1] + b"x")
+named = told(verify.verify, config)
+repaired = told(verify.verify, config, repair=True)[0], made(), counts()
+archive_tables.path(home, "busiest").with_name("MANIFEST.json").unlink()
+unlisted = told(sync.sync, config)[0], made(), told(verify.verify, config)[0]
+print(json.dumps([names, named, repaired, unlisted]))
+"""
+    names, named, repaired, unlisted = ask(project, synced, script)
+    assert names == [["lake/busiest/archive.parquet", "lake/sender_counts/archive.parquet"], []]
+    assert named[0] != 0 and any("lake/sender_counts/archive.parquet differs" in line for line in named[1])
+    assert repaired == [0, ["sender_counts", "busiest"], ALL]
+    assert unlisted == [0, ["busiest"], 0]
