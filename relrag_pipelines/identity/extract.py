@@ -31,83 +31,16 @@ _NUMBER = re.compile(
 """a number that no form tells of, by itself or of nine digits beside a name"""
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _AROUND_NAMES = " \t\n\u00a0\u202f\"'<>()[],;:~-\u2013\u2014|/"
-_ROLES = frozenset(
-    [
-        "abuse",
-        "accounting",
-        "accounts",
-        "admin",
-        "alerts",
-        "billing",
-        "bounce",
-        "bounces",
-        "careers",
-        "contact",
-        "customerservice",
-        "donotreply",
-        "enquiries",
-        "events",
-        "feedback",
-        "hello",
-        "help",
-        "helpdesk",
-        "hostmaster",
-        "hr",
-        "info",
-        "invoice",
-        "invoices",
-        "jobs",
-        "legal",
-        "list",
-        "listserv",
-        "mail",
-        "mailer",
-        "mailerdaemon",
-        "marketing",
-        "media",
-        "members",
-        "news",
-        "newsletter",
-        "noreply",
-        "notification",
-        "notifications",
-        "office",
-        "orders",
-        "postmaster",
-        "press",
-        "privacy",
-        "reception",
-        "root",
-        "sales",
-        "secretary",
-        "security",
-        "service",
-        "shop",
-        "subscribe",
-        "support",
-        "team",
-        "undisclosed",
-        "unsubscribe",
-        "updates",
-        "webmaster",
-        "welcome",
-        "fakturace",
-        "fakturacni",
-        "kancelar",
-        "kontakt",
-        "nabidka",
-        "objednavky",
-        "obchod",
-        "podpora",
-        "prodej",
-        "recepce",
-        "sekretariat",
-        "ucetni",
-        "uctarna",
-        "misrad",
-        "sherut",
-    ]
-)
+_ROLE_WORDS = """
+    abuse accounting accounts admin alerts billing bounce bounces careers contact customerservice donotreply
+    enquiries events feedback hello help helpdesk hostmaster hr info invoice invoices jobs legal list listserv mail
+    mailer mailerdaemon marketing media members news newsletter noreply notification notifications office orders
+    postmaster press privacy reception root sales secretary security service shop subscribe support team undisclosed
+    unsubscribe updates webmaster welcome
+    fakturace fakturacni kancelar kontakt nabidka objednavky obchod podpora prodej recepce sekretariat ucetni uctarna
+    misrad sherut
+"""
+_ROLES = frozenset(_ROLE_WORDS.split())
 """local parts of addresses behind which stands an office or a program, without dots and hyphens"""
 _FEWEST_DIGITS = 7
 """of a phone that may name somebody; shorter ones are as often part of a name"""
