@@ -1,4 +1,4 @@
-"""Who is one person: how right that is on labelled identities, and how long it takes for a million messages."""
+"""Who is one person: how right that is on labelled identities, how long it takes; and how fast names are found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 
 import pyarrow as pa
 
+from bench import mentions
 from bench.figures import Figure
 from relrag_pipelines.identity.entries import naming_entries
 from relrag_pipelines.identity.people_tables import person_aliases, person_assets, persons
@@ -32,7 +33,7 @@ def measure() -> list[Figure]:
             Figure("the same: pairs joined", 100 * found.joined, "%"),
             Figure("the same: suggestions, right", 100 * found.suggested, "%"),
         ]
-    return figures + _speed()
+    return figures + _speed() + mentions.measure()
 
 
 def _speed() -> list[Figure]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.records import (
     Person,
@@ -18,6 +19,8 @@ from relrag_pipelines.records import (
 )
 from relrag_pipelines.text.names.spelling import script
 
+MENTIONED = 0.9
+"""confidence that a name in a text means the person who bears it"""
 _NO_ID = -1
 """stands for no id where a join would not match what is missing"""
 
@@ -69,3 +72,26 @@ def person_assets(
     columns = [joined["who"], type_of(joined["asset_id"]), joined["asset_id"], joined["role"]]
     sure = pa.array([1.0] * joined.num_rows, pa.float64())
     return pa.Table.from_arrays([*columns, sure], schema=arrow_schema(PersonAsset))
+
+
+def finder(found: Resolution) -> MentionFinder:
+    """What finds the people of a resolution in texts, by all their names."""
+    names = {
+        person_id: sorted({claim.value for entry in person.entries for claim in entry.names})
+        for person_id, person in found.people.items()
+    }
+    return MentionFinder(names)
+
+
+def mentioned(finder: MentionFinder, records: pa.Table, present: Mapping[str, Collection[int]]) -> pa.Table:
+    """Rows of person_assets for who is named in the texts of records; `present` has who takes part, by asset_id.
+
+    `records` has the columns asset_id, rag_source_type and text, redacted.
+    """
+    columns = (records[name].to_pylist() for name in ("asset_id", "rag_source_type", "text"))
+    rows = [
+        PersonAsset(person_id, asset_type, asset_id, "mentioned", MENTIONED)
+        for asset_id, asset_type, text in zip(*columns, strict=True)
+        for person_id in finder.people(text, present.get(asset_id, ()))
+    ]
+    return to_table(sorted(rows, key=lambda row: (row.person_id, row.asset_ref)), PersonAsset)

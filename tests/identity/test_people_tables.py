@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pytest
 
 from relrag_pipelines.identity.entries import naming_entries
 from relrag_pipelines.identity.extract import extract_identifiers
-from relrag_pipelines.identity.people_tables import person_aliases, person_assets, person_redirects, persons
+from relrag_pipelines.identity.people_tables import (
+    finder,
+    mentioned,
+    person_aliases,
+    person_assets,
+    person_redirects,
+    persons,
+)
 from relrag_pipelines.identity.resolve import resolve
 from relrag_pipelines.identity.statements import Merge, numbered
 from relrag_pipelines.pii import PIIRedactor
@@ -61,6 +67,12 @@ def test_people_have_rows_of_names_addresses_and_records(keys: Keys) -> None:
         (100_000, "gmail:1", "sender"),
         (100_000, "gmail:2", "recipient"),
         (100_000, "gmail:2", "sender"),
+    ]
+    said = [Record("3", asset_id="gmail:3", rag_source_type="email", text="שאלתי את Noa ולא את שירן"), mail[0]]
+    named = mentioned(finder(first), to_table(said, Record), {"gmail:3": [42]})
+    assert [(row["person_id"], row["asset_ref"], row["role"]) for row in named.to_pylist()] == [
+        (42, "gmail:3", "mentioned"),
+        (100_000, "gmail:3", "mentioned"),
     ]
     journal = numbered([], [*first.allocations, Merge(42, (100_000,))])
     merged = resolve(entries, journal, lambda name: keys.pseudonym("person", name))

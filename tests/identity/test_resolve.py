@@ -226,6 +226,15 @@ def test_what_is_split_stays_apart_until_it_is_merged_again() -> None:
     assert again.redirects == {new: dana.person_id}
 
 
+def test_a_split_parts_what_was_merged_before() -> None:
+    journal = numbered([], resolution([]).allocations)
+    before = resolution(journal)
+    one, other = sorted(set(before.people) - {7})[:2]
+    split = Split(tuple(before.people[other].anchors), tuple(before.people[one].anchors))
+    parted = resolution(numbered(journal, [Merge(one, (other,)), split]))
+    assert (shown(parted), parted.redirects) == (shown(before), {})
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["merge", "split", "undo", "sync"]), st.integers(0, 20), st.integers(0, 20)),

@@ -48,6 +48,12 @@ def organisations() -> frozenset[str]:
 
 
 @functools.cache
+def common() -> frozenset[str]:
+    """Names that are also common words, as they are written: Will, Rose, דוד."""
+    return frozenset(word for language in LANGUAGES for word in _list(language, "common"))
+
+
+@functools.cache
 def former() -> tuple[str, ...]:
     """What stands before a name that somebody had: `née`, `roz.`, `לבית`."""
     return tuple(word for language in LANGUAGES for word in _table(language)["former"])
