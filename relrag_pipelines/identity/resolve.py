@@ -94,28 +94,34 @@ def _is_somebody(entries: Sequence[NamingEntry], unnamed_after: int) -> bool:
 
 
 def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
-    """Joins who is known by a name alone to the one person of whom a card states that name."""
+    """Joins who is known by a name alone to the one person who bears it, if a card or the same source says so.
+
+    A name of one word has to stand on the card, and nobody else may have it as given name.
+    """
     stated: defaultdict[str, set[str]] = defaultdict(set)
     borne: defaultdict[str, set[str]] = defaultdict(set)
-    alone: defaultdict[str, set[str]] = defaultdict(set)
+    beside: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    alone: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for position, entry in enumerate(entries):
         root = groups.root(f"entry:{position}")
         named_alone = not (identifying(entry) or entry.is_card or entry.person_id is not None)
         for name in entry.written:
             if named_alone:
-                alone[root].add(name.full)
+                alone[root].add((entry.source, name.full))
                 continue
             borne[name.full].add(root)
             borne[name.words[0]].add(root)
+            beside[entry.source, name.full].add(root)
             if entry.is_card or entry.person_id is not None:
                 stated[name.full].add(root)
     identified = {root for roots in borne.values() for root in roots}
-    for root, full_names in sorted(alone.items()):
-        if root in identified or len(full_names) != 1:
+    for root, names in sorted(alone.items()):
+        if root in identified or len(names) != 1:
             continue
-        (full,) = full_names
-        if len(stated[full]) == 1 and borne[full] == stated[full]:
-            groups.join(root, next(iter(stated[full])))
+        ((source, full),) = names
+        saying = stated[full] | (beside[source, full] if " " in full else set())
+        if len(saying) == 1 and borne[full] == saying:
+            groups.join(root, next(iter(saying)))
 
 
 def _person(person_id: int, nodes: Iterable[str], entries: Sequence[NamingEntry]) -> ResolvedPerson:

@@ -40,9 +40,7 @@ def suggest(people: Mapping[int, ResolvedPerson], least: float = LEAST) -> list[
     fits: defaultdict[int, int] = defaultdict(int)
     likenesses: dict[tuple[int, int], Likeness] = {}
     for one, other in sorted(_candidates(people)):
-        likeness = max(
-            (alike(a, b) for a, b in itertools.product(people[one].names, people[other].names)), default=Likeness(0.0)
-        )
+        likeness = _likeness(people[one], people[other])
         if likeness.score:
             likenesses[one, other] = likeness
             if likeness.score <= 0.5:
@@ -79,6 +77,14 @@ def _candidates(people: Mapping[int, ResolvedPerson]) -> set[tuple[int, int]]:
     pairs = (pair for block in whole.values() for pair in itertools.combinations(sorted(block), 2))
     alone = ((a, b) for key, block in single.items() for a in block for b in block | given[key] if a != b)
     return {(min(a, b), max(a, b)) for a, b in itertools.chain(pairs, alone)}
+
+
+def _likeness(one: ResolvedPerson, other: ResolvedPerson) -> Likeness:
+    """Of the names that are most alike; a name of one word counts only where one of the two has no other."""
+    mine, theirs = one.names, other.names
+    if any(len(name.words) > 1 for name in mine) and any(len(name.words) > 1 for name in theirs):
+        mine, theirs = ([name for name in names if len(name.words) > 1] for names in (mine, theirs))
+    return max((alike(a, b) for a, b in itertools.product(mine, theirs)), default=Likeness(0.0))
 
 
 @functools.lru_cache(1 << 15)

@@ -283,3 +283,22 @@ def from_lines(entry: Entry) -> Entry:
 def test_a_word_that_is_none_of_peoples_is_named() -> None:
     with pytest.raises(ValueError, match="word is 'marry'; known: id, merge, split, undo"):
         from_line({"word": "marry"})
+
+
+def test_a_full_name_resolves_to_the_address_beside_it_in_the_same_source() -> None:
+    sources = {
+        "mail": sent("email", "Orly Navon <orly@x.example>", "Orly Navon", "Orly"),
+        "calls": sent("call_recording", "Orly Navon"),
+    }
+    assert people(sources)[1] == {
+        frozenset({"mail Orly Navon", "mail email"}),
+        frozenset({"mail Orly"}),
+        frozenset({"calls Orly Navon"}),
+    }
+
+
+def test_two_who_share_but_a_first_name_are_not_suggested() -> None:
+    book = [card(1, "Doron Levi", "Doron", "052-555-0001"), card(2, "Doron Katz", "Doron", "052-555-0002")]
+    assert suggest(people({"book": book})[0].people) == []
+    found, _ = people({"book": book, "chat": sent("whatsapp", "Doron")})
+    assert [one.score for one in suggest(found.people)] == [0.5, 0.5]

@@ -15,13 +15,12 @@ _HEBREW, _CYRILLIC, _LATIN = re.compile("[א-ת]"), re.compile("[\u0400-\u04ff]"
 
 _VOWELS = "[aeiouy]{0,2}"
 _SOUNDS = {
-    "א": "", "ב": "(?:bb?|v|w)", "ג": "(?:gg?h?|j|dj)", "ד": "dd?", "ה": "h?", "ו": "(?:vv?|w|oo|ou|o|u)?",
+    "א": "", "ב": "(?:bb?|v|w)", "ג": "(?:gg?h?|j|dj)", "ד": "dd?", "ה": "h?", "ו": "(?:vv?|w|oo|ou|o|u)",
     "ז": "(?:zz?h?|s)", "ח": "(?:ch|kh|h|x)", "ט": "tt?h?", "י": "(?:y|j|ee|ie|ei|i|e)?", "כ": "(?:kh|ch|ck|kk?|c|h)",
     "ך": "(?:kh|ch|h|k)", "ל": "ll?", "מ": "mm?", "ם": "mm?", "נ": "nn?", "ן": "nn?", "ס": "(?:ss?|c)", "ע": "",
-    "פ": "(?:ph|pp?|ff?)", "ף": "(?:ph|ff?|v|p)", "צ": "(?:tz|ts|tsch|tch|ch|cz|zz?|c)", "ץ": "(?:tz|ts|z|c)",
+    "פ": "(?:ph|pp?|ff?)", "ף": "(?:ph|ff?|v|p)", "צ": "(?:tz|ts|tsch|tch|ch|cz|zz?|c)", "ץ": "(?:tz|ts|ch|z|c)",
     "ק": "(?:ck|kk?|c|q|g)", "ר": "rr?", "ש": "(?:sch|sh|ss?)", "ת": "tt?h?",
 }  # fmt: skip
-_FINAL_V = "(?:v|w|f|ff|b|bb)"
 
 _SPELLINGS = (
     ("sch", "sh"), ("tsch", "ch"), ("tch", "ch"), ("kh", "h"), ("ch", "h"), ("ph", "f"), ("th", "t"), ("ck", "k"),
@@ -87,11 +86,18 @@ def _without_mothers(word: str) -> str:
 
 @functools.lru_cache(1 << 16)
 def _pattern(word: str) -> re.Pattern[str]:
+    """The Latin spellings of a Hebrew word: vowels anywhere between its letters, at its ends only as it has them."""
     letters = [_SOUNDS.get(char, "") for char in word]
-    if word.endswith(("ב", "וב", "ו")):
-        letters[-1] = f"(?:{_FINAL_V}|{letters[-1]})"
-    inner = _VOWELS.join(letters)
-    return re.compile(f"h?{_VOWELS}{inner}{_VOWELS}h?")
+    if word[0] in "אע":
+        letters[0] = "h?" if word[1:2] in tuple("וי") else "h?[aeiouy]{1,3}"
+    elif word[0] == "י":
+        letters[0] = "(?:y|j|i|ie|ye)"
+    if len(word) > 1 and word[-1] in _FINAL:
+        letters[-1] = _FINAL[word[-1]]
+    return re.compile(_VOWELS.join(letters) + ("" if word[-1] in "יה" else "(?:(?<![aeiouy])[ae]?h?)?"))
+
+
+_FINAL = {"ב": "(?:bb?|v|w|ff?)", "ו": "(?:vv?|w|ff?|o|u|ou|ov)", "ה": "[aeo]h?", "י": "(?:y|i|j|ie|ee|ei|ai|ay|e)"}
 
 
 @functools.lru_cache(1 << 16)
