@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.forms import WORD, as_given, inflected, of_name, words
+from relrag_pipelines.text.names.forms import WORD, as_given, inflected, of_name, without_accents, words
 from relrag_pipelines.text.names.written import parse
 
 _PREFIX = re.compile("ו?(?:כש|לכש|מש|ש)?[בלמכ]?")
@@ -35,7 +35,9 @@ class Mention(NamedTuple):
     person_ids: tuple[int, ...]
     """who bears the name"""
     is_word: bool
-    """the name is also a common word, or part of a name: it counts only for one who takes part"""
+    """the name is also a common word: it counts only for one who takes part"""
+    is_subject: bool = True
+    """it stands as it is given; else it is inflected, or a possessive"""
 
 
 class MentionFinder:
@@ -46,6 +48,7 @@ class MentionFinder:
         given: defaultdict[str, set[int]] = defaultdict(set)
         cases: defaultdict[str, set[int]] = defaultdict(set)
         whole: defaultdict[str, set[int]] = defaultdict(set)
+        subjects: set[str] = set()
         for person_id, names in people.items():
             for name in names:
                 said, parsed = words(name), parse(name)
@@ -56,11 +59,13 @@ class MentionFinder:
                         given[form].add(person_id)
                     for form in inflected(said[0]):
                         cases[form].add(person_id)
+                subjects |= {" ".join(form) for form in (said, tuple(map(without_accents, said)))}
                 for several in of_name(said) if len(said) > 1 else ():
                     whole[" ".join(several)].add(person_id)
         # Petra is Petra where there is one, else a case of Petr
         self._single = {form: tuple(sorted(ids)) for form, ids in (cases | given).items()}
         self._whole = {form: tuple(sorted(ids)) for form, ids in whole.items()}
+        self._inflected = {*(cases.keys() - given.keys()), *(whole.keys() - subjects)}
         self._lengths: dict[str, int] = {}
         for form in whole:
             first, *rest = form.split(" ")
@@ -84,14 +89,7 @@ class MentionFinder:
 
     def people(self, text: str, present: Collection[int] = ()) -> set[int]:
         """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""
-        found = set()
-        for mention in self.find(text):
-            here = [one for one in mention.person_ids if one in present]
-            if len(here) == 1:
-                found.add(here[0])
-            elif len(mention.person_ids) == 1 and not mention.is_word:
-                found.add(mention.person_ids[0])
-        return found
+        return {one for mention in self.find(text) if (one := meant(mention, present)) is not None}
 
     def _at(self, text: str, start: int) -> Mention | None:
         """The longest name that begins there, if one does."""
@@ -106,10 +104,21 @@ class MentionFinder:
             said.append(following[1])
             ends.append(end)
         for count in range(len(said), 1, -1):
-            if ids := self._whole.get(" ".join(said[:count])):
-                return Mention(start, ends[count - 1], ids, False)
+            name = " ".join(said[:count])
+            if ids := self._whole.get(name):
+                return Mention(start, ends[count - 1], ids, False, name not in self._inflected)
         ids = self._single.get(first)
-        return Mention(start, ends[0], ids, first in tables.common()) if ids else None
+        if not ids:
+            return None
+        return Mention(start, ends[0], ids, first in tables.common(), first not in self._inflected)
+
+
+def meant(mention: Mention, present: Collection[int] = ()) -> int | None:
+    """The person whom a name means: who alone bears it of those present, or of all; None where that is not certain."""
+    here = [one for one in mention.person_ids if one in present]
+    if len(here) == 1:
+        return here[0]
+    return mention.person_ids[0] if len(mention.person_ids) == 1 and not mention.is_word else None
 
 
 def _has_prefix(text: str, start: int) -> bool:

@@ -7,13 +7,15 @@ from collections.abc import Callable, Collection, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.identity.mentions import MentionFinder
+from relrag_pipelines.identity.kinship import stated_relations
+from relrag_pipelines.identity.mentions import MentionFinder, meant
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.records import (
     Person,
     PersonAlias,
     PersonAsset,
     PersonRedirect,
+    PersonRelationship,
     arrow_schema,
     to_table,
 )
@@ -21,6 +23,8 @@ from relrag_pipelines.text.names.spelling import script
 
 MENTIONED = 0.9
 """confidence that a name in a text means the person who bears it"""
+STATED = 0.8
+"""confidence in what a text says of a relationship in words that a pattern knows"""
 _NO_ID = -1
 """stands for no id where a join would not match what is missing"""
 
@@ -95,3 +99,25 @@ def mentioned(finder: MentionFinder, records: pa.Table, present: Mapping[str, Co
         for person_id in finder.people(text, present.get(asset_id, ()))
     ]
     return to_table(sorted(rows, key=lambda row: (row.person_id, row.asset_ref)), PersonAsset)
+
+
+def person_relationships(
+    finder: MentionFinder, records: pa.Table, writers: Mapping[str, int], present: Mapping[str, Collection[int]]
+) -> pa.Table:
+    """Rows of person_relationships for what the texts of records say; `writers` has the sender by asset_id.
+
+    Where it is not certain who is meant nothing is said. Columns of `records` as in `mentioned`; what a mail quotes or
+    forwards is not of its sender, and does not belong into `text`.
+    """
+    rows: dict[tuple[int, int, str, str], PersonRelationship] = {}
+    for asset_id, text in zip(records["asset_id"].to_pylist(), records["text"].to_pylist(), strict=True):
+        here = present.get(asset_id, ())
+        for one in stated_relations(text, finder.find(text)):
+            owner = writers.get(asset_id) if one.owner is None else meant(one.owner, here)
+            other = meant(one.other._replace(is_word=False), here)
+            if owner is None or other is None or owner == other:
+                continue
+            key = (owner, other, one.relationship_type, asset_id)
+            quote = text[one.start : one.end]
+            rows.setdefault(key, PersonRelationship(*key, confidence=STATED, source_quote=quote))
+    return to_table([rows[key] for key in sorted(rows)], PersonRelationship)

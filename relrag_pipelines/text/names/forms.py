@@ -34,7 +34,7 @@ def words(alias: str) -> tuple[str, ...]:
 
 def as_given(word: str) -> frozenset[str]:
     """A word as it is written when it is the subject: with and without accents."""
-    return frozenset({word, _without_accents(word)})
+    return frozenset({word, without_accents(word)})
 
 
 @functools.lru_cache(1 << 15)
@@ -43,7 +43,7 @@ def inflected(word: str) -> frozenset[str]:
     if script(word) != "latin":
         return frozenset()
     found = {form for of_case in cases(word) for form in of_case} | set(possessives(word, _gender(word)))
-    return frozenset(found | set(map(_without_accents, found))) - as_given(word)
+    return frozenset(found | set(map(without_accents, found))) - as_given(word)
 
 
 @functools.lru_cache(1 << 15)
@@ -55,7 +55,7 @@ def of_name(said: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
         for of_case in zip(*tabled, strict=True):
             found |= set(itertools.product(*of_case))
         found |= {(*said[:-1], form) for form in possessives(said[-1], "m")}
-        found |= {tuple(map(_without_accents, form)) for form in found}
+        found |= {tuple(map(without_accents, form)) for form in found}
     return frozenset(found)
 
 
@@ -67,7 +67,7 @@ def _gender(given: str) -> str:
     return "" if len(ends) != 1 else "f" if ends.pop() else "m"
 
 
-def _without_accents(word: str) -> str:
+def without_accents(word: str) -> str:
     """The word as it is typed without accents, its capitals kept."""
     if word.isascii():
         return word
