@@ -20,8 +20,10 @@ _NO_FORMS = ("i", "y", "u", "ó", "é", "ů")
 
 
 @functools.lru_cache(1 << 14)
-def cases(word: str) -> tuple[tuple[str, ...], ...]:
+def cases(word: str, gender: str = "") -> tuple[tuple[str, ...], ...]:
     """The forms of a name in five cases: genitive, dative and locative, accusative, vocative, instrumental.
+
+    `gender` is m, f, or empty where it is not known.
 
     A name that is written in no Czech way has none.
     """
@@ -37,7 +39,7 @@ def cases(word: str) -> tuple[tuple[str, ...], ...]:
     if word.endswith("í"):
         return ((f"{word}ho",), (f"{word}mu", f"{word}m"), (f"{word}ho",), (word,), (f"{word}m",))
     if word.endswith("a"):
-        return _in_a(stem)
+        return _in_a(stem, gender)
     if word.endswith(("e", "ě")):
         return ((word,), (f"{stem}i", f"{word}ti"), (f"{stem}i",), (word,), (f"{stem}í",))
     if word.endswith("o"):
@@ -63,12 +65,13 @@ def possessives(word: str, gender: str = "") -> tuple[str, ...]:
     return tuple(f"{one}{ending}" for one in _oblique(word) for ending in _HIS)
 
 
-def _in_a(stem: str) -> tuple[tuple[str, ...], ...]:
+def _in_a(stem: str, gender: str) -> tuple[tuple[str, ...], ...]:
     last = stem[-1]
     softened = f"{stem[:-1]}{_SOFTENED.get(last, last)}"
     if stem.endswith("ch"):
         softened = f"{stem[:-2]}š"
-    datives = (f"{softened}e", f"{softened}ě", f"{stem}i", f"{stem}ovi")
+    his, hers = (f"{stem}ovi",), (f"{softened}e", f"{softened}ě", f"{stem}i")
+    datives = {"m": his, "f": hers}.get(gender, his + hers)
     return ((f"{stem}y", f"{stem}i", f"{stem}e"), datives, (f"{stem}u",), (f"{stem}o",), (f"{stem}ou",))
 
 

@@ -42,7 +42,7 @@ def inflected(word: str) -> frozenset[str]:
     """The other forms of a given name: its cases and possessives, with and without accents."""
     if script(word) != "latin":
         return frozenset()
-    found = {form for of_case in cases(word) for form in of_case} | set(possessives(word, _gender(word)))
+    found = {form for of_case in cases(word, _gender(word)) for form in of_case} | set(possessives(word, _gender(word)))
     return frozenset(found | set(map(without_accents, found))) - as_given(word)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.forms import inflected, of_name
 from relrag_pipelines.text.names.likeness import alike, compatible
 from relrag_pipelines.text.names.spelling import same, script, skeletons
 from relrag_pipelines.text.names.written import parse
@@ -136,3 +137,32 @@ def test_a_short_form_may_stand_for_several_names() -> None:
 )
 def test_script(text: str, name: str) -> None:
     assert script(text) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "forms", "no_forms"),
+    [
+        ("Petr", "Petra Petrovi Petře Petrem Petrův Petrova Petrovou", "Petry Petrou"),
+        ("Petra", "Petry Petře Petru Petro Petrou Petřin Petřina", "Petrovi Petrova"),
+        ("Karel", "Karla Karlovi Karlem Karle Karlova", "Karly Karlou"),
+        ("Honza", "Honzy Honzovi Honzu Honzo Honzou Honzova", "Honzině"),
+        ("Lenka", "Lenky Lence Lenku Lenkou Lenčin", "Lenkovi"),
+        ("Zdeněk", "Zdeňka Zdeňkovi Zdeňkem Zdenka Zdenkovi", "Zdeněka"),
+        ("Tomáš", "Tomáše Tomášovi Tomáši Tomášem Tomášův Tomasovi", ""),
+        ("Jiří", "Jiřího Jiřímu Jiřím", ""),
+        ("Marie", "Marii Marií Mariin", ""),
+        ("Olga", "Olgy Olze Olgu Olžin", ""),
+        ("שירן", "", "שירןa"),
+    ],
+)
+def test_the_forms_of_a_given_name(name: str, forms: str, no_forms: str) -> None:
+    found = inflected(name)
+    assert set(forms.split()) - found == set()
+    assert found & set(no_forms.split()) == set()
+
+
+def test_a_whole_name_is_in_one_case() -> None:
+    found = {" ".join(form) for form in of_name(("Lenka", "Dvořáková"))}
+    assert {"Lenky Dvořákové", "Lence Dvořákové", "Lenku Dvořákovou", "Lenkou Dvorakovou"} <= found
+    assert "Lenka Dvořákovou" not in found
+    assert "Petrem Svobodou" in {" ".join(form) for form in of_name(("Petr", "Svoboda"))}
