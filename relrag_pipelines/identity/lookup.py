@@ -50,7 +50,7 @@ def split(person: ResolvedPerson, aliases: Collection[str], keyed: Callable[[str
                 out |= {one for one in person.anchors if one == anchor or one.startswith(f"{anchor}/")}
     stay = tuple(anchor for anchor in person.anchors if anchor not in out)
     if not out:
-        raise ValueError(f"person {person.person_id} has none of these aliases; `relrag people show` lists them")
+        raise ValueError(f"person {person.person_id} has none of these aliases; write them as person_aliases has them")
     if not stay:
         raise ValueError(f"these are all aliases of person {person.person_id}; name fewer, so that some stay")
     return Split(tuple(sorted(out)), stay)
