@@ -27,8 +27,6 @@ class Claim(NamedTuple):
     value: str
     keyed: str
     shared: bool
-    in_chat: bool = False
-    """a name that a chat gives"""
 
 
 class NamingEntry(NamedTuple):
@@ -86,5 +84,5 @@ def _of_source(source: str, identifiers: pa.Table) -> Iterable[NamingEntry]:
 def _claim(row: dict[str, Any]) -> Claim:
     kind, value = row["kind"], row["value_min"]
     if kind == "whatsapp" and not _ACCOUNT.fullmatch(value):
-        return Claim("name", value, row["keyed"], row["shared"], in_chat=True)
+        return Claim("name", value, row["keyed"], row["shared"])
     return Claim(kind, value, row["keyed"], row["shared"])

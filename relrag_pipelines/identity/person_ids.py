@@ -6,6 +6,7 @@ it earlier holds it still; the others are ids that somebody had, and lead to the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from relrag_pipelines.identity.statements import FIRST_ID, Allocation, Entry, Merge, Split
@@ -17,7 +18,7 @@ def allocate(
     """The id of each group, what has to be given, and of all ids known the one of the group that they lead to."""
     given: dict[str, int] = {}
     since: dict[str, int] = {}
-    used = {FIRST_ID - 1}
+    used: set[int] = set()
     for entry in said:
         if isinstance(entry.said, Allocation):
             used.add(entry.said.person_id)
@@ -26,6 +27,7 @@ def allocate(
                 since.setdefault(anchor, entry.number)
     pins = {root: _pins(nodes) for root, nodes in members.items()}
     used |= {pin for found in pins.values() for pin in found}
+    fresh = (number for number in itertools.count(FIRST_ID) if number not in used)
     never = max(since.values(), default=0) + 1
 
     def earliest(root: str) -> tuple[bool, int, str]:
@@ -40,12 +42,12 @@ def allocate(
         anchors = [node for node in members[root] if not node.startswith("entry:")]
         had = {given[anchor] for anchor in anchors if anchor in given}
         free = sorted(pins[root]) or sorted(had - taken)
-        own = free[0] if free else max(used) + 1
-        used.add(own)
+        own = free[0] if free else next(fresh)
         taken.add(own)
         ids[root] = own
         # what was given to a group that has since been joined to this one keeps its id, in case they part again
-        new = tuple(anchor for anchor in anchors if anchor not in given or given[anchor] in taken - {own} - pins[root])
+        elsewhere = (had & taken) - {own} - pins[root]
+        new = tuple(anchor for anchor in anchors if anchor not in given or given[anchor] in elsewhere)
         if new:
             allocations.append(Allocation(own, new))
         for one in had | pins[root] | {own}:

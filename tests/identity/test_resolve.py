@@ -168,6 +168,18 @@ def test_a_pinned_id_is_the_persons_and_two_of_them_never_join() -> None:
     assert sorted(found.people) == [17, 42]
 
 
+def test_an_id_is_never_one_that_somebody_has_pinned() -> None:
+    pinned = [card(1, "Dana", pin=2**63 - 1), card(2, "Noa", pin=FIRST_ID)]
+    found, _ = people({"book": pinned, "mail": sent("email", "Avi <avi@x.example>", "Gil <gil@x.example>")})
+    assert sorted(found.people) == [FIRST_ID, FIRST_ID + 1, FIRST_ID + 2, 2**63 - 1]
+    later, _ = people({"book": [], "mail": sent("email", "Avi <avi@x.example>")})
+    journal = numbered([], later.allocations)
+    assert {
+        one.name: one.person_id
+        for one in people({"book": pinned[1:], "mail": ARCHIVE["mail"][2:]}, journal)[0].people.values()
+    }["Noa"] == FIRST_ID
+
+
 def resolution(journal: list[Entry]) -> Resolution:
     return people(ARCHIVE, journal)[0]
 
