@@ -20,6 +20,7 @@ from bench import (
     git,
     mail,
     peers,
+    people,
     redaction,
     report,
     search,
@@ -107,6 +108,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "code": lambda: (code.measure(), {}),
     "documents": lambda: documents.measure(others=_others()),
     "embedding": lambda: (embedding.measure(), {}),
+    "people": lambda: (people.measure(), {}),
     "stores": lambda: (stores.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
 }

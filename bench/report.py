@@ -30,6 +30,7 @@ _TITLES = {
     "code": "Source code",
     "documents": "Many short documents",
     "embedding": "Embedding",
+    "people": "Who is who",
     "stores": "Where the vectors are",
     "search": "Search",
 }

@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_args, get_origin
 import orjson
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised when a stored table changes shape, and with it that table's `since`.
 
 Of an older home the tables that have changed since are made again: those of the lake from private/, the private ones
@@ -157,6 +157,83 @@ class Identifier:
     value: Annotated[str, "as the channel's policy allows"]
     keyed: Annotated[str, "keyed hash of the normalised value, so that channels join, hex"]
     person_id: Annotated[int | None, "the person's id, where the source pins one"] = None
+    entry: Annotated[
+        str, "what stands in one string, or on one card, is of one person: a keyed hash of it all, or the card's id"
+    ] = ""
+    shared: Annotated[bool, "an address of a role or a program, such as info@, which is nobody's own"] = False
+
+
+@dataclass(slots=True)
+class Person:
+    """Somebody who has a name, or is called by none but writes often."""
+
+    person_id: Annotated[int, "never given to anybody else"]
+    name: Annotated[str, "the fullest name, as the owner of the archive writes it where a card has one; may be empty"]
+
+
+@dataclass(slots=True)
+class PersonAlias:
+    """What a person is called or reached by."""
+
+    person_id: Annotated[int, "the person"]
+    alias: Annotated[str, "as written; phones and addresses as the channel's policy allows"]
+    script: Annotated[str, "latin, hebrew, cyrillic, other, or empty for what holds no letters"]
+    kind: Annotated[str, "name, phone, email or whatsapp"]
+    keyed: Annotated[str, "as in identifiers; of a name the keyed hash of the name, hex"]
+    stated: Annotated[bool, "a card or the owner says so"] = False
+
+
+@dataclass(slots=True)
+class PersonRedirect:
+    """An id that somebody had before he was found to be the same as another."""
+
+    former_person_id: Annotated[int, "the id that is no more in use"]
+    person_id: Annotated[int, "who that is"]
+
+
+@dataclass(slots=True)
+class PersonFact:
+    """What is known of a person. The surest one counts, then the latest; all are kept."""
+
+    person_id: Annotated[int, "the person"]
+    predicate: Annotated[str, "birthday, occupation, lives_in ..."]
+    value: Annotated[str, "as said; dates in ISO 8601; never an age, which is worked out"]
+    confidence: Annotated[float, "0 to 1"]
+    source_ref: Annotated[str, "asset_id of the record that says so, or `journal:<entry>`"]
+    source_quote: Annotated[str | None, "the words that say so, redacted"] = None
+    valid_from: Annotated[str | None, "since when it holds, ISO 8601"] = None
+    valid_to: Annotated[str | None, "until when it held, ISO 8601"] = None
+
+
+@dataclass(slots=True)
+class PersonAsset:
+    """Who has to do with a record, and how."""
+
+    person_id: Annotated[int, "the person"]
+    asset_type: Annotated[str, "the record's rag_source_type"]
+    asset_ref: Annotated[str, "the record's asset_id"]
+    role: Annotated[str, "sender, recipient, mentioned, participant or owner"]
+    confidence: Annotated[float, "0 to 1"] = 1.0
+
+
+@dataclass(slots=True)
+class PersonRelationship:
+    """What one person is to another: `to` is the `relationship_type` of `from`."""
+
+    from_person_id: Annotated[int, "whose mentor, child, spouse it is"]
+    to_person_id: Annotated[int, "the mentor, child, spouse"]
+    relationship_type: Annotated[str, "mentor, child, spouse, friend ..."]
+    source_ref: Annotated[str, "asset_id of the record that says so, or `journal:<entry>`"]
+    description: Annotated[str | None, "in the words of who states it"] = None
+    attitude: Annotated[int | None, "1 (very negative) to 5 (very positive)"] = None
+    proximity: Annotated[int | None, "1 (distant) to 5 (very close)"] = None
+    notes: Annotated[list[str], "in the order in which they were added"] = field(default_factory=list)
+    confidence: Annotated[float, "0 to 1"] = 1.0
+    source_quote: Annotated[str | None, "the words that say so, redacted"] = None
+    valid_from: Annotated[str | None, "since when it holds, ISO 8601"] = None
+    valid_to: Annotated[str | None, "until when it held, ISO 8601"] = None
+    text_hash: Annotated[str, "keyed hash of the text that is embedded, hex"] = ""
+    relationship_embedding: Annotated[list[Float32] | None, "vector of that text"] = None
 
 
 @dataclass(slots=True)
@@ -321,8 +398,29 @@ TABLES = {
         Table(
             "identifiers",
             Identifier,
-            ("asset_id", "role", "kind", "keyed"),
+            ("asset_id", "role", "kind", "keyed", "entry"),
             "lake/identifiers/<source>/<YYYY-MM>.parquet, catalog",
+            since=4,
+        ),
+        Table("persons", Person, ("person_id",), "catalog", since=4),
+        Table("person_aliases", PersonAlias, ("person_id", "kind", "keyed", "alias"), "catalog", since=4),
+        Table("person_redirects", PersonRedirect, ("former_person_id",), "catalog", since=4),
+        Table("person_facts", PersonFact, ("person_id", "predicate", "value", "source_ref"), "catalog", since=4),
+        Table(
+            "person_assets",
+            PersonAsset,
+            ("person_id", "asset_ref", "role"),
+            "catalog",
+            {"idx_person_assets_ref": "asset_ref"},
+            since=4,
+        ),
+        Table(
+            "person_relationships",
+            PersonRelationship,
+            ("from_person_id", "to_person_id", "relationship_type", "source_ref"),
+            "catalog",
+            {"idx_relationships_to": "to_person_id"},
+            since=4,
         ),
         Table(
             "chunks",

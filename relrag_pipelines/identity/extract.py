@@ -31,6 +31,17 @@ _NUMBER = re.compile(
 """a number that no form tells of, by itself or of nine digits beside a name"""
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _AROUND_NAMES = " \t\n\u00a0\u202f\"'<>()[],;:~-\u2013\u2014|/"
+_ROLE_WORDS = """
+    abuse accounting accounts admin alerts billing bounce bounces careers contact customerservice donotreply
+    enquiries events feedback hello help helpdesk hostmaster hr info invoice invoices jobs legal list listserv mail
+    mailer mailerdaemon marketing media members news newsletter noreply notification notifications office orders
+    postmaster press privacy reception root sales secretary security service shop subscribe support team undisclosed
+    unsubscribe updates webmaster welcome
+    fakturace fakturacni kancelar kontakt nabidka objednavky obchod podpora prodej recepce sekretariat ucetni uctarna
+    misrad sherut
+"""
+_ROLES = frozenset(_ROLE_WORDS.split())
+"""local parts of addresses behind which stands an office or a program, without dots and hyphens"""
 _FEWEST_DIGITS = 7
 """of a phone that may name somebody; shorter ones are as often part of a name"""
 
@@ -52,25 +63,34 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
     """
 
     @functools.cache
-    def claims(text: str, policy: str, name: str) -> list[tuple[str, str, str]]:
+    def claims(text: str, policy: str, name: str) -> tuple[str, list[tuple[str, str, str, bool]]]:
+        said = parse_identifiers(text, name)
+        entry = keys.pseudonym("entry", "\n".join(f"{one.kind} {one.normalised}" for one in said))
         try:
-            return [
-                (one.kind, _redacted_value(one, redactor, policy), keys.pseudonym(one.kind, one.normalised))
-                for one in parse_identifiers(text, name)
+            return entry, [
+                (
+                    one.kind,
+                    _redacted_value(one, redactor, policy),
+                    keys.pseudonym(one.kind, one.normalised),
+                    one.kind == "email" and is_role_address(one.normalised),
+                )
+                for one in said
             ]
         except RedactionError:
-            return []
+            return entry, []
 
-    found: dict[tuple[str, str, str, str], Identifier] = {}
+    found: dict[tuple[str, str, str, str, str], Identifier] = {}
     columns = ("asset_id", "rag_source_type", "from", "to", "participants", "people")
     for asset_id, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in columns), strict=True):
         policy = channel_of(rag_source_type, channel)
-        name = record_type(rag_source_type).identifier
+        declared = record_type(rag_source_type)
         for role, text, person_id in _people_of_record(*mentioned):
-            for kind, value, keyed in claims(text, policy, name):
-                key = (asset_id, role, kind, keyed)
+            entry, said = claims(text, policy, declared.identifier)
+            entry = asset_id if declared.card and role == "owner" else entry
+            for kind, value, keyed, shared in said:
+                key = (asset_id, role, kind, keyed, entry)
                 if key not in found or found[key].person_id is None:
-                    found[key] = Identifier(asset_id, role, kind, value, keyed, person_id)
+                    found[key] = Identifier(asset_id, role, kind, value, keyed, person_id, entry, shared)
     rows = [found[key] for key in sorted(found)]
     return to_table(rows, Identifier) if rows else arrow_schema(Identifier).empty_table()
 
@@ -98,6 +118,13 @@ def parse_identifiers(text: str, name_kind: str = "name") -> list[ParsedIdentifi
     if any(map(str.isalpha, name)):
         found.append(ParsedIdentifier(name_kind, name, unicodedata.normalize("NFKC", name).casefold()))
     return found
+
+
+def is_role_address(address: str) -> bool:
+    """Whether a normalised address is that of an office or a program, such as info@ or no-reply@, by its first part."""
+    local = re.split(r"[+@]", address, maxsplit=1)[0]
+    plain = re.sub(r"[\W_\d]+", "", local)
+    return plain in _ROLES or plain.startswith(("noreply", "donotreply", "mailerdaemon"))
 
 
 def _redacted_value(one: ParsedIdentifier, redactor: PIIRedactor, policy: str) -> str:

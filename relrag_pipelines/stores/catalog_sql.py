@@ -90,7 +90,7 @@ IDENTIFIERS = """
 INSERT INTO identifiers BY NAME
     SELECT found.* EXCLUDE (part)
     FROM lake_identifiers AS found ANTI JOIN lost ON lost.ref = found.asset_id AND lost.part = found.part
-    ORDER BY asset_id, role, kind, keyed
+    ORDER BY asset_id, role, kind, keyed, entry
 """
 
 PEOPLE = """

@@ -203,3 +203,49 @@ def test_a_number_that_names_somebody_is_a_phone_however_it_looks(redactor: PIIR
         ("recipient", "phone", "<PHONE_NUMBER"),
         ("sender", "phone", "<PHONE_NUMBER"),
     ]
+
+
+def test_what_stands_in_one_string_or_on_one_card_is_one_entry(redactor: PIIRedactor, keys: Keys) -> None:
+    mail = Record(
+        "1",
+        asset_id="gmail:1",
+        rag_source_type="email",
+        to=["Dana <dana@example.com>", "Dana <other@example.com>", " Dana  <dana@example.com>"],
+    )
+    found = rows([mail], redactor, keys)
+    together = {
+        one["entry"]: {(row["kind"], row["value"]) for row in found if row["entry"] == one["entry"]} for one in found
+    }
+    assert sorted(map(sorted, together.values())) == [
+        [("email", "dana@example.com"), ("name", "Dana")],
+        [("email", "other@example.com"), ("name", "Dana")],
+    ]
+    card = Record(
+        "c",
+        asset_id="contacts:c",
+        rag_source_type="contact",
+        people=[NamedPerson("owner", "Dana"), NamedPerson("owner", "052-123-4567"), NamedPerson("mentioned", "Petr")],
+    )
+    of_card = {(row["role"], row["kind"], row["entry"] == "contacts:c") for row in rows([card], redactor, keys)}
+    assert of_card == {("owner", "name", True), ("owner", "phone", True), ("mentioned", "name", False)}
+
+
+@pytest.mark.parametrize(
+    ("address", "is_role"),
+    [
+        ("info@clinic.example", True),
+        ("no-reply@bank.example", True),
+        ("noreply-orders@shop.example", True),
+        ("MAILER-DAEMON@mx.example", True),
+        ("support+123@shop.example", True),
+        ("team2@firm.example", True),
+        ("fakturace@firma.cz", True),
+        ("dana@example.com", False),
+        ("info.dana@example.com", False),
+        ("hello.kitty@example.com", False),
+        ("teamer@example.com", False),
+    ],
+)
+def test_an_address_of_an_office_is_nobodys(address: str, is_role: bool, redactor: PIIRedactor, keys: Keys) -> None:
+    (row,) = rows([Record("1", asset_id="gmail:1", from_=address)], redactor, keys)
+    assert row["shared"] is is_role

@@ -151,7 +151,9 @@ def test_modules_are_named_for_what_they_are_about(module: str) -> None:
 
 NAMES_A_KIND = {
     "relrag_pipelines/settings.py": "policies, by the channels that they were made for",
+    "relrag_pipelines/identity/entries.py": "kinds of identifiers",
     "relrag_pipelines/identity/extract.py": "kinds of identifiers",
+    "relrag_pipelines/identity/suggestions.py": "kinds of identifiers",
     "relrag_pipelines/erasure/verification.py": "kinds of identifiers",
     "relrag_pipelines/pii/entities.py": "kinds of identifiers",
     "relrag_pipelines/pii/spelled_addresses.py": "a word",

@@ -1,0 +1,88 @@
+"""The entries of an archive: every string or card that names somebody, once, with how often.
+
+People are built from entries, of which there are thousands where there are millions of messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.text.names.written import WrittenName, parse
+
+_ACCOUNT = re.compile(r"[\w.-]+@(?:lid|s\.whatsapp\.net|c\.us)|<[A-Z_]+(?::k\d+:[0-9a-f]+)?>(?:@lid)?")
+"""an account of a messenger as it stands in `value`, redacted or not; any other value of that kind is a name"""
+
+
+class Claim(NamedTuple):
+    """One identifier of an entry."""
+
+    kind: str
+    """name, phone, email or whatsapp"""
+    value: str
+    keyed: str
+    shared: bool
+
+
+class NamingEntry(NamedTuple):
+    """A string or card that names somebody."""
+
+    source: str
+    entry: str
+    """as in identifiers"""
+    is_card: bool
+    claims: tuple[Claim, ...]
+    person_id: int | None
+    """the id that the source pins; a string that is pinned to two people is two entries"""
+    sent: int
+    """records that it is the sender of"""
+
+    @property
+    def names(self) -> tuple[Claim, ...]:
+        """The names as claims."""
+        return tuple(one for one in self.claims if one.kind == "name")
+
+    @property
+    def written(self) -> tuple[WrittenName, ...]:
+        """The names as they are compared; without those that are none."""
+        return tuple(found for one in self.names if (found := parse(one.value)).words)
+
+
+def naming_entries(identifiers: Mapping[str, pa.Table]) -> list[NamingEntry]:
+    """The entries of the identifiers of each source, all months together, in order of source and entry."""
+    found: list[NamingEntry] = []
+    for source in sorted(identifiers):
+        found += _of_source(source, identifiers[source])
+    return found
+
+
+def _of_source(source: str, identifiers: pa.Table) -> Iterable[NamingEntry]:
+    sent = pc.cast(pc.equal(identifiers["role"], "sender"), pa.int64())
+    is_card = pc.cast(pc.equal(identifiers["entry"], identifiers["asset_id"]), pa.int64())
+    narrow = identifiers.select(["entry", "person_id", "kind", "keyed", "value", "shared"])
+    grouped = (
+        narrow.append_column("sent", sent)
+        .append_column("is_card", is_card)
+        .group_by(["entry", "person_id", "kind", "keyed", "shared"])
+        .aggregate([("value", "min"), ("sent", "sum"), ("is_card", "max")])
+    )
+    rows: defaultdict[tuple[str, int | None], list[dict[str, Any]]] = defaultdict(list)
+    for row in grouped.to_pylist():
+        rows[row["entry"], row["person_id"]].append(row)
+    for (entry, person_id), of_entry in sorted(rows.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
+        claims = tuple(sorted({_claim(row) for row in of_entry}))
+        is_card_here = any(row["is_card_max"] for row in of_entry)
+        sent_most = max(row["sent_sum"] for row in of_entry)
+        yield NamingEntry(source, entry, is_card_here, claims, person_id, sent_most)
+
+
+def _claim(row: dict[str, Any]) -> Claim:
+    kind, value = row["kind"], row["value_min"]
+    if kind == "whatsapp" and not _ACCOUNT.fullmatch(value):
+        return Claim("name", value, row["keyed"], row["shared"])
+    return Claim(kind, value, row["keyed"], row["shared"])

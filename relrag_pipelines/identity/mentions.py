@@ -1,0 +1,142 @@
+"""Names of known people in texts, of any script: whole words, with Hebrew prefixes and Czech endings.
+
+An automaton finds where a name may begin, all names at once; whether a word is one of its forms is looked up. A name of
+one word that several people bear is taken for the one who takes part in the conversation, else for nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick, Implementation
+
+from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.forms import WORD, as_given, inflected, of_name, without_accents, words
+from relrag_pipelines.text.names.written import parse
+
+_PREFIX = re.compile("ו?(?:כש|לכש|מש|ש)?[בלמכ]?")
+"""what Hebrew writes before a name, as part of the word; never the article"""
+_LONGEST_PREFIX = 5
+_FEWEST_BEHIND_PREFIX = 3
+"""letters of a name that may have a prefix: of shorter ones it would be found in common words, מה in למה"""
+_NEXT = re.compile(r"(?:[ \u00a0]|[-\u2010\u2011\u05be'’.]{1,2} ?)([^\W\d_]+)")
+_MOST_WORDS = 5
+
+
+class Mention(NamedTuple):
+    """A name in a text."""
+
+    start: int
+    end: int
+    """behind the last character, in code points"""
+    person_ids: tuple[int, ...]
+    """who bears the name"""
+    is_word: bool
+    """the name is also a common word: it counts only for one who takes part"""
+    is_subject: bool = True
+    """it stands as it is given; else it is inflected, or a possessive"""
+
+
+class MentionFinder:
+    """Finds the names of some people in texts."""
+
+    def __init__(self, people: Mapping[int, Iterable[str]]) -> None:
+        """`people`: the names of each person by id, as written."""
+        given: defaultdict[str, set[int]] = defaultdict(set)
+        cases: defaultdict[str, set[int]] = defaultdict(set)
+        whole: defaultdict[str, set[int]] = defaultdict(set)
+        subjects: set[str] = set()
+        for person_id, names in people.items():
+            for name in names:
+                said, parsed = words(name), parse(name)
+                if not said or len(said) > _MOST_WORDS or parsed.is_kin or parsed.is_organisation:
+                    continue
+                if len(said[0]) > 1:
+                    for form in as_given(said[0]):
+                        given[form].add(person_id)
+                    for form in inflected(said[0]):
+                        cases[form].add(person_id)
+                subjects |= {" ".join(form) for form in (said, tuple(map(without_accents, said)))}
+                for several in of_name(said) if len(said) > 1 else ():
+                    whole[" ".join(several)].add(person_id)
+        # Petra is Petra where there is one, else a case of Petr
+        self._single = {form: tuple(sorted(ids)) for form, ids in (cases | given).items()}
+        self._whole = {form: tuple(sorted(ids)) for form, ids in whole.items()}
+        self._inflected = {*(cases.keys() - given.keys()), *(whole.keys() - subjects)}
+        self._lengths: dict[str, int] = {}
+        for form in whole:
+            first, *rest = form.split(" ")
+            self._lengths[first] = max(self._lengths.get(first, 1), len(rest) + 1)
+        beginnings = _shortest({*self._single, *self._lengths})
+        self._automaton = AhoCorasick(beginnings, implementation=Implementation.DFA) if beginnings else None
+
+    def find(self, text: str) -> list[Mention]:
+        """Every name in a text in NFC, in order; of overlapping ones the longest."""
+        found: list[Mention] = []
+        done = 0
+        hits = self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ()
+        for _, start, _ in hits:
+            if start < done or (start and text[start - 1].isalnum() and not _has_prefix(text, start)):
+                continue
+            mention = self._at(text, start)
+            if mention is not None:
+                found.append(mention)
+                done = mention.end
+        return found
+
+    def people(self, text: str, present: Collection[int] = ()) -> set[int]:
+        """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""
+        return {one for mention in self.find(text) if (one := meant(mention, present)) is not None}
+
+    def _at(self, text: str, start: int) -> Mention | None:
+        """The longest name that begins there, if one does."""
+        matched = WORD.match(text, start)
+        if matched is None:
+            return None
+        first, end = matched[0], matched.end()
+        most = self._lengths.get(first, 1)
+        ends, said = [end], [first]
+        while len(said) < most and (following := _NEXT.match(text, end)):
+            end = following.end()
+            said.append(following[1])
+            ends.append(end)
+        for count in range(len(said), 1, -1):
+            name = " ".join(said[:count])
+            if ids := self._whole.get(name):
+                return Mention(start, ends[count - 1], ids, False, name not in self._inflected)
+        ids = self._single.get(first)
+        if not ids:
+            return None
+        return Mention(start, ends[0], ids, first in tables.common(), first not in self._inflected)
+
+
+def meant(mention: Mention, present: Collection[int] = ()) -> int | None:
+    """The person whom a name means: who alone bears it of those present, or of all; None where that is not certain."""
+    here = [one for one in mention.person_ids if one in present]
+    if len(here) == 1:
+        return here[0]
+    return mention.person_ids[0] if len(mention.person_ids) == 1 and not mention.is_word else None
+
+
+def _has_prefix(text: str, start: int) -> bool:
+    """Whether what stands before a Hebrew name, up to the beginning of the word, is written so before names."""
+    if not "א" <= text[start] <= "ת":
+        return False
+    begin = start
+    while begin and start - begin <= _LONGEST_PREFIX and text[begin - 1].isalnum():
+        begin -= 1
+    matched = WORD.match(text, start)
+    long_enough = matched is not None and matched.end() - start >= _FEWEST_BEHIND_PREFIX
+    return long_enough and _PREFIX.fullmatch(text, begin, start) is not None
+
+
+def _shortest(forms: Iterable[str]) -> list[str]:
+    """The forms without those that begin with another: the automaton has to find only where a name may begin."""
+    found: list[str] = []
+    for form in sorted(forms):
+        if not found or not form.startswith(found[-1]):
+            found.append(form)
+    return found

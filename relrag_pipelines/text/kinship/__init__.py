@@ -1,0 +1,39 @@
+"""Words for what one person is to another, a file a language, each under its relationship type."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from relrag_pipelines.text.names.czech_forms import cases
+
+
+@functools.cache
+def types_of(language: str, part: str = "") -> Mapping[str, str]:
+    """Word -> relationship type; of a part of the file, `mine` or `of`."""
+    table = _table(language)
+    of_part = table[part] if part else {name: said for name, said in table.items() if isinstance(said, str)}
+    return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
+
+
+@functools.cache
+def czech_cases() -> Mapping[str, str]:
+    """The forms of the Czech words that are not their nominative -> relationship type."""
+    return MappingProxyType(
+        {
+            form: kind
+            for word, kind in types_of("cs").items()
+            for of_case in cases(word)
+            for form in of_case
+            if form not in types_of("cs")
+        }
+    )
+
+
+@functools.cache
+def _table(language: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8"))

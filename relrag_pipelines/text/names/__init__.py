@@ -1,0 +1,1 @@
+"""Personal names: as they are written, in several scripts, inflected, and shortened."""

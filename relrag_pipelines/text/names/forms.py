@@ -1,0 +1,77 @@
+"""The forms in which a name stands in a running text: inflected, possessive, without accents."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import unicodedata
+
+from relrag_pipelines.text.analyzer import fold
+from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.czech_forms import cases, possessives
+from relrag_pipelines.text.names.likeness import stands_for
+from relrag_pipelines.text.names.spelling import script
+from relrag_pipelines.text.names.written import parse
+
+WORD = re.compile(r"[^\W\d_]+")
+_ASIDE = re.compile(r"[(\[<|•].*")
+
+
+@functools.lru_cache(1 << 15)
+def words(alias: str) -> tuple[str, ...]:
+    """The words of a name in the order given name, family name, with capitals and accents; none where it is no name."""
+    parsed = parse(alias).words
+    said = WORD.findall(_ASIDE.sub("", unicodedata.normalize("NFC", alias)))
+    said = [word for word in said if tables.plain(word) not in tables.titles()]
+    if not parsed or not said:
+        return ()
+    if "," in alias:
+        first = next((place for place, word in enumerate(said) if tables.plain(word) == parsed[0]), 0)
+        said = said[first:] + said[:first]
+    return tuple(said)
+
+
+def as_given(word: str) -> frozenset[str]:
+    """A word as it is written when it is the subject: with and without accents."""
+    return frozenset({word, without_accents(word)})
+
+
+@functools.lru_cache(1 << 15)
+def inflected(word: str) -> frozenset[str]:
+    """The other forms of a given name: its cases and possessives, with and without accents."""
+    if script(word) != "latin":
+        return frozenset()
+    found = {form for of_case in cases(word, _gender(word)) for form in of_case} | set(possessives(word, _gender(word)))
+    return frozenset(found | set(map(without_accents, found))) - as_given(word)
+
+
+@functools.lru_cache(1 << 15)
+def of_name(said: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """The forms of a name of several words, all in one case; the last alone as a possessive, as in `Petra Novákova`."""
+    found = {said}
+    if script(said[0]) == "latin":
+        tabled = [cases(word) or ((word,),) * 5 for word in said]
+        for of_case in zip(*tabled, strict=True):
+            found |= set(itertools.product(*of_case))
+        found |= {(*said[:-1], form) for form in possessives(said[-1], "m")}
+        found |= {tuple(map(without_accents, form)) for form in found}
+    return frozenset(found)
+
+
+def _gender(given: str) -> str:
+    """m or f by the full names that a given name may stand for; empty where these do not tell."""
+    plain = tables.plain(given)
+    full = stands_for(plain) if plain in tables.short_forms() else ()
+    ends = {name.endswith(("a", "e")) for name in full if name.isascii()}
+    return "" if len(ends) != 1 else "f" if ends.pop() else "m"
+
+
+def without_accents(word: str) -> str:
+    """The word as it is typed without accents, its capitals kept."""
+    if word.isascii():
+        return word
+    folded = fold(word)
+    if len(folded) != len(word):
+        return word
+    return "".join(b.upper() if a.isupper() else b for a, b in zip(word, folded, strict=True))

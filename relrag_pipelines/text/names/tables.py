@@ -1,0 +1,77 @@
+"""The data files of names, one a language: short forms of given names, titles, words for former names and for kin."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from relrag_pipelines.text.analyzer import fold
+
+LANGUAGES = ("en", "he", "cs", "ru")
+
+
+@functools.cache
+def short_forms() -> Mapping[str, frozenset[str]]:
+    """A given name or short form, folded -> the names that it may stand for, folded: `bill` -> {`william`}.
+
+    A name of several languages is one word with the forms of all of them; each full name stands for itself.
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for language in LANGUAGES:
+        for name, forms in _table(language)["given"].items():
+            for form in (name, *forms.split()):
+                found[plain(form)].add(plain(name))
+    return MappingProxyType({form: frozenset(names) for form, names in found.items()})
+
+
+@functools.cache
+def titles() -> frozenset[str]:
+    """What stands before or behind a name and is no part of it, folded."""
+    return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "titles"))
+
+
+@functools.cache
+def kin() -> frozenset[str]:
+    """What stands in an address book for a person and is no name: `mom`, `אמא`, `home`; folded."""
+    return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "kin"))
+
+
+@functools.cache
+def organisations() -> frozenset[str]:
+    """Words that make a name that of a company, a club or an office; folded."""
+    return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "organisations"))
+
+
+@functools.cache
+def common() -> frozenset[str]:
+    """Names that are also common words, as they are written: Will, Rose, דוד."""
+    return frozenset(word for language in LANGUAGES for word in _list(language, "common"))
+
+
+@functools.cache
+def former() -> tuple[str, ...]:
+    """What stands before a name that somebody had: `née`, `roz.`, `לבית`."""
+    return tuple(word for language in LANGUAGES for word in _table(language)["former"])
+
+
+def plain(word: str) -> str:
+    """A word of a name without what does not tell it from another: case, accents, points, marks within."""
+    return fold(word).translate(_MARKS)
+
+
+_MARKS = str.maketrans("", "", ".,'’‘`´\"״“”׳_")
+
+
+def _list(language: str, name: str) -> list[str]:
+    words: str = _table(language)[name]
+    return words.split()
+
+
+@functools.cache
+def _table(language: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8"))

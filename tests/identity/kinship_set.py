@@ -1,0 +1,58 @@
+"""Texts that say who is what to whom, and what the patterns find in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from relrag_pipelines.identity.kinship import stated_relations
+from relrag_pipelines.identity.mentions import MentionFinder
+
+FOLDER = Path(__file__).with_name("kinship")
+KNOWN = """
+Petr|Dana|Ruth|David|Shiran|Mia|Noa Ben-Ami|Gideon Raz|Tom Reed|Peggy|Susan Park|John|Tom|Jana|Shmuel Aharoni|Hana|Eva
+Marie|Lenka|Tomáš|Karel Beneš|Jan Novák|Karen|Stephen|Omer|Zipora|Daniel|Yaniv|Yael|Priya Raman|Robert Chen|Mike|Ben
+Tal Rimon|Inbar|Simcha|Dan|Rivka|Eva Jelínková|Tamar|Neta|Jan|Pavel Zeman|Anna|Josef Král|Eliška|Oldřich|Lucie|Pavel
+Klára|Věra|Ondra|Jakub Štěpánek|Anežka|Verča Kolářová|Karel|דני|מיכל|דנה|יוסי|רותי|רחל|דוד|שירן|גדעון רז|מיה|יובל
+שרה קליין|משה|חנה|עומר|קרן|אורנה לביא|גלעד ארז|יניב|טל|רוברט|אלון
+"""
+"""everybody whom the two archives know"""
+NAMES = KNOWN.strip().replace("\n", "|").split("|")
+FINDER = MentionFinder({number: [name] for number, name in enumerate(NAMES)})
+
+Relation = tuple[tuple[int, ...] | None, str, tuple[int, ...]]
+
+
+class Found(NamedTuple):
+    """What the patterns find in a file, against what it says."""
+
+    precision: float
+    recall: float
+    wrong: list[tuple[str, Relation]]
+    missed: list[tuple[str, Relation]]
+
+
+def found(name: str) -> Found:
+    """Precision and recall of the relations in a file."""
+    wrong, missed, right = [], [], 0
+    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        text, _, said = line.partition(" =>")
+        wanted = {_relation(one) for one in said.split(";") if one.strip()}
+        stated = {
+            (one.owner and one.owner.person_ids, one.relationship_type, one.other.person_ids)
+            for one in stated_relations(text, FINDER.find(text))
+        }
+        right += len(wanted & stated)
+        wrong += [(text, one) for one in stated - wanted]
+        missed += [(text, one) for one in wanted - stated]
+    return Found(right / max(1, right + len(wrong)), right / (right + len(missed)), wrong, missed)
+
+
+def _relation(said: str) -> Relation:
+    owner, kind, other = (part.strip() for part in said.split(">"))
+    return (None if owner == "me" else _who(owner)), kind, _who(other)
+
+
+def _who(name: str) -> tuple[int, ...]:
+    (mention,) = FINDER.find(name)
+    return mention.person_ids

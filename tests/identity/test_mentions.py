@@ -1,0 +1,102 @@
+"""Names in texts: what a reader would say is a name, and of whom."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relrag_pipelines.identity.mentions import MentionFinder
+
+PEOPLE = {
+    1: ["Petr Svoboda", "Petr"],
+    2: ["Petra Malá"],
+    3: ["שירן תמיר", "Shiran Tamir"],
+    4: ["מה"],
+    5: ["שלמה פיקל", "Shlomo"],
+    6: ["Karel Beneš"],
+    7: ["Ben-Ami, Noa"],
+    8: ["Lenka Dvořáková"],
+    9: ["Will Reed"],
+    10: ["Doron Levi"],
+    11: ["Doron Katz"],
+    12: ["דוד תמיר"],
+    13: ["Ольга Кузнецова"],
+    14: ["Mom", "Big Bank"],
+    15: ["Zdeněk Marek"],
+    16: ["Dr. Susan Park"],
+}
+FINDER = MentionFinder(PEOPLE)
+
+
+def found(text: str) -> list[tuple[str, tuple[int, ...]]]:
+    return [(text[one.start : one.end], one.person_ids) for one in FINDER.find(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Petr Svoboda came, and Petr left.", [("Petr Svoboda", (1,)), ("Petr", (1,))]),
+        ("Petr's car; Petrovova; petr", [("Petr", (1,))]),
+        ("Mluvil jsem s Petrem Svobodou", [("Petrem Svobodou", (1,))]),
+        ("dal to Petrovi Svobodovi", [("Petrovi Svobodovi", (1,))]),
+        ("Petrova sestra a Petrovou", [("Petrova", (1,)), ("Petrovou", (1,))]),
+        ("Karlovi, bez Karla Benese", [("Karlovi", (6,)), ("Karla Benese", (6,))]),
+        ("Lenčin dům, k Lence Dvořákové, s Lenkou", [("Lenčin", (8,)), ("Lence Dvořákové", (8,)), ("Lenkou", (8,))]),
+        ("u Zdeňka Marka", [("Zdeňka Marka", (15,))]),
+        ("Petra přijde", [("Petra", (2,))]),
+        ("שירן באה", [("שירן", (3,))]),
+        ("אמרתי לשירן ולשלמה", [("שירן", (3,)), ("שלמה", (5,))]),
+        ("כששירן תמיר באה", [("שירן תמיר", (3,))]),
+        ("השירן, שירנים", []),
+        ("שלמה", [("שלמה", (5,))]),
+        ("למה ככה, במה", []),
+        ("מה קורה", [("מה", (4,))]),
+        ("Noa Ben-Ami, Noa Ben Ami; Ben-Ami", [("Noa Ben-Ami", (7,)), ("Noa Ben Ami", (7,))]),
+        ("Doron, not Doron Katz", [("Doron", (10, 11)), ("Doron Katz", (11,))]),
+        ("Ольга Кузнецова", [("Ольга Кузнецова", (13,))]),
+        ("Mom said that Big Bank called", []),
+        ("Susan Park", [("Susan Park", (16,))]),
+        ("Karelia, Noah, Petrol, Shirans, xShiran", []),
+        ("", []),
+    ],
+)
+def test_names_in_a_text(text: str, names: list[tuple[str, tuple[int, ...]]]) -> None:
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "present", "people"),
+    [
+        ("Doron called", (), set()),
+        ("Doron called", (11, 3), {11}),
+        ("Doron called", (10, 11), set()),
+        ("Doron Levi called", (11,), {10}),
+        ("Will you come?", (), set()),
+        ("Will said so", (9,), {9}),
+        ("Will Reed said so", (), {9}),
+        ("הדוד בא, דוד בא", (), set()),
+        ("דוד בא", (12,), {12}),
+        ("Petr and Shiran", (), {1, 3}),
+    ],
+)
+def test_who_is_mentioned(text: str, present: tuple[int, ...], people: set[int]) -> None:
+    assert FINDER.people(text, present) == people
+
+
+def test_nobody_known_is_nobody_mentioned() -> None:
+    assert MentionFinder({}).find("Petr") == []
+
+
+@given(
+    st.lists(st.sampled_from(["Petr", "Petrem", "לשירן", "שלמה", "of", "מה", "Doron Katz", "Noa", "žena", ".", "a"]))
+)
+def test_what_is_found_is_a_name_between_word_bounds(words: list[str]) -> None:
+    text = " ".join(words)
+    mentions = FINDER.find(text)
+    assert [one.start for one in mentions] == sorted(one.start for one in mentions)
+    for one in mentions:
+        assert text[one.end : one.end + 1] in ("", " ")
+        assert one.start == 0 or text[one.start - 1] in " ל"
+    names = {"Petr": 1, "Petrem": 1, "לשירן": 1, "שלמה": 1, "מה": 1, "Doron Katz": 1, "Noa": 1}
+    assert len(mentions) == sum(names.get(word, 0) for word in words)

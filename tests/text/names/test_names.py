@@ -1,0 +1,168 @@
+"""Names as written, in two scripts, and shortened; what a reader would say of each pair."""
+
+from __future__ import annotations
+
+import pytest
+
+from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.forms import inflected, of_name
+from relrag_pipelines.text.names.likeness import alike, compatible
+from relrag_pipelines.text.names.spelling import same, script, skeletons
+from relrag_pipelines.text.names.written import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "former"),
+    [
+        ("Dana Levi", "dana levi", ""),
+        ("Rubin, Alex (work)", "alex rubin", ""),
+        ("Ben-Ami, Noa", "noa ben ami", ""),
+        ("Van Horn, William", "william van horn", ""),
+        ("Karel Beneš, stavby", "karel benes", ""),
+        ("‪\u200fDana\u202c Levi", "dana levi", ""),
+        ("MUDr. Eva Jelínková, Ph.D.", "eva jelinkova", ""),
+        ('עו"ד טליה נחום', "טליה נחום", ""),
+        ("ד״ר גלעד ארז", "גלעד ארז", ""),
+        ("Lucie Veselá (roz. Horáková)", "lucie vesela", "horakova"),
+        ("Galit Ben-David née Hadad", "galit ben david", "hadad"),
+        ("דנה כהן (לבית לוי)", "דנה כהן", "לוי"),
+        ("Shai Hason via Garden Club", "shai hason", ""),
+        ("Hila Amar | Amar Design", "hila amar", ""),
+        ("Nurit 🌸 Landau", "nurit landau", ""),
+        ("Katie O’Brien", "katie obrien", ""),
+        ("בן־עמי נועה", "בן עמי נועה", ""),
+        ("0525550101", "", ""),
+        ("Please call me back when you have read all of this", "", ""),
+    ],
+)
+def test_a_name_as_written(text: str, words: str, former: str) -> None:
+    found = parse(text)
+    assert (" ".join(found.words), " ".join(found.former)) == (words, former)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("שירן", "shiran", True),
+        ("שמואל", "shmuel", True),
+        ("חיים", "haim", True),
+        ("חיים", "chaim", True),
+        ("יצחק", "yitzhak", True),
+        ("מיכל", "michal", True),
+        ("וייס", "weiss", True),
+        ("גורביץ", "gurevich", True),
+        ("סוקולוב", "sokolov", True),
+        ("אוסנת", "אסנת", True),
+        ("Наталья".lower(), "natalya", True),
+        ("волков", "volkov", True),
+        ("itay", "itai", True),
+        ("sergey", "sergei", True),
+        ("sara", "sarah", True),
+        ("לנדאו", "landau", True),
+        ("שלו", "shalev", True),
+        ("אורי", "uri", True),
+        ("אריה", "aryeh", True),
+        ("רות", "ruth", True),
+        ("שירן", "shirley", False),
+        ("עומר", "marie", False),
+        ("יונה", "jan", False),
+        ("יונה", "noa", False),
+        ("דוד", "dana", False),
+        ("שלמה", "shlomit", False),
+        ("מה", "shlomo", False),
+        ("dana", "dina", False),
+        ("jan", "jana", False),
+    ],
+)
+def test_two_spellings_of_a_name(one: str, other: str, is_same: bool) -> None:
+    assert same(one, other) is same(other, one) is is_same
+    assert not is_same or skeletons(one) & skeletons(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "least", "most"),
+    [
+        ("Dana Levi", "Levi Dana", 0.9, 1),
+        ("Dana Levi", "דנה לוי", 0.8, 0.9),
+        ("Honza Dvořák", "Dvorak Jan", 0.8, 0.9),
+        ("Kobi Mor", "Jacob Mor", 0.75, 0.9),
+        ("Саша Попов", "Alexander Popov", 0.7, 0.9),
+        ("Marie Novak", "Marie Nováková", 0.7, 0.9),
+        ("Наталья Левина", "Natalia Levin", 0.6, 0.9),
+        ("Michal Sason", "Michal Edri-Sason", 0.75, 0.9),
+        ("Lucie Horáková", "Lucka Veselá (roz. Horáková)", 0.7, 0.9),
+        ("J. Bartošová", "Jiřina Bartošová", 0.5, 0.6),
+        ("Dana", "Dana Levi", 0.4, 0.5),
+        ("dlevi", "Dana Levi", 0.4, 0.5),
+        ("Dana Levi", "Avi Levi", 0, 0),
+        ("Jan Dvořák", "Jana Dvořáková", 0, 0),
+        ("Doron Levi", "Doron Katz", 0, 0),
+        ("Tom Reed", "Tom Reedy", 0, 0),
+        ("Mom", "Dana Levi", 0, 0),
+    ],
+)
+def test_how_alike_two_names_are(one: str, other: str, least: float, most: float) -> None:
+    assert least <= alike(parse(one), parse(other)).score <= most
+    assert alike(parse(one), parse(other)) == alike(parse(other), parse(one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "fits"),
+    [
+        ("Michal Edri", "Michal Sason", True),
+        ("Levi", "Dana Levi", True),
+        ("joekim", "Joe Kim", True),
+        ("Mom", "Ruth Aharoni", True),
+        ("Amar Design", "Hila Amar", True),
+        ("Dana Levi", "Avi Levi", False),
+        ("The Cohens", "Ofer Cohen", False),
+        ("Dana", "Avi", False),
+    ],
+)
+def test_who_may_share_an_address_and_be_one(one: str, other: str, fits: bool) -> None:
+    assert compatible(parse(one), parse(other)) is compatible(parse(other), parse(one)) is fits
+
+
+def test_a_short_form_may_stand_for_several_names() -> None:
+    forms = tables.short_forms()
+    assert forms["jarka"] == {"jaroslava", "jarmila"}
+    assert forms["honza"] == {"jan"}
+    assert "william" in forms["bill"]
+    assert forms["יוסי"] == {"יוסף"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Dana", "latin"), ("Řehoř", "latin"), ("דנה L", "hebrew"), ("Оля", "cyrillic"), ("محمد", "other"), ("12", "")],
+)
+def test_script(text: str, name: str) -> None:
+    assert script(text) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "forms", "no_forms"),
+    [
+        ("Petr", "Petra Petrovi Petře Petrem Petrův Petrova Petrovou", "Petry Petrou"),
+        ("Petra", "Petry Petře Petru Petro Petrou Petřin Petřina", "Petrovi Petrova"),
+        ("Karel", "Karla Karlovi Karlem Karle Karlova", "Karly Karlou"),
+        ("Honza", "Honzy Honzovi Honzu Honzo Honzou Honzova", "Honzině"),
+        ("Lenka", "Lenky Lence Lenku Lenkou Lenčin", "Lenkovi"),
+        ("Zdeněk", "Zdeňka Zdeňkovi Zdeňkem Zdenka Zdenkovi", "Zdeněka"),
+        ("Tomáš", "Tomáše Tomášovi Tomáši Tomášem Tomášův Tomasovi", ""),
+        ("Jiří", "Jiřího Jiřímu Jiřím", ""),
+        ("Marie", "Marii Marií Mariin", ""),
+        ("Olga", "Olgy Olze Olgu Olžin", ""),
+        ("שירן", "", "שירןa"),
+    ],
+)
+def test_the_forms_of_a_given_name(name: str, forms: str, no_forms: str) -> None:
+    found = inflected(name)
+    assert set(forms.split()) - found == set()
+    assert found & set(no_forms.split()) == set()
+
+
+def test_a_whole_name_is_in_one_case() -> None:
+    found = {" ".join(form) for form in of_name(("Lenka", "Dvořáková"))}
+    assert {"Lenky Dvořákové", "Lence Dvořákové", "Lenku Dvořákovou", "Lenkou Dvorakovou"} <= found
+    assert "Lenka Dvořákovou" not in found
+    assert "Petrem Svobodou" in {" ".join(form) for form in of_name(("Petr", "Svoboda"))}
