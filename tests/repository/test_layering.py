@@ -76,9 +76,12 @@ LAYERS = [
         for name in ("__init__.py", "errors.py", "records.py", "files", "privacy", "text", "workers")
     ),
     *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings.py", "pii", "embedders", "identity")),
-    *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "erasure", "ingest")),
-    *(f"relrag_pipelines/{name}" for name in ("onboarding", "stages", "publishing")),
-    *(f"relrag_query/{name}" for name in ("__init__.py", "understanding", "retrieval", "display", "answering")),
+    *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "graphrag", "erasure")),
+    *(f"relrag_pipelines/{name}" for name in ("ingest", "onboarding", "stages", "publishing")),
+    *(
+        f"relrag_query/{name}"
+        for name in ("__init__.py", "understanding", "retrieval", "display", "answering", "graphrag")
+    ),
     *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "evaluation")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     "relrag_query/cli",
@@ -158,6 +161,8 @@ NAMES_A_KIND = {
     "relrag_pipelines/onboarding/archive_owner.py": "the program git",
     "relrag_pipelines/onboarding/environment.py": "the program git",
     "relrag_query/understanding/intent.py": "patterns of questions",
+    "relrag_query/graphrag/citations.py": "names of tables that models write",
+    "relrag_query/graphrag/pages.py": "a field of another store",
 }
 """what has a word in it that is also the name of a kind or of a type of records -> what it means there"""
 
