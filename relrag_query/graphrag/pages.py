@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from relrag_query.graphrag.index import Index, ids
 
 BATCH = 50
@@ -65,7 +67,7 @@ def _page(unit: int, document_id: str, index: Index, chunk: dict[str, Any] | Non
 
 
 def _number(value: Any) -> int | None:
-    return int(value) if value is not None and value == value else None  # NaN differs from itself
+    return None if pd.isna(value) else int(value)
 
 
 def _by_form_feeds(index: Index, document: int, unit: int) -> tuple[int, int] | None:
