@@ -15,6 +15,8 @@ from relrag_pipelines.graphrag.candidates import Candidate, candidates
 from relrag_pipelines.graphrag.communities import Community, communities
 from relrag_pipelines.graphrag.graph import Graph, graph, stable_id
 from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
+from relrag_pipelines.graphrag.llm.extraction import Extraction
+from relrag_pipelines.graphrag.llm.graph import graph_of_extractions
 from relrag_pipelines.graphrag.reports import Draft, Entity, Link, Material, Unit
 from relrag_pipelines.graphrag.schema import Tables, frame
 from relrag_pipelines.graphrag.selection import Selection, select
@@ -40,20 +42,25 @@ def build(
     people: pd.DataFrame | None = None,
     drafts: pd.DataFrame | None = None,
     options: Options | None = None,
+    extracted: Mapping[str, Extraction] | None = None,
 ) -> Tables:
-    """All tables of an index (schema.ALL), by extraction without a model.
+    """All tables of an index (schema.ALL).
 
     `chunks` has the columns of records.Chunk. `people` has person_id and name, a row a name, the one to show first.
     `drafts` are the report_drafts of an earlier index: a community that is as it was is not drafted again.
+    `extracted` is what a language model found, by text (llm/extraction.py); without it statistics find entities.
     """
     options = options or Options()
     documents, units, origin = text_units(chunks)
     headers = _headers(chunks, origin["chunk_id"])
     known = KnownPeople(people, (name for some in headers for one in some if (name := plain_name(one))))
     texts, unit_ids = units["text"].tolist(), units["id"].tolist()
-    named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
-    found = _candidates(texts, chunks, origin["chunk_id"])
-    built = graph(texts, unit_ids, select(found, named, options.selection), known.titles, options.min_weight_percentile)
+    if extracted is None:
+        named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
+        mentions = select(_candidates(texts, chunks, origin["chunk_id"]), named, options.selection)
+        built = graph(texts, unit_ids, mentions, known.titles, options.min_weight_percentile)
+    else:
+        built = graph_of_extractions(texts, unit_ids, extracted, known)
     grouped = communities(built.edges, options.max_community_size)
     days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
     table = _communities(grouped, built, dict(zip(unit_ids, days, strict=True)))

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from relrag_pipelines.chunking.sentences import sentences, spans
-from relrag_pipelines.graphrag.candidates import EntityType
 from relrag_pipelines.graphrag.relations import Relations, relate
 from relrag_pipelines.graphrag.schema import frame
 from relrag_pipelines.graphrag.selection import Mention
@@ -57,7 +56,7 @@ def graph(
 
     `titles` gives the title of an entity by its key, where it is not that of its most frequent form.
     """
-    titled = _titled(mentions, titles)
+    titled = titled_keys(mentions, titles)
     keys = sorted(titled, key=lambda key: (titled[key], key))
     rows = {key: row for row, key in enumerate(keys)}
     named = np.array(sorted({(one.unit, rows[one.key]) for one in mentions}), np.int64).reshape(-1, 2)
@@ -65,7 +64,9 @@ def graph(
     kept = np.union1d(relations.source, relations.target)
     keys = [keys[row] for row in kept]
     rows = {key: row for row, key in enumerate(keys)}
-    said = [_sentences(text, inside, rows) for text, inside in zip(texts, _by_unit(mentions, len(texts)), strict=True)]
+    said = [
+        named_sentences(text, inside, rows) for text, inside in zip(texts, by_unit(mentions, len(texts)), strict=True)
+    ]
     source, target = np.searchsorted(kept, relations.source), np.searchsorted(kept, relations.target)
     relations = Relations(source, target, relations.weight, relations.units)
     entities = _entities(keys, titled, mentions, relations, unit_ids, said)
@@ -78,10 +79,10 @@ def stable_id(*parts: str) -> str:
     return str(uuid5(_NAMESPACE, "\0".join(parts)))
 
 
-def _titled(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dict[str, str]:
+def titled_keys(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dict[str, str]:
     """A title for each key, no two the same."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
-    types: dict[str, EntityType] = {}
+    types: dict[str, str] = {}
     for one in mentions:
         forms[one.key][" ".join(one.text.split())] += 1
         types[one.key] = one.type
@@ -92,14 +93,16 @@ def _titled(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dict[str,
     return {key: title if holders[title] == 1 else f"{title}: {key}" for key, title in told.items()}
 
 
-def _by_unit(mentions: Sequence[Mention], count: int) -> list[list[Mention]]:
+def by_unit(mentions: Sequence[Mention], count: int) -> list[list[Mention]]:
+    """The mentions of each text unit."""
     found: list[list[Mention]] = [[] for _ in range(count)]
     for one in mentions:
         found[one.unit].append(one)
     return found
 
 
-def _sentences(text: str, mentions: list[Mention], rows: Mapping[str, int]) -> list[Sentence]:
+def named_sentences(text: str, mentions: list[Mention], rows: Mapping[str, int]) -> list[Sentence]:
+    """The sentences of a text unit, with the entities that they name; `rows` has the row of each key."""
     places = spans(sentences(text))
     starts = [start for start, _ in places]
     named: list[dict[int, None]] = [{} for _ in places]
@@ -122,7 +125,7 @@ def _entities(
 ) -> pd.DataFrame:
     rows = {key: row for row, key in enumerate(keys)}
     units: list[dict[int, None]] = [{} for _ in keys]
-    types = [EntityType.TERM] * len(keys)
+    types = [""] * len(keys)
     for one in mentions:
         if one.key in rows:
             units[rows[one.key]][one.unit] = None
@@ -134,7 +137,7 @@ def _entities(
             "id": [stable_id("entity", key) for key in keys],
             "human_readable_id": range(len(keys)),
             "title": [titled[key] for key in keys],
-            "type": [one.value for one in types],
+            "type": [str(one) for one in types],
             "description": [_description([row], list(of), said) for row, of in enumerate(units)],
             "text_unit_ids": [[unit_ids[unit] for unit in of] for of in units],
             "frequency": [len(of) for of in units],

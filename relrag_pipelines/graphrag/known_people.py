@@ -37,10 +37,14 @@ class KnownPeople:
         leftmost_longest = ahocorasick_rs.MatchKind.LeftmostLongest
         self._found = ahocorasick_rs.AhoCorasick(self._names, matchkind=leftmost_longest)
 
+    def key(self, name: str) -> str | None:
+        """The key of the person that a name means; None where it is nobody's."""
+        return self._keys.get(_lower(plain_name(name)))
+
     def mentions(self, unit: int, text: str, headers: Iterable[str]) -> Iterator[Mention]:
         """People named in a text unit, and those that its headers name."""
         for name in headers:
-            if key := self._keys.get(_lower(plain_name(name))):
+            if key := self.key(name):
                 yield Mention(unit, key, EntityType.PERSON, name, -1)
         lower = _lower(text)
         for which, start, end in self._found.find_matches_as_indexes(lower):

@@ -41,7 +41,8 @@ class Mention(NamedTuple):
     """row of text_units"""
     key: str
     """the same for all forms of a name"""
-    type: EntityType
+    type: str
+    """an EntityType, or what a model calls it"""
     text: str
     start: int
     """offset in the text unit, in code points; -1: it is named as sender or recipient"""
@@ -152,8 +153,8 @@ def _without_prefix(word: str, words: Counter[str]) -> str:
 
 def _of_one_type(mentions: list[Mention]) -> list[Mention]:
     """All mentions of a key with the type that counts most among them."""
-    order = {one: place for place, one in enumerate(EntityType)}
-    best: dict[str, EntityType] = {}
+    order: dict[str, int] = {one: place for place, one in enumerate(EntityType)}
+    best: dict[str, str] = {}
     for one in mentions:
         best[one.key] = min(best.get(one.key, one.type), one.type, key=order.__getitem__)
     return [one._replace(type=best[one.key]) for one in mentions]
@@ -165,8 +166,8 @@ def _frequency(mentions: list[Mention]) -> Counter[str]:
 
 def _limited(mentions: list[Mention], frequency: Counter[str], most: int) -> list[Mention]:
     """Of each text unit the entities that tell most: by type, then the rarest."""
-    order = {one: place for place, one in enumerate(EntityType)}
-    of_unit: dict[int, dict[str, EntityType]] = defaultdict(dict)
+    order: dict[str, int] = {one: place for place, one in enumerate(EntityType)}
+    of_unit: dict[int, dict[str, str]] = defaultdict(dict)
     for one in mentions:
         of_unit[one.unit][one.key] = one.type
     kept = {
