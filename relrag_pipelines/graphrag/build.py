@@ -23,7 +23,7 @@ from relrag_pipelines.graphrag.selection import Selection, select
 from relrag_pipelines.graphrag.text_units import text_units
 
 _REPEATING = frozenset({"quoted", "forward_headers", "signature", "disclaimer"})
-"""sections of mails that repeat what others said, or say it in every mail; nothing is extracted from them"""
+"""sections of mails that repeat what others said, or say it in every mail; no names are taken from them"""
 
 
 @dataclass(frozen=True)
@@ -42,31 +42,31 @@ def build(
     people: pd.DataFrame | None = None,
     drafts: pd.DataFrame | None = None,
     options: Options | None = None,
-    extracted: Mapping[str, Extraction] | None = None,
+    extractions: Mapping[str, Extraction] | None = None,
 ) -> Tables:
     """All tables of an index (schema.ALL).
 
     `chunks` has the columns of records.Chunk. `people` has person_id and name, a row a name, the one to show first.
     `drafts` are the report_drafts of an earlier index: a community that is as it was is not drafted again.
-    `extracted` is what a language model found, by text (llm/extraction.py); without it statistics find entities.
+    `extractions` is what a language model found, by text (llm/extraction.py); without it statistics find entities.
     """
     options = options or Options()
     documents, units, origin = text_units(chunks)
     headers = _headers(chunks, origin["chunk_id"])
     known = KnownPeople(people, (name for some in headers for one in some if (name := plain_name(one))))
     texts, unit_ids = units["text"].tolist(), units["id"].tolist()
-    if extracted is None:
+    if extractions is None:
         named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
         mentions = select(_candidates(texts, chunks, origin["chunk_id"]), named, options.selection)
         built = graph(texts, unit_ids, mentions, known.titles, options.min_weight_percentile)
     else:
-        built = graph_of_extractions(texts, unit_ids, extracted, known)
+        built = graph_of_extractions(texts, unit_ids, extractions, known)
     grouped = communities(built.edges, options.max_community_size)
     days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
     table = _communities(grouped, built, dict(zip(unit_ids, days, strict=True)))
     written, kept = _reports(table, built, unit_ids, days, drafts)
-    units["entity_ids"] = _reversed(unit_ids, built.entities)
-    units["relationship_ids"] = _reversed(unit_ids, built.relationships)
+    units["entity_ids"] = _invert(unit_ids, built.entities)
+    units["relationship_ids"] = _invert(unit_ids, built.relationships)
     persons = [(row, known.person_ids[key]) for row, key in enumerate(built.keys) if key in known.person_ids]
     return {
         "documents": documents,
@@ -111,7 +111,7 @@ def _latest(last: int | None, ts: int | None) -> int | None:
     return last if last is not None else ts
 
 
-def _reversed(unit_ids: Sequence[str], records: pd.DataFrame) -> pd.Series[Any]:
+def _invert(unit_ids: Sequence[str], records: pd.DataFrame) -> pd.Series[Any]:
     """Of each text unit the records that name it."""
     found: dict[str, list[str]] = {unit: [] for unit in unit_ids}
     for record, units in zip(records["id"], records["text_unit_ids"], strict=True):
@@ -123,7 +123,7 @@ def _reversed(unit_ids: Sequence[str], records: pd.DataFrame) -> pd.Series[Any]:
 def _communities(grouped: Sequence[Community], built: Graph, days: Mapping[str, str]) -> pd.DataFrame:
     entity_ids, entity_units = built.entities["id"].tolist(), built.entities["text_unit_ids"].tolist()
     links, link_units = built.relationships["id"].tolist(), built.relationships["text_unit_ids"].tolist()
-    inside = _inside(grouped, built.edges)
+    inside = _inner_relationships(grouped, built.edges)
     children: list[list[int]] = [[] for _ in grouped]
     for number, one in enumerate(grouped):
         if one.parent >= 0:
@@ -153,7 +153,7 @@ def _communities(grouped: Sequence[Community], built: Graph, days: Mapping[str, 
     )
 
 
-def _inside(grouped: Sequence[Community], edges: Sequence[tuple[int, int, float]]) -> list[list[int]]:
+def _inner_relationships(grouped: Sequence[Community], edges: Sequence[tuple[int, int, float]]) -> list[list[int]]:
     """The relationships both ends of which are in a community."""
     found: list[list[int]] = [[] for _ in grouped]
     for level in {one.level for one in grouped}:
@@ -169,7 +169,7 @@ def _reports(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """community_reports and report_drafts."""
     known = {} if drafts is None else dict(zip(drafts["fingerprint"], drafts["draft"], strict=True))
-    gathered = _Gathering(built, unit_ids, days)
+    gathered = _Materials(built, unit_ids, days)
     prints: list[str] = []
     drafted: list[Draft] = []
     for entity_ids, link_ids, units in zip(
@@ -188,7 +188,7 @@ def _reports(
     )
 
 
-class _Gathering:
+class _Materials:
     """What reports are drafted from, by id."""
 
     def __init__(self, built: Graph, unit_ids: Sequence[str], days: Sequence[str]) -> None:

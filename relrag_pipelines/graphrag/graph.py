@@ -56,7 +56,7 @@ def graph(
 
     `titles` gives the title of an entity by its key, where it is not that of its most frequent form.
     """
-    titled = titled_keys(mentions, titles)
+    titled = entity_titles(mentions, titles)
     keys = sorted(titled, key=lambda key: (titled[key], key))
     rows = {key: row for row, key in enumerate(keys)}
     named = np.array(sorted({(one.unit, rows[one.key]) for one in mentions}), np.int64).reshape(-1, 2)
@@ -65,7 +65,8 @@ def graph(
     keys = [keys[row] for row in kept]
     rows = {key: row for row, key in enumerate(keys)}
     said = [
-        named_sentences(text, inside, rows) for text, inside in zip(texts, by_unit(mentions, len(texts)), strict=True)
+        split_sentences(text, inside, rows)
+        for text, inside in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
     ]
     source, target = np.searchsorted(kept, relations.source), np.searchsorted(kept, relations.target)
     relations = Relations(source, target, relations.weight, relations.units)
@@ -79,7 +80,7 @@ def stable_id(*parts: str) -> str:
     return str(uuid5(_NAMESPACE, "\0".join(parts)))
 
 
-def titled_keys(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dict[str, str]:
+def entity_titles(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dict[str, str]:
     """A title for each key, no two the same."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     types: dict[str, str] = {}
@@ -93,7 +94,7 @@ def titled_keys(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dict[
     return {key: title if holders[title] == 1 else f"{title}: {key}" for key, title in told.items()}
 
 
-def by_unit(mentions: Sequence[Mention], count: int) -> list[list[Mention]]:
+def group_by_unit(mentions: Sequence[Mention], count: int) -> list[list[Mention]]:
     """The mentions of each text unit."""
     found: list[list[Mention]] = [[] for _ in range(count)]
     for one in mentions:
@@ -101,7 +102,7 @@ def by_unit(mentions: Sequence[Mention], count: int) -> list[list[Mention]]:
     return found
 
 
-def named_sentences(text: str, mentions: list[Mention], rows: Mapping[str, int]) -> list[Sentence]:
+def split_sentences(text: str, mentions: list[Mention], rows: Mapping[str, int]) -> list[Sentence]:
     """The sentences of a text unit, with the entities that they name; `rows` has the row of each key."""
     places = spans(sentences(text))
     starts = [start for start, _ in places]
@@ -178,10 +179,10 @@ def _description(wanted: list[int], units: list[int], said: list[list[Sentence]]
     """The sentence that names all wanted entities and the most others; empty where none of the first text units has."""
     found = [one for unit in units[:_LOOKED_AT] for one in said[unit] if set(wanted) <= set(one.entities)]
     best = max(found, key=lambda one: (len(one.entities), -len(one.text)), default=None)
-    return shortened(best.text, _LONGEST) if best else ""
+    return shorten(best.text, _LONGEST) if best else ""
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """At most so many characters, cut between words."""
     if len(text) <= most:
         return text

@@ -51,11 +51,11 @@ def violations(tables: Tables) -> list[str]:
     if wrong:  # the others read columns that may be missing
         return wrong
     checks: tuple[Callable[[Tables], Iterator[str]], ...] = (
-        _leading_nowhere,
-        _repeated,
-        _misnumbered,
-        _without_community,
-        _unmatched,
+        _dangling_ids,
+        _duplicates,
+        _wrong_numbers,
+        _homeless_entities,
+        _mismatches,
         _tree,
         _citations,
     )
@@ -75,27 +75,29 @@ def _of_type(name: str, tables: Tables) -> Iterator[str]:
             yield f"{name} has values of another type"
 
 
-def _leading_nowhere(tables: Tables) -> Iterator[str]:
+def _dangling_ids(tables: Tables) -> Iterator[str]:
     for name, column, other, key in _LEADS:
         known = set(tables[other][key])
-        yield from _told(
+        yield from _violation(
             f"{name}.{column} leads nowhere in {other}",
             (one for one in _flat(tables[name][column]) if one not in known),
         )
     parents = set(tables["communities"]["community"]) | {-1}
-    yield from _told(
+    yield from _violation(
         "communities.parent is no community", (one for one in tables["communities"]["parent"] if one not in parents)
     )
 
 
-def _repeated(tables: Tables) -> Iterator[str]:
+def _duplicates(tables: Tables) -> Iterator[str]:
     for name, column in _UNIQUE:
         values = tables[name][column]
         rows = tables[name].loc[values.duplicated()]
-        yield from _told(f"{name}.{column} is not unique", rows["id"] if "id" in rows else values[values.duplicated()])
+        yield from _violation(
+            f"{name}.{column} is not unique", rows["id"] if "id" in rows else values[values.duplicated()]
+        )
 
 
-def _misnumbered(tables: Tables) -> Iterator[str]:
+def _wrong_numbers(tables: Tables) -> Iterator[str]:
     """Sources are cited by row, so the number of every record is its row; that of communities is theirs."""
     for name in SCHEMAS:
         numbers = tables[name]["human_readable_id"].tolist()
@@ -106,12 +108,14 @@ def _misnumbered(tables: Tables) -> Iterator[str]:
             yield f"{name}.human_readable_id is not the community"
 
 
-def _without_community(tables: Tables) -> Iterator[str]:
+def _homeless_entities(tables: Tables) -> Iterator[str]:
     members = set(_flat(tables["communities"]["entity_ids"]))
-    yield from _told("entities without a community", (one for one in tables["entities"]["id"] if one not in members))
+    yield from _violation(
+        "entities without a community", (one for one in tables["entities"]["id"] if one not in members)
+    )
 
 
-def _unmatched(tables: Tables) -> Iterator[str]:
+def _mismatches(tables: Tables) -> Iterator[str]:
     """Both directions of a reference say the same, and counts are those of the lists that they count."""
     for name, column in (("entities", "entity_ids"), ("relationships", "relationship_ids")):
         named = _pairs(tables[name], "id", "text_unit_ids")
@@ -142,7 +146,7 @@ def _tree(tables: Tables) -> Iterator[str]:
         above = by_number[one["parent"]]
         if one["level"] != above["level"] + 1 or not set(one["entity_ids"]) <= set(above["entity_ids"]):
             yield f"community {one['community']} is no part of its parent"
-    yield from _told(
+    yield from _violation(
         "communities.children are others than those with this parent",
         (one["community"] for one in communities if set(one["children"]) != children[one["community"]]),
     )
@@ -170,7 +174,7 @@ def _flat(values: pd.Series[Any]) -> Iterator[Any]:
             yield from value
 
 
-def _told(what: str, rows: Iterable[Any]) -> Iterator[str]:
+def _violation(what: str, rows: Iterable[Any]) -> Iterator[str]:
     found = list(dict.fromkeys(map(str, rows)))
     if found:
         yield f"{what}: {', '.join(found[:_SHOWN])}" + (f" and {len(found) - _SHOWN} more" if found[_SHOWN:] else "")

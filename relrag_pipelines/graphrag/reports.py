@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from relrag_pipelines.graphrag.candidates import EntityType
-from relrag_pipelines.graphrag.graph import Sentence, shortened
+from relrag_pipelines.graphrag.graph import Sentence, shorten
 
 VERSION = 1
 """raised when equal communities get other drafts"""
@@ -89,10 +89,10 @@ def draft(material: Material) -> Draft:
     span = _span([unit.day for unit in material.units])
     said = [
         f"{f'{span}: ' if span else ''}{_count(len(titles), 'entity', 'entities')} in "
-        f"{_count(len(material.units), 'passage', 'passages')}, above all {_listed(titles[:_NAMED])}."
+        f"{_count(len(material.units), 'passage', 'passages')}, above all {_enumerate(titles[:_NAMED])}."
     ]
     if people:
-        said.append(f"People: {_listed(people[:_NAMED])}.")
+        said.append(f"People: {_enumerate(people[:_NAMED])}.")
     return {"title": ", ".join(titles[:3]), "summary": " ".join(said), "findings": findings}
 
 
@@ -159,7 +159,7 @@ def _finding(
     if figures:
         facts.append(f"Figures: {', '.join(figures[:_NAMED])}.")
     return {
-        "summary": f"{title} with {_listed(others)}" if others else title,
+        "summary": f"{title} with {_enumerate(others)}" if others else title,
         "facts": facts,
         "sentences": [_cited(unit, one, material, central) for unit, one in best],
     }
@@ -169,7 +169,7 @@ def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int
     named = set(sentence.entities)
     return {
         # a sentence that holds a citation itself would cite whatever has that number here
-        "text": shortened(_CITES.sub("(", sentence.text), _LONGEST),
+        "text": shorten(_CITES.sub("(", sentence.text), _LONGEST),
         "entities": [material.entities[row].id for row in sorted(named, key=lambda row: (-central[row], row))],
         "relationships": [one.id for one in material.links if {one.source, one.target} <= named],
         "text_units": [unit.id],
@@ -186,7 +186,7 @@ def day(ts: int | None) -> str:
     return "" if ts is None else datetime.fromtimestamp(ts, UTC).date().isoformat()
 
 
-def _listed(names: Sequence[str]) -> str:
+def _enumerate(names: Sequence[str]) -> str:
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 

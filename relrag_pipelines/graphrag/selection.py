@@ -56,15 +56,15 @@ _NO_LIMIT = 20
 def select(found: Sequence[Sequence[Candidate]], people: Iterable[Mention], options: Selection) -> list[Mention]:
     """The mentions of entities, by text unit and place; `found` holds the candidates of each text unit."""
     known = list(people)
-    named = _keys_of_people(known)
+    named = _spans_of_people(known)
     mentions = [*known, *_names(found, named), *_forms(found, named), *_terms(found, named, options)]
-    mentions = _of_one_type([one for one in mentions if one.key])
+    mentions = _unify_types([one for one in mentions if one.key])
     frequency = _frequency(mentions)
     kept = [one for one in mentions if frequency[one.key] >= options.min_frequency]
-    return sorted(_limited(kept, frequency, options.per_text_unit), key=lambda one: (one.unit, one.start, one.key))
+    return sorted(_limit(kept, frequency, options.per_text_unit), key=lambda one: (one.unit, one.start, one.key))
 
 
-def _keys_of_people(known: list[Mention]) -> dict[int, list[tuple[int, int]]]:
+def _spans_of_people(known: list[Mention]) -> dict[int, list[tuple[int, int]]]:
     """Where people are named: unit -> spans."""
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for one in known:
@@ -151,7 +151,7 @@ def _without_prefix(word: str, words: Counter[str]) -> str:
     return word
 
 
-def _of_one_type(mentions: list[Mention]) -> list[Mention]:
+def _unify_types(mentions: list[Mention]) -> list[Mention]:
     """All mentions of a key with the type that counts most among them."""
     order: dict[str, int] = {one: place for place, one in enumerate(EntityType)}
     best: dict[str, str] = {}
@@ -164,7 +164,7 @@ def _frequency(mentions: list[Mention]) -> Counter[str]:
     return Counter(key for _, key in {(one.unit, one.key) for one in mentions})
 
 
-def _limited(mentions: list[Mention], frequency: Counter[str], most: int) -> list[Mention]:
+def _limit(mentions: list[Mention], frequency: Counter[str], most: int) -> list[Mention]:
     """Of each text unit the entities that tell most: by type, then the rarest."""
     order: dict[str, int] = {one: place for place, one in enumerate(EntityType)}
     of_unit: dict[int, dict[str, str]] = defaultdict(dict)

@@ -10,7 +10,7 @@ from relrag_query.cli.format import number
 from relrag_query.cli.terminal import safe
 from relrag_query.graphrag.citations import Dataset
 from relrag_query.graphrag.index import Index
-from relrag_query.graphrag.trace import Resolved, Source, State, Trace, by_document
+from relrag_query.graphrag.trace import Resolution, Source, State, Trace, roll_up
 
 _LABELS = {
     Dataset.REPORTS: "Community Reports",
@@ -68,7 +68,7 @@ def _by_page(sources: Sequence[Source], limit: int) -> Iterator[str]:
 
 
 def _by_document(sources: Sequence[Source], limit: int) -> Iterator[str]:
-    rows = by_document(sources)
+    rows = roll_up(sources)
     if not rows:
         yield "No source documents found"
         return
@@ -101,7 +101,7 @@ def _page(source: Source) -> str:
     return f", p. {source.page_number}-{last}" if last and last > source.page_number else f", p. {source.page_number}"
 
 
-def _reference(resolved: Resolved) -> dict[str, Any]:
+def _reference(resolved: Resolution) -> dict[str, Any]:
     return {
         "reference": str(resolved.reference),
         "dataset": resolved.reference.dataset.lower(),

@@ -118,13 +118,13 @@ def open_index(folder: Path) -> Index:
 
     Raises IndexMissing where none of the tables lies there.
     """
-    found = next((place for place in (folder, folder / "output") if any(map(_named, _parquet(place)))), None)
+    found = next((place for place in (folder, folder / "output") if any(map(_table_name, _parquet(place)))), None)
     if found is None:
         raise IndexMissing(
             f"{folder}: no GraphRAG index; it needs files such as community_reports.parquet or "
             "create_final_community_reports.parquet"
         )
-    files = {name: path for path in _parquet(found) if (name := _named(path))}
+    files = {name: path for path in _parquet(found) if (name := _table_name(path))}
     problems: list[str] = []
     tables = {name: _read(name, files.get(name), problems) for name in _COLUMNS}
     layout = _layout(files)
@@ -137,7 +137,7 @@ def _parquet(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.parquet"), key=lambda path: (path.name.startswith("create_final_"), path.name))[::-1]
 
 
-def _named(path: Path) -> str:
+def _table_name(path: Path) -> str:
     """The table that a file holds; empty where it is none."""
     name = path.stem.removeprefix("create_final_")
     return name if name in _COLUMNS else ""
@@ -153,7 +153,7 @@ def _read(name: str, path: Path | None, problems: list[str]) -> pd.DataFrame:
     try:
         stored = set(pq.read_schema(path).names)
         columns = {
-            column: next((one for one in (column, *_former(table, column)) if one in stored), None)
+            column: next((one for one in (column, *_older_names(table, column)) if one in stored), None)
             for column in table.columns
         }
         stands = [one for one in columns.values() if one]
@@ -169,17 +169,17 @@ def _read(name: str, path: Path | None, problems: list[str]) -> pd.DataFrame:
         problems.append(f"{path.name} has no column {', '.join(lacking)}")
     return pd.DataFrame(
         {
-            column: _clean(column, frame[former]) if former else _without(column, frame)
+            column: _clean(column, frame[former]) if former else _substitute(column, frame)
             for column, former in columns.items()
         }
     )
 
 
-def _former(table: _Table, column: str) -> list[str]:
+def _older_names(table: _Table, column: str) -> list[str]:
     return [older for older, newer in table.older.items() if newer == column]
 
 
-def _without(column: str, frame: pd.DataFrame) -> pd.Series[Any]:
+def _substitute(column: str, frame: pd.DataFrame) -> pd.Series[Any]:
     """What stands for a column that a file does not have: before 1.0 the position was the number."""
     if column == "human_readable_id":
         return pd.Series(np.arange(len(frame)), index=frame.index)

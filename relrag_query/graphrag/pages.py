@@ -39,11 +39,11 @@ class Page:
 def pages_of(units: Sequence[int], index: Index, chunks: BatchLookup | None = None) -> list[Page]:
     """The page of each row of text_units."""
     documents = {unit: (ids(index.cell("text_units", "document_id", unit)) or [""])[0] for unit in units}
-    known = _looked_up(list(dict.fromkeys(documents.values())), chunks) if chunks else {}
+    known = _look_up(list(dict.fromkeys(documents.values())), chunks) if chunks else {}
     return [_page(unit, documents[unit], index, known.get(documents[unit])) for unit in units]
 
 
-def _looked_up(wanted: list[str], chunks: BatchLookup) -> dict[str, dict[str, Any]]:
+def _look_up(wanted: list[str], chunks: BatchLookup) -> dict[str, dict[str, Any]]:
     batches = (wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH))
     return {row["id"]: row for batch in batches for row in chunks(batch)}
 

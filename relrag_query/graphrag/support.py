@@ -50,7 +50,7 @@ class Support:
         weight = {word: math.log1p((len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequency.items()}
         return [
             sum(
-                self._weights[word] * weight[word] * _saturated(count, len(text) / max(usual, 1))
+                self._weights[word] * weight[word] * _saturate(count, len(text) / max(usual, 1))
                 for word, count in one.items()
             )
             for one, text in zip(found, texts, strict=True)
@@ -96,7 +96,7 @@ def _window(pieces: list[str], first: int) -> tuple[int, int]:
     return first, behind
 
 
-def _saturated(count: int, length: float) -> float:
+def _saturate(count: int, length: float) -> float:
     return count * (_SATURATION + 1) / (count + _SATURATION * (1 - _LENGTH + _LENGTH * length))
 
 

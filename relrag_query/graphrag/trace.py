@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Resolved:
+class Resolution:
     """A cited number and what it led to."""
 
     reference: Reference
@@ -40,7 +40,7 @@ class Resolved:
     """of a report or entity; of a relationship `source -> target`"""
     text_units: tuple[int, ...] = ()
     """rows of text_units, in the index's order"""
-    nested: tuple[Resolved, ...] = ()
+    nested: tuple[Resolution, ...] = ()
     """of a report: what its text cites"""
 
 
@@ -68,7 +68,7 @@ class Trace:
     """All that an answer cites."""
 
     citations: tuple[Citation, ...]
-    references: tuple[Resolved, ...]
+    references: tuple[Resolution, ...]
     """each cited number once, in the order of the answer"""
     sources: tuple[Source, ...]
     """the best supported first"""
@@ -85,25 +85,25 @@ def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | N
     `chunks` gives names and pages of documents that are chunks of another store, at most 50 ids a call.
     """
     citations = parse(answer)
-    known: dict[Reference, Resolved] = {}
+    known: dict[Reference, Resolution] = {}
     for citation in citations:
         for reference in citation.references:
             known.setdefault(reference, resolve(reference, index))
-    cited = _Cited()
+    cited = _Tally()
     for citation in citations:
         _weigh(citation, Support(citation.sentence, question), known, index, cited)
     return Trace(tuple(citations), tuple(known.values()), tuple(_sources(index, cited, chunks)))
 
 
-def resolve(reference: Reference, index: Index) -> Resolved:
+def resolve(reference: Reference, index: Index) -> Resolution:
     """What a number that an answer cites stands for."""
     if reference.dataset == Dataset.REPORTS:
         return _report(reference, index)
     row = index.row(reference.dataset, reference.number)
-    return Resolved(reference, State.UNRESOLVED) if row is None else _record(reference, row, index)
+    return Resolution(reference, State.UNRESOLVED) if row is None else _record(reference, row, index)
 
 
-def resolve_nested(content: str, community: int, index: Index) -> tuple[Resolved, ...]:
+def resolve_nested(content: str, community: int, index: Index) -> tuple[Resolution, ...]:
     """What a report's text cites; records that are no members of its community are outside."""
     members = _members(community, index)
     found = dict.fromkeys(reference for citation in parse(content) for reference in citation.references)
@@ -111,7 +111,7 @@ def resolve_nested(content: str, community: int, index: Index) -> tuple[Resolved
 
 
 @dataclass
-class _Cited:
+class _Tally:
     """What has been found so far of each row of text_units."""
 
     scores: dict[int, float] = field(default_factory=dict)
@@ -119,11 +119,11 @@ class _Cited:
     references: dict[int, dict[Reference, None]] = field(default_factory=dict)
 
 
-def _report(reference: Reference, index: Index) -> Resolved:
+def _report(reference: Reference, index: Index) -> Resolution:
     report = index.row(Dataset.REPORTS, reference.number)
     community = index.row_of("communities", "community", reference.number)
     if report is None and community is None:
-        return Resolved(reference, State.UNRESOLVED)
+        return Resolution(reference, State.UNRESOLVED)
     title = "" if report is None else _text(index.cell("community_reports", "title", report))
     content = "" if report is None else _text(index.cell("community_reports", "full_content", report))
     nested = resolve_nested(content, reference.number, index)
@@ -132,30 +132,30 @@ def _report(reference: Reference, index: Index) -> Resolved:
     units = [unit for unit in cited if unit in set(within)] if len(within) else cited
     if not units:
         units = within or _of_entities(community, index)
-    return Resolved(reference, State.RESOLVED, title, tuple(units), nested)
+    return Resolution(reference, State.RESOLVED, title, tuple(units), nested)
 
 
-def _record(reference: Reference, row: int, index: Index, state: State = State.RESOLVED) -> Resolved:
+def _record(reference: Reference, row: int, index: Index, state: State = State.RESOLVED) -> Resolution:
     match reference.dataset:
         case Dataset.SOURCES:
-            return Resolved(reference, state, "", (row,))
+            return Resolution(reference, state, "", (row,))
         case Dataset.ENTITIES:
             title = _text(index.cell("entities", "title", row))
-            return Resolved(reference, state, title, tuple(_rows(index, "entities", "text_unit_ids", [row])))
+            return Resolution(reference, state, title, tuple(_rows(index, "entities", "text_unit_ids", [row])))
         case Dataset.RELATIONSHIPS:
             ends = (_text(index.cell("relationships", end, row)) for end in ("source", "target"))
             units = _rows(index, "relationships", "text_unit_ids", [row])
-            return Resolved(reference, state, " -> ".join(ends), tuple(units))
+            return Resolution(reference, state, " -> ".join(ends), tuple(units))
         case _:
-            return Resolved(reference, state, "", tuple(_rows(index, "covariates", "text_unit_id", [row])))
+            return Resolution(reference, state, "", tuple(_rows(index, "covariates", "text_unit_id", [row])))
 
 
-def _nested(reference: Reference, members: dict[Dataset, set[str]], index: Index) -> Resolved:
+def _nested(reference: Reference, members: dict[Dataset, set[str]], index: Index) -> Resolution:
     row = index.row(reference.dataset, reference.number)
     if row is None:
-        return Resolved(reference, State.UNRESOLVED)
+        return Resolution(reference, State.UNRESOLVED)
     if reference.dataset == Dataset.REPORTS:  # of a community below; its own citations are not followed again
-        return Resolved(reference, State.RESOLVED, _text(index.cell("community_reports", "title", row)))
+        return Resolution(reference, State.RESOLVED, _text(index.cell("community_reports", "title", row)))
     table = {Dataset.ENTITIES: "entities", Dataset.RELATIONSHIPS: "relationships", Dataset.SOURCES: "text_units"}
     of = members.get(reference.dataset)
     inside = not of or index.cell(table[reference.dataset], "id", row) in of
@@ -196,7 +196,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _weigh(citation: Citation, support: Support, known: dict[Reference, Resolved], index: Index, cited: _Cited) -> None:
+def _weigh(
+    citation: Citation, support: Support, known: dict[Reference, Resolution], index: Index, cited: _Tally
+) -> None:
     """Adds what one citation leads to: of each record the text units that support its sentence best."""
     units = _union(known[reference].text_units for reference in citation.references)
     texts = [_text(index.cell("text_units", "text", unit)) for unit in units]
@@ -213,7 +215,7 @@ def _weigh(citation: Citation, support: Support, known: dict[Reference, Resolved
             cited.best[unit] = scores[unit], support
 
 
-def _sources(index: Index, cited: _Cited, chunks: BatchLookup | None) -> list[Source]:
+def _sources(index: Index, cited: _Tally, chunks: BatchLookup | None) -> list[Source]:
     """A row for each document and page."""
     units = sorted(cited.scores)
     rows: dict[tuple[str, str, int | None], list[tuple[int, Page]]] = {}
@@ -223,7 +225,7 @@ def _sources(index: Index, cited: _Cited, chunks: BatchLookup | None) -> list[So
     return sorted(found, key=lambda one: (-one.score, one.document, one.page_number or 0))
 
 
-def by_document(sources: Sequence[Source]) -> list[tuple[Source, list[int]]]:
+def roll_up(sources: Sequence[Source]) -> list[tuple[Source, list[int]]]:
     """The best source of each document, with the chunks of all, and the pages that are cited."""
     documents: dict[tuple[str, str], list[Source]] = {}
     for one in sources:
@@ -237,7 +239,7 @@ def by_document(sources: Sequence[Source]) -> list[tuple[Source, list[int]]]:
     ]
 
 
-def _source(members: list[tuple[int, Page]], index: Index, cited: _Cited) -> Source:
+def _source(members: list[tuple[int, Page]], index: Index, cited: _Tally) -> Source:
     best, page = max(members, key=lambda member: (cited.scores[member[0]], -member[0]))
     text = _text(index.cell("text_units", "text", best))
     return Source(

@@ -9,7 +9,7 @@ import pytest
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.invariants import violations
 from relrag_pipelines.graphrag.llm import extraction as extractions
-from relrag_pipelines.graphrag.llm.extraction import INSTRUCTIONS, Extraction, cost, estimate, extract, grounded
+from relrag_pipelines.graphrag.llm.extraction import INSTRUCTIONS, Extraction, cost, drop_unsupported, estimate, extract
 from relrag_pipelines.graphrag.llm.model import JsonModel, ModelError, TextRefused, load
 from tests.graphrag.json_service import TOKENS, Service, serving
 from tests.passages import HOUSE, table
@@ -47,9 +47,9 @@ TEXT = "Dana Levi called the plumber."
 def test_a_text_is_asked_about_in_json_of_the_schema(service: Service, kind: str) -> None:
     service.says = {"Dana": BOILER}
     found = extract([TEXT], load(kind, "m", service.url), {}, budget=10_000, gleanings=0)
-    assert names(found.found[TEXT]) == ["Dana Levi", "plumber"]
-    assert [one.type for one in found.found[TEXT].entities] == ["PERSON", "THING"]
-    assert (found.tokens, found.failed, found.pending, found.stopped) == (TOKENS, (), (), "")
+    assert names(found.extractions[TEXT]) == ["Dana Levi", "plumber"]
+    assert [one.type for one in found.extractions[TEXT].entities] == ["PERSON", "THING"]
+    assert (found.tokens, found.failures, found.pending, found.reason) == (TOKENS, (), (), "")
     (asked,) = service.asked
     assert asked["messages"] == [
         {"role": "system", "content": INSTRUCTIONS},
@@ -67,7 +67,7 @@ def test_what_is_missing_is_asked_for_again(service: Service) -> None:
     service.says = {"Dana": BOILER}
     service.again = {"entities": [entity("called", "EVENT")], "relationships": []}
     found = extract([TEXT], load("openai", "m", service.url), {}, budget=10_000, gleanings=2)
-    assert names(found.found[TEXT]) == ["Dana Levi", "plumber", "called"]
+    assert names(found.extractions[TEXT]) == ["Dana Levi", "plumber", "called"]
     assert [len(one["messages"]) for one in service.asked] == [2, 4, 6]
     assert found.tokens == 3 * TOKENS
 
@@ -83,22 +83,22 @@ def test_an_unchanged_text_is_never_paid_for_twice(service: Service) -> None:
     model = load("openai", "m", service.url)
     first = extract([TEXT, TEXT, " "], model, {}, budget=10_000)
     asked = len(service.asked)
-    second = extract([TEXT], model, first.stored, budget=0)
+    second = extract([TEXT], model, first.cache, budget=0)
     assert len(service.asked) == asked
-    assert (second.found, second.tokens, second.stored) == (first.found, 0, first.stored)
-    assert estimate([TEXT], "m", first.stored) == 0
-    assert estimate([TEXT, "Other text."], "m", first.stored) == cost("Other text.", 1)
-    assert extract([TEXT], load("openai", "other", service.url), first.stored, budget=0).pending == (TEXT,)
+    assert (second.extractions, second.tokens, second.cache) == (first.extractions, 0, first.cache)
+    assert estimate([TEXT], "m", first.cache) == 0
+    assert estimate([TEXT, "Other text."], "m", first.cache) == cost("Other text.", 1)
+    assert extract([TEXT], load("openai", "other", service.url), first.cache, budget=0).pending == (TEXT,)
 
 
 def test_what_was_deleted_is_not_kept(service: Service) -> None:
     service.says = {"Dana": BOILER}
     model = load("openai", "m", service.url)
     first = extract([TEXT, "Petr sings."], model, {}, budget=10_000)
-    assert len(first.stored) == 2
-    later = extract(["Petr sings."], model, first.stored, budget=0)
-    assert len(later.stored) == 1
-    assert "Dana" not in str(later.stored)
+    assert len(first.cache) == 2
+    later = extract(["Petr sings."], model, first.cache, budget=0)
+    assert len(later.cache) == 1
+    assert "Dana" not in str(later.cache)
 
 
 def test_a_budget_stops_between_texts_and_the_next_run_goes_on(service: Service) -> None:
@@ -106,11 +106,11 @@ def test_a_budget_stops_between_texts_and_the_next_run_goes_on(service: Service)
     model = load("openai", "m", service.url)
     budget = TOKENS * 2 + cost(texts[0], 0)
     first = extract(texts, model, {}, budget=budget, gleanings=0)
-    assert (len(first.found), first.pending) == (3, tuple(texts[3:]))
-    assert first.stopped == f"the budget of {budget} tokens is used up"
+    assert (len(first.extractions), first.pending) == (3, tuple(texts[3:]))
+    assert first.reason == f"the budget of {budget} tokens is used up"
     assert first.tokens <= budget
-    second = extract(texts, model, first.stored, budget=budget, gleanings=0)
-    assert (len(second.found), second.pending, second.stopped) == (5, (), "")
+    second = extract(texts, model, first.cache, budget=budget, gleanings=0)
+    assert (len(second.extractions), second.pending, second.reason) == (5, (), "")
     assert len(service.asked) == 5
 
 
@@ -120,8 +120,8 @@ def test_a_service_that_refuses_stops_the_run_and_keeps_what_was_found(service: 
     found = extract(
         ["Text one.", "Text two.", "Text three."], load(kind, "m", service.url), {}, budget=10_000, gleanings=0
     )
-    assert (list(found.found), found.pending) == (["Text one."], ("Text two.", "Text three."))
-    assert found.stopped == f"{service.url.removeprefix('http://')} answered 401"
+    assert (list(found.extractions), found.pending) == (["Text one."], ("Text two.", "Text three."))
+    assert found.reason == f"{service.url.removeprefix('http://')} answered 401"
 
 
 @pytest.mark.parametrize("fault", ["refused", "cut", "no json", "another schema"])
@@ -130,19 +130,19 @@ def test_one_bad_text_stops_nothing(service: Service, fault: str) -> None:
     if fault == "refused":
         service.status = {"two": 400}
         found = extract(["Text one.", "Text two.", "Text three."], model, {}, budget=10_000, gleanings=0)
-        assert (list(found.found), found.failed) == (["Text one.", "Text three."], ("Text two.",))
+        assert (list(found.extractions), found.failures) == (["Text one.", "Text three."], ("Text two.",))
         return
     service.finish = "length" if fault == "cut" else ""
     service.raw = {"no json": "Sure! Here", "another schema": '{"entities": [{"name": "x"}]}'}.get(fault, "")
     found = extract(["Text two."], model, {}, budget=10_000, gleanings=0)
-    assert (found.failed, found.stored, found.stopped) == (("Text two.",), {}, "")
+    assert (found.failures, found.cache, found.reason) == (("Text two.",), {}, "")
 
 
 def test_many_bad_texts_in_a_row_stop_the_run(service: Service) -> None:
     service.status = {"Text": 400}
     found = extract([f"Text {place}." for place in range(9)], load("openai", "m", service.url), {}, budget=10**6)
-    assert (len(found.failed), len(found.pending), len(service.asked)) == (5, 4, 5)
-    assert found.stopped.endswith(
+    assert (len(found.failures), len(found.pending), len(service.asked)) == (5, 4, 5)
+    assert found.reason.endswith(
         "failed for 5 texts in a row: " + f"{service.url.removeprefix('http://')} answered 400"
     )
 
@@ -166,7 +166,7 @@ def test_a_passage_cannot_end_itself(service: Service) -> None:
 
 
 def test_what_the_text_does_not_hold_is_not_believed() -> None:
-    found = grounded(
+    found = drop_unsupported(
         Extraction.model_validate(
             {
                 "entities": [
@@ -189,7 +189,7 @@ def test_what_the_text_does_not_hold_is_not_believed() -> None:
 def test_a_stored_extraction_that_cannot_be_read_is_asked_for_again(service: Service) -> None:
     stored = {extractions.key(TEXT, "m", 0): "{"}
     found = extract([TEXT], load("openai", "m", service.url), stored, budget=10_000, gleanings=0)
-    assert found.stored == {extractions.key(TEXT, "m", 0): '{"entities":[],"relationships":[]}'}
+    assert found.cache == {extractions.key(TEXT, "m", 0): '{"entities":[],"relationships":[]}'}
 
 
 def test_an_index_of_extractions() -> None:
@@ -212,8 +212,8 @@ def test_an_index_of_extractions() -> None:
             "relationships": [relation("Plumber", "boiler", 6, "He repaired it.")],
         },
     }
-    extracted = {text: Extraction.model_validate(one) for text, one in found.items()}
-    tables = build(table(HOUSE), extracted=extracted)
+    parsed = {text: Extraction.model_validate(one) for text, one in found.items()}
+    tables = build(table(HOUSE), extractions=parsed)
     assert violations(tables) == []
     entities, relationships = tables["entities"], tables["relationships"]
     assert list(zip(entities["title"], entities["type"], entities["frequency"], strict=True)) == [
@@ -238,4 +238,4 @@ def test_a_model_can_be_any_function() -> None:
         raise ModelError("host answered 500")
 
     found = extract([TEXT], JsonModel("m", "host", broken), {}, budget=10_000)
-    assert (found.stopped, found.pending) == ("host answered 500", (TEXT,))
+    assert (found.reason, found.pending) == ("host answered 500", (TEXT,))

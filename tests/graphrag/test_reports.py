@@ -2,7 +2,7 @@
 
 import pytest
 
-from relrag_pipelines.graphrag.graph import Sentence, shortened
+from relrag_pipelines.graphrag.graph import Sentence, shorten
 from relrag_pipelines.graphrag.reports import Entity, Link, Material, Unit, draft, fingerprint, render
 from relrag_query.graphrag.citations import parse
 
@@ -90,5 +90,5 @@ def test_whatever_a_draft_is_made_of_changes_its_fingerprint(changed: Material) 
 
 
 def test_long_texts_are_cut_between_words() -> None:
-    assert shortened("one two three four", 12) == "one two …"
-    assert shortened("one two", 12) == "one two"
+    assert shorten("one two three four", 12) == "one two …"
+    assert shorten("one two", 12) == "one two"

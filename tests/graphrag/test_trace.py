@@ -10,7 +10,7 @@ import pytest
 
 from relrag_query.graphrag.citations import Dataset, Reference, parse
 from relrag_query.graphrag.index import Index, open_index
-from relrag_query.graphrag.trace import PER_REFERENCE, State, by_document, resolve, resolve_nested, trace
+from relrag_query.graphrag.trace import PER_REFERENCE, State, resolve, resolve_nested, roll_up, trace
 from tests import agile_index
 from tests.agile_index import ANSWER, COOPER, PLAN, SCHWABER
 
@@ -43,7 +43,7 @@ def test_what_is_agile(agile: Index) -> None:
 
 
 def test_one_row_a_document(agile: Index) -> None:
-    rows = by_document(trace(ANSWER, agile).sources)
+    rows = roll_up(trace(ANSWER, agile).sources)
     assert {one.document: pages for one, pages in rows} == {
         COOPER: [3, 5, 7, 8, 9, 11, 14, 15, 16, 17, 18],
         SCHWABER: [1, 2, 3, 5],

@@ -70,26 +70,26 @@ class Extraction(_Strict):
 class Extractions:
     """What is known of some texts after a run."""
 
-    found: dict[str, Extraction] = field(default_factory=dict)
+    extractions: dict[str, Extraction] = field(default_factory=dict)
     """by text"""
-    stored: dict[str, str] = field(default_factory=dict)
+    cache: dict[str, str] = field(default_factory=dict)
     """to be given to the next run: only what these texts need, so what was deleted is not in it"""
     tokens: int = 0
     """that this run cost, as the service counted"""
-    failed: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
     """texts that the model could not answer about; they are asked about again in the next run"""
     pending: tuple[str, ...] = ()
     """texts that were not reached"""
-    stopped: str = ""
+    reason: str = ""
     """why they were not; holds no text"""
 
 
 def extract(
-    texts: Iterable[str], model: JsonModel, stored: Mapping[str, str], *, budget: int, gleanings: int = 1
+    texts: Iterable[str], model: JsonModel, cache: Mapping[str, str], *, budget: int, gleanings: int = 1
 ) -> Extractions:
     """What the model finds in texts, each asked about once, and then `gleanings` times for what is missing.
 
-    No call begins that would take more than `budget` tokens in all. `stored` is what an earlier run returned.
+    No text is begun whose estimated cost would exceed the `budget` of tokens. `cache` is what an earlier run returned.
     """
     different = list(dict.fromkeys(text for text in texts if text.strip()))
     found: dict[str, Extraction] = {}
@@ -99,8 +99,8 @@ def extract(
     pending: list[str] = []
     for text in different:
         one = key(text, model.name, gleanings)
-        if known := _known(stored.get(one)):
-            found[text], kept[one] = known, stored[one]
+        if known := _read_stored(cache.get(one)):
+            found[text], kept[one] = known, cache[one]
             continue
         if not stopped and tokens + cost(text, gleanings) > budget:
             stopped = f"the budget of {budget} tokens is used up"
@@ -126,10 +126,10 @@ def extract(
     return Extractions(found, dict(sorted(kept.items())), tokens, tuple(failed), tuple(pending), stopped)
 
 
-def estimate(texts: Iterable[str], model: str, stored: Mapping[str, str], gleanings: int = 1) -> int:
+def estimate(texts: Iterable[str], model: str, cache: Mapping[str, str], gleanings: int = 1) -> int:
     """About how many tokens an extraction will cost; texts that are known cost nothing."""
     different = {text for text in texts if text.strip()}
-    return sum(cost(text, gleanings) for text in different if key(text, model, gleanings) not in stored)
+    return sum(cost(text, gleanings) for text in different if key(text, model, gleanings) not in cache)
 
 
 def key(text: str, model: str, gleanings: int) -> str:
@@ -143,10 +143,10 @@ def cost(text: str, gleanings: int) -> int:
     return sum(count_tokens(INSTRUCTIONS) + passage + (asked + 1) * passage for asked in range(gleanings + 1))
 
 
-def _known(stored: str | None) -> Extraction | None:
+def _read_stored(cache: str | None) -> Extraction | None:
     """What an earlier run stored; None where it did not, or where it cannot be read."""
     try:
-        return Extraction.model_validate_json(stored) if stored else None
+        return Extraction.model_validate_json(cache) if cache else None
     except ValidationError:
         return None
 
@@ -180,7 +180,7 @@ class _Conversation:
             found = Extraction(
                 entities=[*found.entities, *more.entities], relationships=[*found.relationships, *more.relationships]
             )
-        return grounded(found, self._text)
+        return drop_unsupported(found, self._text)
 
     def _ask(self) -> Extraction:
         reply = self._model.ask(self._messages, schema())
@@ -189,7 +189,7 @@ class _Conversation:
         return Extraction.model_validate_json(reply.text)
 
 
-def grounded(found: Extraction, text: str) -> Extraction:
+def drop_unsupported(found: Extraction, text: str) -> Extraction:
     """Without entities whose name the text does not hold, and relationships between others; each entity once."""
     lower = " ".join(text.lower().split())
     entities: dict[str, FoundEntity] = {}

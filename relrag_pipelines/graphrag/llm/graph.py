@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from relrag_pipelines.graphrag.graph import Graph, by_unit, named_sentences, shortened, stable_id, titled_keys
+from relrag_pipelines.graphrag.graph import Graph, entity_titles, group_by_unit, shorten, split_sentences, stable_id
 from relrag_pipelines.graphrag.known_people import KnownPeople
 from relrag_pipelines.graphrag.llm.extraction import Extraction
 from relrag_pipelines.graphrag.schema import frame
@@ -39,24 +39,25 @@ class _Edge(NamedTuple):
 
 
 def graph_of_extractions(
-    texts: Sequence[str], unit_ids: Sequence[str], extracted: Mapping[str, Extraction], known: KnownPeople
+    texts: Sequence[str], unit_ids: Sequence[str], extractions: Mapping[str, Extraction], known: KnownPeople
 ) -> Graph:
     """The graph of extractions, which are given by text. An entity that nothing relates is left out.
 
     An entity that bears the name of a known person is that person. The weight of a relationship is the sum of the
     strengths that the model gave it.
     """
-    found = [extracted.get(text) or Extraction(entities=[], relationships=[]) for text in texts]
+    found = [extractions.get(text) or Extraction(entities=[], relationships=[]) for text in texts]
     keys = [{one.name.lower(): known.key(one.name) or fold(one.name) for one in some.entities} for some in found]
-    stated = _stated(found, keys)
+    stated = _statements(found, keys)
     related = {end for ends in stated for end in ends}
     mentions = [one for one in _mentions(found, keys, texts) if one.key in related]
-    titles = titled_keys(mentions, known.titles)
+    titles = entity_titles(mentions, known.titles)
     ordered = sorted(titles, key=lambda key: (titles[key], key))
     rows = {key: row for row, key in enumerate(ordered)}
     edges = sorted(_edges(stated, rows))
     said = [
-        named_sentences(text, inside, rows) for text, inside in zip(texts, by_unit(mentions, len(texts)), strict=True)
+        split_sentences(text, inside, rows)
+        for text, inside in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
     ]
     descriptions = _descriptions(found, keys, rows)
     entities = _entities(ordered, titles, mentions, descriptions, edges, unit_ids)
@@ -64,7 +65,9 @@ def graph_of_extractions(
     return Graph(entities, relationships, [(one.source, one.target, one.weight) for one in edges], ordered, said)
 
 
-def _stated(found: Sequence[Extraction], keys: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], list[_Statement]]:
+def _statements(
+    found: Sequence[Extraction], keys: Sequence[Mapping[str, str]]
+) -> dict[tuple[str, str], list[_Statement]]:
     """What relates two keys, whichever of them the model called source."""
     stated: dict[tuple[str, str], list[_Statement]] = defaultdict(list)
     for unit, some in enumerate(found):
@@ -135,7 +138,7 @@ def _entities(
             "human_readable_id": range(len(keys)),
             "title": [titles[key] for key in keys],
             "type": [types[key] for key in keys],
-            "description": [_joined(some) for some in descriptions],
+            "description": [_join(some) for some in descriptions],
             "text_unit_ids": [[unit_ids[unit] for unit in units[key]] for key in keys],
             "frequency": [len(units[key]) for key in keys],
             "degree": degrees,
@@ -155,7 +158,7 @@ def _relationships(
             "human_readable_id": range(len(edges)),
             "source": [titles[edge.source] for edge in edges],
             "target": [titles[edge.target] for edge in edges],
-            "description": [_joined(one.description for one in edge.said) for edge in edges],
+            "description": [_join(one.description for one in edge.said) for edge in edges],
             "weight": [edge.weight for edge in edges],
             "combined_degree": [degrees[edge.source] + degrees[edge.target] for edge in edges],
             "text_unit_ids": [[unit_ids[unit] for unit in of] for of in units],
@@ -163,6 +166,6 @@ def _relationships(
     )
 
 
-def _joined(descriptions: Iterable[str]) -> str:
+def _join(descriptions: Iterable[str]) -> str:
     """Different descriptions in their order, as one text."""
-    return shortened(" ".join(dict.fromkeys(filter(None, descriptions))), _LONGEST)
+    return shorten(" ".join(dict.fromkeys(filter(None, descriptions))), _LONGEST)

@@ -80,7 +80,7 @@ def _openai(name: str, url: str, max_tokens: int) -> JsonModel:
         return _ask_openai(client, name, messages, schema, max_tokens, plain=bool(url))
 
     host = service.host_of(url, "url") if url else "api.openai.com"
-    return _told(JsonModel(name, host, ask), openai.APIStatusError, openai.OpenAIError)
+    return _translate_errors(JsonModel(name, host, ask), openai.APIStatusError, openai.OpenAIError)
 
 
 def _cohere(name: str, url: str, max_tokens: int) -> JsonModel:
@@ -100,10 +100,10 @@ def _cohere(name: str, url: str, max_tokens: int) -> JsonModel:
         return _ask_cohere(client, name, messages, schema, max_tokens)
 
     host = service.host_of(url, "url") if url else "api.cohere.com"
-    return _told(JsonModel(name, host, ask), ApiError, httpx.HTTPError)
+    return _translate_errors(JsonModel(name, host, ask), ApiError, httpx.HTTPError)
 
 
-def _told(asked: JsonModel, refused: type[Exception], unreached: type[Exception]) -> JsonModel:
+def _translate_errors(asked: JsonModel, refused: type[Exception], unreached: type[Exception]) -> JsonModel:
     """The same, with what its SDK raises as a ModelError."""
 
     def ask(messages: Sequence[Message], schema: Schema) -> Reply:
