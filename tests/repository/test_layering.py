@@ -78,11 +78,8 @@ LAYERS = [
     *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings.py", "pii", "embedders", "identity")),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "graphrag", "erasure")),
     *(f"relrag_pipelines/{name}" for name in ("ingest", "onboarding", "stages", "publishing")),
-    *(
-        f"relrag_query/{name}"
-        for name in ("__init__.py", "understanding", "retrieval", "display", "answering", "graphrag")
-    ),
-    *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "evaluation")),
+    *(f"relrag_query/{name}" for name in ("__init__.py", "understanding", "retrieval", "display", "answering")),
+    *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "graphrag", "evaluation")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     "relrag_query/cli",
 ]
