@@ -26,7 +26,7 @@ def communities(edges: Sequence[tuple[int, int, float]], max_size: int) -> list[
     """The communities of a weighted graph in the order of their numbers; `edges` are sorted and different.
 
     A community of more than `max_size` entities is divided again, where that can be done. Every entity with an edge is
-    in one community of level 0; of later levels those that hold one entity only are left out.
+    in one community of level 0.
     """
     if not edges:
         return []
@@ -46,6 +46,7 @@ def communities(edges: Sequence[tuple[int, int, float]], max_size: int) -> list[
     for one in found:
         members.setdefault(one.cluster, []).append(int(one.node))
         places[one.cluster] = one.level, -1 if one.parent_cluster is None else one.parent_cluster
-    kept = [number for number in sorted(members) if places[number][0] == 0 or len(members[number]) > 1]
-    numbers = {number: place for place, number in enumerate(kept)} | {-1: -1}
-    return [Community(places[number][0], numbers[places[number][1]], sorted(members[number])) for number in kept]
+    numbers = {number: place for place, number in enumerate(sorted(members))} | {-1: -1}
+    return [
+        Community(places[number][0], numbers[places[number][1]], sorted(members[number])) for number in sorted(members)
+    ]

@@ -80,7 +80,7 @@ def test_the_burst_is_the_residual_of_chance() -> None:
 
 
 def test_hebrew_prefixes_are_taken_off_where_the_rest_is_a_word() -> None:
-    texts = ["כרטיסים, כרטיסים", "הכרטיסים, כרטיסים", "וכרטיסים, כרטיסים"]
+    texts = ["כרטיסים, כרטיסים", "הכרטיסים, הכרטיסים", "וכרטיסים"]
     filler = [f"plain afternoon {place}" for place in range(20)]
     assert mentions(*texts, *filler) == {"כרטיסים": [0, 1, 2]}
 

@@ -147,6 +147,13 @@ def test_many_bad_texts_in_a_row_stop_the_run(service: Service) -> None:
     )
 
 
+def test_bad_texts_here_and_there_do_not(service: Service) -> None:
+    texts = [f"Text {place}." if place % 5 else f"Good {place}." for place in range(10)]
+    service.status = {"Text": 400}
+    found = extract(texts, load("openai", "m", service.url), {}, budget=10**6, gleanings=0)
+    assert (len(found.failures), len(found.extractions), found.reason) == (8, 2, "")
+
+
 def test_no_error_shows_a_text_or_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
     monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)

@@ -78,5 +78,7 @@ def test_equal_graphs_have_equal_communities() -> None:
     rng = np.random.default_rng(7)
     edges = sorted({(int(a), int(b)) for a, b in rng.integers(0, 200, (900, 2)) if a < b})
     weighted = [(one, other, float(1 + (one * other) % 5)) for one, other in edges]
-    assert communities(weighted, 10) == communities(list(weighted), 10)
+    found = communities(weighted, 10)
+    assert found == communities(list(weighted), 10)
+    assert max(one.level for one in found) > 0
     assert communities([], 10) == []
