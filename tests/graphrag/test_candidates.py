@@ -2,6 +2,7 @@
 
 import math
 
+import pandas as pd
 import pytest
 
 from relrag_pipelines.graphrag.candidates import EntityType, candidates
@@ -100,8 +101,6 @@ PEOPLE = [(1, "Dana Levi"), (1, "דנה לוי"), (2, "Doron"), (3, "Doron"), (4
 
 
 def known(*senders: str) -> KnownPeople:
-    import pandas as pd
-
     return KnownPeople(pd.DataFrame(PEOPLE, columns=["person_id", "name"]), senders)
 
 
