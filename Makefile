@@ -3,11 +3,12 @@
 BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS := bench/peers/.venv
+INTEROP := tests/interop/.venv
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-full bench-peers lock proofs proofs-ui fuzz mailbox canaries privacy crash home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -68,6 +69,14 @@ bench-peers: $(STAMP) $(PEERS)/.installed ## Set up other libraries (an environm
 $(PEERS)/.installed: bench/peers/requirements.lock
 	@$(BIN)/python -m venv --clear $(PEERS)
 	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps -r $<
+	@touch $@
+
+interop: $(STAMP) $(INTEROP)/.installed ## Read our GraphRAG index with Microsoft's own graphrag (an environment of its own; minutes)
+	@RELRAG_INTEROP_PYTHON=$(INTEROP)/bin/python $(BIN)/python -m pytest tests/interop
+
+$(INTEROP)/.installed: tests/interop/requirements.txt
+	@$(BIN)/python -m venv --clear $(INTEROP)
+	@$(INTEROP)/bin/python -m pip --quiet --disable-pip-version-check install -r $<
 	@touch $@
 
 proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)

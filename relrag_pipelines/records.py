@@ -19,6 +19,10 @@ from typing import Annotated, Any, get_args, get_origin
 import orjson
 import pyarrow as pa
 
+from relrag_pipelines import pandas_probe
+
+pandas_probe.probe()
+
 SCHEMA_VERSION = 4
 """Raised when a stored table changes shape, and with it that table's `since`.
 

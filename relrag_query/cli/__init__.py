@@ -28,6 +28,8 @@ app = typer.Typer(
 
 calls = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
 app.add_typer(calls, name="calls")
+graphrag = typer.Typer(help="GraphRAG indexes: which documents and pages an answer rests on.", no_args_is_help=True)
+app.add_typer(graphrag, name="graphrag")
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="relrag.toml to use; else the nearest one.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this source; may be given again.")]
@@ -234,6 +236,21 @@ def calls_approve(
 def calls_swap_speakers(ids: CallIds, wait: Wait = 0, config: Config = None) -> None:
     """Let the two speakers of a call stand for each other; a second time takes it back."""
     _run("calls", "swap_speakers", ids or [], config, wait=wait)
+
+
+@graphrag.command("trace")
+def graphrag_trace(
+    answer: Annotated[Path, typer.Argument(help="A file with the text of an answer; - reads standard input.")],
+    index: Annotated[
+        Path, typer.Option("--index", help="The folder with the parquet files that GraphRAG wrote, of any version.")
+    ],
+    question: Annotated[str, typer.Option("--question", help="What was asked; it helps to choose what to quote.")] = "",
+    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Trace the citations of a GraphRAG answer to documents and pages."""
+    _run("graphrag", "trace", answer, index, question, documents=documents, limit=limit, as_json=as_json)
 
 
 @app.command()

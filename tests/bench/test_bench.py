@@ -4,6 +4,8 @@ import functools
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from bench import __main__ as bench
@@ -15,6 +17,7 @@ from bench import (
     embedding,
     floor,
     git,
+    graphrag,
     mail,
     redaction,
     report,
@@ -206,3 +209,24 @@ def test_the_embedder_and_the_bare_runtime_embed_the_same_texts() -> None:
     assert seen.keys() == {"e5", "e5_bare", "minilm", "minilm_bare", "engine", "memory"}
     assert min(seen.values()) > 0
     assert seen["memory"] > 100
+
+
+def test_a_graphrag_index_is_traced_and_built(tmp_path: Path) -> None:
+    """Row by row leads to the documents of all entities of a community."""
+    graphrag.write(tmp_path, 2_000)
+    frames = {path.stem: pd.read_parquet(path) for path in tmp_path.glob("*.parquet")}
+    entities = frames["communities"]["entity_ids"][3]
+    units = set(np.concatenate(frames["entities"].set_index("id").loc[entities, "text_unit_ids"].tolist()))
+    documents = frames["text_units"].set_index("id").loc[sorted(units), "document_id"]
+    assert graphrag.by_rows(frames, [3]) == set(documents)
+    figures = graphrag.measure(2_000, 50, 500)
+    assert [figure.what for figure in figures] == [
+        "tracing 10 cited reports among 2,000 entities",
+        "the same",
+        "opening that index, with the first trace",
+        *(f"building an index of {count} passages" for count in (50, 100, 200)),
+        "four times as many passages take so many times as long",
+        "communities of 500 edges",
+        "memory of the whole process",
+    ]
+    assert all(figure.ours > 0 for figure in figures)

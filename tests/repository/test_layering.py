@@ -73,13 +73,13 @@ def test_queries_reach_dagster_only_through_the_commands_that_write(module: str)
 LAYERS = [
     *(
         f"relrag_pipelines/{name}"
-        for name in ("__init__.py", "errors.py", "records.py", "files", "privacy", "text", "workers")
+        for name in ("__init__.py", "errors.py", "pandas_probe.py", "records.py", "files", "privacy", "text", "workers")
     ),
     *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings.py", "pii", "embedders", "identity")),
-    *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "erasure", "ingest")),
-    *(f"relrag_pipelines/{name}" for name in ("onboarding", "stages", "publishing")),
+    *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "graphrag", "erasure")),
+    *(f"relrag_pipelines/{name}" for name in ("ingest", "onboarding", "stages", "publishing")),
     *(f"relrag_query/{name}" for name in ("__init__.py", "understanding", "retrieval", "display", "answering")),
-    *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "evaluation")),
+    *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "graphrag", "evaluation")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     "relrag_query/cli",
 ]
@@ -119,7 +119,7 @@ def test_what_reports_its_use_is_imported_by_one_package_only() -> None:
     importing = {
         module
         for module in EVERYWHERE
-        if not module.startswith("bench/peers/.venv/")
+        if "/.venv/" not in module
         if {name.split(".")[0] for name in imported(module)} & REPORTERS
     }
     assert importing == {
@@ -160,6 +160,9 @@ NAMES_A_KIND = {
     "relrag_pipelines/onboarding/archive_owner.py": "the program git",
     "relrag_pipelines/onboarding/environment.py": "the program git",
     "relrag_query/understanding/intent.py": "patterns of questions",
+    "relrag_query/graphrag/citations.py": "names of tables that models write",
+    "relrag_query/graphrag/chunk_lookup.py": "a field of another store",
+    "relrag_query/graphrag/pages.py": "a field of another store",
 }
 """what has a word in it that is also the name of a kind or of a type of records -> what it means there"""
 
@@ -200,7 +203,17 @@ finally:
 
 
 NOT_NEEDED = {
-    *("dagster", "duckdb", "phonenumbers", "icalendar", "pypdfium2", "charset_normalizer", "lxml", "onnxruntime"),
+    *(
+        "dagster",
+        "duckdb",
+        "pandas",
+        "phonenumbers",
+        "icalendar",
+        "pypdfium2",
+        "charset_normalizer",
+        "lxml",
+        "onnxruntime",
+    ),
     *("relrag_pipelines.pii.redactor", "relrag_pipelines.chunking", "relrag_pipelines.erasure.rules"),
     *("relrag_pipelines.sources.mail", "relrag_pipelines.sources.document"),
 }

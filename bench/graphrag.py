@@ -1,0 +1,172 @@
+"""Tracing in a large GraphRAG index, and building one: `python -m bench.graphrag`, about two minutes.
+
+The index is generated: a million entities, fifty thousand communities of twenty, a hundred thousand text units. Tracing
+is held against a look through the same tables row by row, as plain pandas code does it: for each id the rows whose
+column equals it. An index is built from generated documents of 500 characters at one, two and four times as many.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench import clock, corpus
+from bench.figures import HEADER, Figure, aligned
+from relrag_pipelines.graphrag.build import build
+from relrag_pipelines.graphrag.communities import communities
+from relrag_pipelines.records import Chunk, to_table
+from relrag_query.graphrag.index import open_index
+from relrag_query.graphrag.trace import trace
+
+MEMBERS, UNITS_OF_ENTITY, UNITS_OF_COMMUNITY = 20, 3, 30
+CITED = 10
+"""citations of the answer that is traced"""
+
+
+def measure(entities: int = 1_000_000, passages: int = 2_000, edges: int = 1_000_000) -> list[Figure]:
+    """Tracing, building at three sizes, and communities of that many edges."""
+    with tempfile.TemporaryDirectory() as place:
+        write(Path(place), entities)
+        figures = _tracing(Path(place), entities)
+    return [*figures, *_building(passages), *_communities(edges)]
+
+
+def write(folder: Path, entities: int) -> None:
+    """The generated index."""
+    chance = np.random.default_rng(1)
+    count = max(entities // 10, UNITS_OF_COMMUNITY)
+    groups = entities // MEMBERS
+    unit_ids = pa.array([hashlib.sha512(str(number).encode()).hexdigest() for number in range(count)])
+    ids = pa.array([f"{number:032x}" for number in range(entities)])
+    words = np.array(corpus.vocabulary(5_000))
+    texts = [" ".join(chosen) + "." for chosen in words[chance.integers(0, len(words), (count, 60))]]
+
+    def units(rows: int, each: int) -> pa.Array:
+        return _lists(unit_ids.take(pa.array(chance.integers(0, count, rows * each))), each)
+
+    tables = {
+        "documents": {
+            "id": [f"d{number}" for number in range(count // 10)],
+            "title": [f"{number}.pdf" for number in range(count // 10)],
+            "text": [""] * (count // 10),
+        },
+        "text_units": {"id": unit_ids, "text": texts, "document_id": [f"d{number // 10}" for number in range(count)]},
+        "entities": {
+            "id": ids,
+            "human_readable_id": np.arange(entities),
+            "title": ids,
+            "text_unit_ids": units(entities, UNITS_OF_ENTITY),
+        },
+        "relationships": {
+            "id": ids,
+            "human_readable_id": np.arange(entities),
+            "source": ids,
+            "target": ids,
+            "text_unit_ids": units(entities, 1),
+        },
+        "communities": {
+            "community": np.arange(groups),
+            "entity_ids": _lists(ids.slice(0, groups * MEMBERS), MEMBERS),
+            "relationship_ids": _lists(ids.slice(0, groups * MEMBERS), MEMBERS),
+            "text_unit_ids": units(groups, UNITS_OF_COMMUNITY),
+        },
+        "community_reports": {
+            "community": np.arange(groups),
+            "title": [f"Theme {number}" for number in range(groups)],
+            "full_content": [""] * groups,
+        },
+    }
+    for name, columns in tables.items():
+        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+
+
+def _lists(values: pa.Array, each: int) -> pa.Array:
+    return pa.ListArray.from_arrays(np.arange(0, len(values) + 1, each, dtype=np.int32), values)
+
+
+def _tracing(folder: Path, entities: int) -> list[Figure]:
+    cited = [number * (entities // MEMBERS // (CITED + 1)) for number in range(1, CITED + 1)]
+    words = corpus.vocabulary(5_000)
+    answer = " ".join(
+        f"{words[place]} {words[place + 9]} [Data: Reports ({number})]." for place, number in enumerate(cited)
+    )
+    begun = time.perf_counter()
+    index = open_index(folder)
+    trace(answer, index)
+    opened = time.perf_counter() - begun
+    ours = clock.best(5, ours=lambda: _seconds(lambda: trace(answer, index)))["ours"]
+    frames = {path.stem: pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+    rows = _seconds(lambda: by_rows(frames, cited))
+    what = f"tracing {CITED} cited reports among {entities:,} entities"
+    return [
+        Figure(what, 1000 * ours, "ms", at_most=50.0),
+        Figure("the same", 1000 * ours, "ms", 1000 * rows, "pandas, row by row", at_least=50.0),
+        Figure("opening that index, with the first trace", opened),
+    ]
+
+
+def by_rows(frames: dict[str, pd.DataFrame], reports: list[int]) -> set[str]:
+    """Documents of reports, by their communities' entities and these' text units, an id at a time."""
+
+    def values(table: str, column: str, key: object, wanted: str) -> list[object]:
+        found = frames[table][frames[table][column] == key]
+        return list(np.ravel(found.iloc[0][wanted])) if len(found) else []
+
+    entities = {one for number in reports for one in values("communities", "community", number, "entity_ids")}
+    units = {one for entity in entities for one in values("entities", "id", entity, "text_unit_ids")}
+    return {str(one) for unit in units for one in values("text_units", "id", unit, "document_id")}
+
+
+def _building(passages: int) -> list[Figure]:
+    made = corpus.documents(4 * passages)
+    rows = [
+        Chunk(f"c{number}", f"d:{number}", f"d:{number}", 0, 1, one["text"], "", "bench", "bench", "", ts=one["ts"])
+        for number, one in enumerate(made)
+    ]
+    seconds = {times: _build_seconds(rows[: times * passages]) for times in (1, 2, 4)}
+    figures = [
+        Figure(f"building an index of {times * passages:,} passages", times * passages / spent, "passages/s")
+        for times, spent in seconds.items()
+    ]
+    growth = Figure("four times as many passages take so many times as long", seconds[4] / seconds[1], "x", at_most=6.0)
+    return [*figures, growth]
+
+
+def _build_seconds(rows: list[Chunk]) -> float:
+    table = to_table(rows, Chunk).to_pandas()
+    return _seconds(lambda: build(table))
+
+
+def _communities(count: int) -> list[Figure]:
+    chance = np.random.default_rng(3)
+    nodes = count // 5
+    one = chance.integers(0, nodes, count + count // 10)
+    other = (one + chance.geometric(0.02, len(one))) % nodes
+    pairs = np.unique(np.stack([np.minimum(one, other), np.maximum(one, other)], 1)[one != other], axis=0)[:count]
+    edges = [(source, target, 1.0 + source % 7) for source, target in pairs.tolist()]
+    spent = _seconds(lambda: communities(edges, 10))
+    memory = clock.most_memory() / 2**30
+    return [
+        Figure(f"communities of {len(edges):,} edges", spent),
+        Figure("memory of the whole process", memory, "GiB", at_most=4.0),
+    ]
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    run()
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    print(aligned([HEADER, *(figure.cells() for figure in measure())]))
+    sys.exit(0)

@@ -1,0 +1,268 @@
+"""A whole GraphRAG index from an archive's chunks. Equal chunks give equal tables, whatever was built before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pandas as pd
+
+from relrag_pipelines.graphrag import reports
+from relrag_pipelines.graphrag.candidates import Candidate, candidates
+from relrag_pipelines.graphrag.communities import Community, communities
+from relrag_pipelines.graphrag.graph import Graph, graph, stable_id
+from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
+from relrag_pipelines.graphrag.llm.extraction import Extraction
+from relrag_pipelines.graphrag.llm.graph import graph_of_extractions
+from relrag_pipelines.graphrag.reports import Draft, Entity, Link, Material, Unit
+from relrag_pipelines.graphrag.schema import Tables, frame
+from relrag_pipelines.graphrag.selection import Selection, select
+from relrag_pipelines.graphrag.text_units import text_units
+
+_REPEATING = frozenset({"quoted", "forward_headers", "signature", "disclaimer"})
+"""sections of mails that repeat what others said, or say it in every mail; no names are taken from them"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an index is built."""
+
+    selection: Selection = field(default_factory=Selection)
+    min_weight_percentile: float = 40
+    """of all relations so many percent, the weakest, are left out"""
+    max_community_size: int = 10
+    """entities; larger communities are divided again"""
+
+
+def build(
+    chunks: pd.DataFrame,
+    people: pd.DataFrame | None = None,
+    drafts: pd.DataFrame | None = None,
+    options: Options | None = None,
+    extractions: Mapping[str, Extraction] | None = None,
+) -> Tables:
+    """All tables of an index (schema.ALL).
+
+    `chunks` has the columns of records.Chunk. `people` has person_id and name, a row a name, the one to show first.
+    `drafts` are the report_drafts of an earlier index: a community that is as it was is not drafted again.
+    `extractions` is what a language model found, by text (llm/extraction.py); without it statistics find entities.
+    """
+    options = options or Options()
+    documents, units, origin = text_units(chunks)
+    headers = _headers(chunks, origin["chunk_id"])
+    known = KnownPeople(people, (name for some in headers for one in some if (name := plain_name(one))))
+    texts, unit_ids = units["text"].tolist(), units["id"].tolist()
+    if extractions is None:
+        named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
+        mentions = select(_candidates(texts, chunks, origin["chunk_id"]), named, options.selection)
+        built = graph(texts, unit_ids, mentions, known.titles, options.min_weight_percentile)
+    else:
+        built = graph_of_extractions(texts, unit_ids, extractions, known)
+    grouped = communities(built.edges, options.max_community_size)
+    days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
+    table = _communities(grouped, built, dict(zip(unit_ids, days, strict=True)))
+    written, kept = _reports(table, built, unit_ids, days, drafts)
+    units["entity_ids"] = _invert(unit_ids, built.entities)
+    units["relationship_ids"] = _invert(unit_ids, built.relationships)
+    persons = [(row, known.person_ids[key]) for row, key in enumerate(built.keys) if key in known.person_ids]
+    return {
+        "documents": documents,
+        "text_units": units,
+        "entities": built.entities,
+        "relationships": built.relationships,
+        "communities": table,
+        "community_reports": written,
+        "text_unit_chunks": origin,
+        "entity_people": frame(
+            "entity_people",
+            {
+                "entity_id": [built.entities["id"].iat[row] for row, _ in persons],
+                "person_id": [person for _, person in persons],
+            },
+        ),
+        "report_drafts": kept,
+    }
+
+
+def _headers(chunks: pd.DataFrame, order: Iterable[str]) -> list[list[str]]:
+    """Senders, recipients and participants of each chunk."""
+    found: dict[str, list[str]] = {}
+    for chunk_id, sender, to, participants in zip(
+        chunks["chunk_id"], chunks["from"], chunks["to"], chunks["participants"], strict=True
+    ):
+        # the senders of a chat window are its participants, and stand in `from` joined
+        alone = [sender] if isinstance(sender, str) and not len(participants) else []
+        found[chunk_id] = [*alone, *to, *participants]
+    return [found[chunk_id] for chunk_id in order]
+
+
+def _candidates(texts: Sequence[str], chunks: pd.DataFrame, order: Iterable[str]) -> list[list[Candidate]]:
+    sections = dict(zip(chunks["chunk_id"], chunks["section"], strict=True))
+    return [
+        [] if sections[chunk_id] in _REPEATING else candidates(text)
+        for text, chunk_id in zip(texts, order, strict=True)
+    ]
+
+
+def _latest(last: int | None, ts: int | None) -> int | None:
+    return last if last is not None else ts
+
+
+def _invert(unit_ids: Sequence[str], records: pd.DataFrame) -> pd.Series[Any]:
+    """Of each text unit the records that name it."""
+    found: dict[str, list[str]] = {unit: [] for unit in unit_ids}
+    for record, units in zip(records["id"], records["text_unit_ids"], strict=True):
+        for unit in units:
+            found[unit].append(record)
+    return pd.Series(list(found.values()), dtype=object)
+
+
+def _communities(grouped: Sequence[Community], built: Graph, days: Mapping[str, str]) -> pd.DataFrame:
+    entity_ids, entity_units = built.entities["id"].tolist(), built.entities["text_unit_ids"].tolist()
+    links, link_units = built.relationships["id"].tolist(), built.relationships["text_unit_ids"].tolist()
+    inside = _inner_relationships(grouped, built.edges)
+    children: list[list[int]] = [[] for _ in grouped]
+    for number, one in enumerate(grouped):
+        if one.parent >= 0:
+            children[one.parent].append(number)
+    units = [
+        sorted({unit for row in rows for unit in link_units[row]})
+        or sorted({unit for row in one.members for unit in entity_units[row]})
+        for one, rows in zip(grouped, inside, strict=True)
+    ]
+    members = [[entity_ids[row] for row in one.members] for one in grouped]
+    return frame(
+        "communities",
+        {
+            "id": [stable_id("community", str(one.level), *of) for one, of in zip(grouped, members, strict=True)],
+            "human_readable_id": range(len(grouped)),
+            "community": range(len(grouped)),
+            "level": [one.level for one in grouped],
+            "parent": [one.parent for one in grouped],
+            "children": children,
+            "title": [f"Community {number}" for number in range(len(grouped))],
+            "entity_ids": members,
+            "relationship_ids": [[links[row] for row in rows] for rows in inside],
+            "text_unit_ids": units,
+            "period": [max((days[unit] for unit in of), default="") for of in units],
+            "size": [len(of) for of in members],
+        },
+    )
+
+
+def _inner_relationships(grouped: Sequence[Community], edges: Sequence[tuple[int, int, float]]) -> list[list[int]]:
+    """The relationships both ends of which are in a community."""
+    found: list[list[int]] = [[] for _ in grouped]
+    for level in {one.level for one in grouped}:
+        of = {row: number for number, one in enumerate(grouped) if one.level == level for row in one.members}
+        for row, (source, target, _) in enumerate(edges):
+            if source in of and of[source] == of.get(target):
+                found[of[source]].append(row)
+    return found
+
+
+def _reports(
+    table: pd.DataFrame, built: Graph, unit_ids: Sequence[str], days: Sequence[str], drafts: pd.DataFrame | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """community_reports and report_drafts."""
+    known = {} if drafts is None else dict(zip(drafts["fingerprint"], drafts["draft"], strict=True))
+    gathered = _Materials(built, unit_ids, days)
+    prints: list[str] = []
+    drafted: list[Draft] = []
+    for entity_ids, link_ids, units in zip(
+        table["entity_ids"], table["relationship_ids"], table["text_unit_ids"], strict=True
+    ):
+        material = gathered.material(entity_ids, link_ids, units)
+        prints.append(reports.fingerprint(material))
+        stored = known.get(prints[-1])
+        drafted.append(orjson.loads(stored) if stored else reports.draft(material))
+    numbers = dict(zip(unit_ids, range(len(unit_ids)), strict=True))
+    for records in (built.entities, built.relationships):
+        numbers |= dict(zip(records["id"], records["human_readable_id"].tolist(), strict=True))
+    kept = {one: orjson.dumps(draft).decode() for one, draft in zip(prints, drafted, strict=True)}
+    return _report_table(table, drafted, numbers, len(unit_ids)), frame(
+        "report_drafts", {"fingerprint": sorted(kept), "draft": [kept[one] for one in sorted(kept)]}
+    )
+
+
+class _Materials:
+    """What reports are drafted from, by id."""
+
+    def __init__(self, built: Graph, unit_ids: Sequence[str], days: Sequence[str]) -> None:
+        entities = built.entities
+        self._rows = {one: row for row, one in enumerate(entities["id"])}
+        self._entities = list(map(Entity, entities["id"], entities["title"], entities["type"]))
+        self._links = {
+            one: (source, target, len(units))
+            for one, (source, target, _), units in zip(
+                built.relationships["id"], built.edges, built.relationships["text_unit_ids"], strict=True
+            )
+        }
+        self._units = {one: unit for unit, one in enumerate(unit_ids)}
+        self._days, self._said = days, built.sentences
+
+    def material(self, entity_ids: Sequence[str], link_ids: Sequence[str], unit_ids: Sequence[str]) -> Material:
+        places = {self._rows[one]: place for place, one in enumerate(entity_ids)}
+        links = [
+            Link(one, places[source], places[target], strength)
+            for one in link_ids
+            for source, target, strength in [self._links[one]]
+        ]
+        links.sort(key=lambda one: (-one.strength, one.id))
+        return Material([self._entities[row] for row in places], links, [self._unit(one, places) for one in unit_ids])
+
+    def _unit(self, unit_id: str, places: Mapping[int, int]) -> Unit:
+        unit = self._units[unit_id]
+        said = [
+            one._replace(entities=tuple(places[row] for row in one.entities if row in places))
+            for one in self._said[unit]
+            if any(row in places for row in one.entities)
+        ]
+        return Unit(unit_id, self._days[unit], said)
+
+
+def _report_table(
+    table: pd.DataFrame, drafted: Sequence[Draft], numbers: Mapping[str, int], count: int
+) -> pd.DataFrame:
+    titles = _titles([one["title"] for one in drafted])
+    findings = [reports.render(one, numbers) for one in drafted]
+    named = [len(units) for units in table["text_unit_ids"]]
+    ranks = [round(10 * math.log1p(one) / math.log1p(count), 1) for one in named]
+    why = [f"Named in {one} of {count} passages." for one in named]
+    written = [
+        {"title": title, "summary": one["summary"], "findings": of, "rating": rank, "rating_explanation": reason}
+        for title, one, of, rank, reason in zip(titles, drafted, findings, ranks, why, strict=True)
+    ]
+    same = ("human_readable_id", "community", "level", "parent", "children", "period", "size")
+    return frame(
+        "community_reports",
+        {name: table[name].tolist() for name in same}
+        | {
+            "id": [stable_id("report", community) for community in table["id"]],
+            "title": titles,
+            "summary": [one["summary"] for one in written],
+            "full_content": [_content(one) for one in written],
+            "rank": ranks,
+            "rating_explanation": why,
+            "findings": findings,
+            "full_content_json": [orjson.dumps(one, option=orjson.OPT_INDENT_2).decode() for one in written],
+        },
+    )
+
+
+def _titles(wanted: Sequence[str]) -> list[str]:
+    """Titles of which no two are the same: Microsoft's loader joins reports of one title."""
+    seen: dict[str, int] = {}
+    found = []
+    for title in wanted:
+        seen[title] = seen.get(title, 0) + 1
+        found.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
+    return found
+
+
+def _content(report: Mapping[str, Any]) -> str:
+    findings = [f"## {one['summary']}\n\n{one['explanation']}" for one in report["findings"]]
+    return "\n\n".join([f"# {report['title']}", report["summary"], *findings])

@@ -1,0 +1,91 @@
+"""Where people of the archive are named: in texts, and as senders and recipients."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import ahocorasick_rs
+import pandas as pd
+
+from relrag_pipelines.graphrag.candidates import EntityType, is_function_word
+from relrag_pipelines.graphrag.selection import Mention
+from relrag_pipelines.text.analyzer import PREFIXED
+
+_ADDRESS = re.compile(r"\s*<[^<>]*>\s*")
+
+
+class KnownPeople:
+    """Names and whom they mean; found in texts whatever their capitals, and behind a prefixed letter of Hebrew."""
+
+    def __init__(self, people: pd.DataFrame | None, senders: Iterable[str]) -> None:
+        """`people` has person_id and name: a row a name, the one to show first. `senders` are further names."""
+        self.titles: dict[str, str] = {}
+        """key of a person -> the name to show; of several people of one name with the id"""
+        self.person_ids: dict[str, int] = {}
+        """key of a person -> person_id, where the archive has one"""
+        self._keys: dict[str, str] = {}
+        if people is not None:
+            self._add(people)
+        for name in sorted(set(senders)):
+            lower = _lower(name)
+            if _is_name(lower) and lower not in self._keys:
+                self._keys[lower] = f"person:{lower}"
+                self.titles[f"person:{lower}"] = name
+        self._names = list(self._keys)
+        leftmost_longest = ahocorasick_rs.MatchKind.LeftmostLongest
+        self._found = ahocorasick_rs.AhoCorasick(self._names, matchkind=leftmost_longest)
+
+    def key(self, name: str) -> str | None:
+        """The key of the person that a name means; None where it is nobody's."""
+        return self._keys.get(_lower(plain_name(name)))
+
+    def mentions(self, unit: int, text: str, headers: Iterable[str]) -> Iterator[Mention]:
+        """People named in a text unit, and those that its headers name."""
+        for name in headers:
+            if key := self.key(name):
+                yield Mention(unit, key, EntityType.PERSON, name, -1)
+        lower = _lower(text)
+        for which, start, end in self._found.find_matches_as_indexes(lower):
+            if _stands_alone(lower, start, end):
+                yield Mention(unit, self._keys[self._names[which]], EntityType.PERSON, text[start:end], start)
+
+    def _add(self, people: pd.DataFrame) -> None:
+        names = [(int(person), str(name)) for person, name in zip(people["person_id"], people["name"], strict=True)]
+        shown = Counter(_lower(name) for name in dict(reversed(names)).values())
+        for person, name in names:
+            key, lower = f"person:{person}", _lower(name)
+            if key not in self.titles:
+                self.titles[key] = name if shown[lower] == 1 else f"{name} ({person})"
+                self.person_ids[key] = person
+            if _is_name(lower):
+                self._keys.setdefault(lower, key)
+
+
+def plain_name(sender: str) -> str:
+    """The name in `Name <address>`; empty where there is only an address or number."""
+    name = _ADDRESS.sub(" ", sender).strip().strip("\"'")
+    return "" if "@" in name or not any(map(str.isalpha, name)) or name.startswith("<") else name
+
+
+def _is_name(lower: str) -> bool:
+    return len(lower) > 1 and any(map(str.isalpha, lower)) and "@" not in lower and not is_function_word(lower)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    if end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        return False
+    if start and text[start - 1] in PREFIXED and "א" <= text[start] <= "ת":
+        start -= 1
+    return not start or not (text[start - 1].isalnum() or text[start - 1] == "_")
+
+
+def _lower(text: str) -> str:
+    """In small letters, each in its place: the small form of some letters is longer."""
+    lower = text.lower()
+    return (
+        lower
+        if len(lower) == len(text)
+        else "".join(small if len(small := mark.lower()) == 1 else mark for mark in text)
+    )

@@ -1,0 +1,1 @@
+"""Entities and relationships by a language model, where one is configured."""

@@ -1,0 +1,164 @@
+"""Language models that answer in JSON of a given schema: OpenAI's, or any server of its protocol, and Cohere's.
+
+Keys come from the environment only; no error shows a key or a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines.errors import SafeError
+
+if TYPE_CHECKING:
+    import cohere
+    import openai
+
+TIMEOUT_SECONDS = 120.0
+RETRIES = 3
+
+_OF_ONE_TEXT = (400, 413, 422)
+"""statuses that tell of a text, such as one that is too long or that a filter refuses"""
+
+Message = tuple[str, str]
+"""role (system, user or assistant) and content"""
+Schema = dict[str, Any]
+
+
+class ModelError(SafeError):
+    """The service gave no answer; the message says why and holds neither text nor key."""
+
+
+class TextRefused(ModelError):
+    """The service gives no answer about this text; it may give one about the next."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    """JSON, unless the model failed"""
+    tokens: int
+    """as the service counted them, of question and answer; 0 where it does not tell"""
+
+
+@dataclass(frozen=True)
+class JsonModel:
+    """A model and how to ask it."""
+
+    name: str
+    host: str
+    ask: Callable[[Sequence[Message], Schema], Reply]
+    """the answer to messages, as JSON of a schema; ModelError where there is none"""
+
+
+def load(kind: str, name: str, url: str = "", max_tokens: int = 4000) -> JsonModel:
+    """The model `name` of openai or cohere; `url` is another server of the same protocol, `max_tokens` a reply's limit.
+
+    Raises ModelError where a key or package is missing.
+    """
+    try:
+        return _openai(name, url, max_tokens) if kind == "openai" else _cohere(name, url, max_tokens)
+    except EmbeddingError as error:
+        said = str(error)
+    except ImportError:
+        said = f"the package {kind} is missing; install relrag[{kind}]"
+    raise ModelError(said)
+
+
+def _openai(name: str, url: str, max_tokens: int) -> JsonModel:
+    import openai
+
+    secret = "none" if url and not service.has_key("OPENAI_API_KEY") else service.key("openai", "OPENAI_API_KEY")
+    base = url or "https://api.openai.com/v1"
+    client = openai.OpenAI(api_key=secret, base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
+
+    def ask(messages: Sequence[Message], schema: Schema) -> Reply:
+        return _ask_openai(client, name, messages, schema, max_tokens, plain=bool(url))
+
+    host = service.host_of(url, "url") if url else "api.openai.com"
+    return _translate_errors(JsonModel(name, host, ask), openai.APIStatusError, openai.OpenAIError)
+
+
+def _cohere(name: str, url: str, max_tokens: int) -> JsonModel:
+    import cohere
+    import httpx
+    from cohere.core.api_error import ApiError
+
+    client = cohere.ClientV2(
+        api_key=service.key("cohere", "COHERE_API_KEY", "CO_API_KEY"),
+        base_url=url or "https://api.cohere.com",
+        timeout=TIMEOUT_SECONDS,
+        max_retries=RETRIES,
+        log_warning_experimental_features=False,
+    )
+
+    def ask(messages: Sequence[Message], schema: Schema) -> Reply:
+        return _ask_cohere(client, name, messages, schema, max_tokens)
+
+    host = service.host_of(url, "url") if url else "api.cohere.com"
+    return _translate_errors(JsonModel(name, host, ask), ApiError, httpx.HTTPError)
+
+
+def _translate_errors(asked: JsonModel, refused: type[Exception], unreached: type[Exception]) -> JsonModel:
+    """The same, with what its SDK raises as a ModelError."""
+
+    def ask(messages: Sequence[Message], schema: Schema) -> Reply:
+        try:
+            return asked.ask(messages, schema)
+        except refused as error:
+            status = getattr(error, "status_code", None)
+            said = f"answered {status}"
+            if status in _OF_ONE_TEXT:
+                raise TextRefused(f"{asked.host} {said}") from None
+        except unreached as error:
+            said = f"could not be reached ({type(error).__name__})"
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            said = f"gave no answer that can be read ({type(error).__name__})"
+        raise ModelError(f"{asked.host} {said}")
+
+    return JsonModel(asked.name, asked.host, ask)
+
+
+def _ask_openai(
+    client: openai.OpenAI, name: str, messages: Sequence[Message], schema: Schema, most: int, *, plain: bool
+) -> Reply:
+    from openai import omit
+
+    wanted = {"type": "json_schema", "json_schema": {"name": "extraction", "schema": schema, "strict": True}}
+    answer = client.chat.completions.create(
+        model=name,
+        messages=cast(Any, _as_json(messages)),
+        response_format=cast(Any, wanted),
+        # servers that speak the protocol know the older name of the limit
+        max_tokens=most if plain else omit,
+        max_completion_tokens=omit if plain else most,
+    )
+    choice = answer.choices[0]
+    if choice.finish_reason == "length":
+        raise TextRefused(f"the answer had more than {most} tokens")
+    return Reply(choice.message.content or "", answer.usage.total_tokens if answer.usage else 0)
+
+
+def _ask_cohere(client: cohere.ClientV2, name: str, messages: Sequence[Message], schema: Schema, most: int) -> Reply:
+    from cohere import JsonObjectResponseFormatV2
+
+    answer = client.chat(
+        model=name,
+        messages=cast(Any, _as_json(messages)),
+        response_format=JsonObjectResponseFormatV2(json_schema=schema),
+        max_tokens=most,
+    )
+    if answer.finish_reason == "MAX_TOKENS":
+        raise TextRefused(f"the answer had more than {most} tokens")
+    parts = [part.text for part in answer.message.content or [] if part.type == "text"]
+    counted = answer.usage.tokens if answer.usage else None
+    used = (counted.input_tokens or 0) + (counted.output_tokens or 0) if counted else 0
+    return Reply("".join(parts), int(used))
+
+
+def _as_json(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": role, "content": content} for role, content in messages]

@@ -1,0 +1,28 @@
+"""An index as parquet files in a folder, whole or absent each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from relrag_pipelines.files import atomic
+from relrag_pipelines.graphrag.schema import ALL, Tables, to_arrow
+
+
+def write(tables: Tables, folder: Path) -> None:
+    """Writes `<table>.parquet` for every table, for the owner only. Equal tables give equal bytes.
+
+    Raises pyarrow.ArrowInvalid or ArrowTypeError before any file is replaced where a value is of another type.
+    """
+    stored = {name: to_arrow(name, tables[name]) for name in ALL}
+    for name, table in stored.items():
+        with atomic.replacing(folder / f"{name}.parquet") as beside:
+            pq.write_table(table, beside)
+
+
+def read(folder: Path, name: str) -> pd.DataFrame | None:
+    """One table; None where there is no such file."""
+    path = folder / f"{name}.parquet"
+    return pq.read_table(path).to_pandas() if path.exists() else None

@@ -1,0 +1,117 @@
+"""The documents and pages behind a GraphRAG answer, as text for a terminal and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from relrag_query.cli.format import number
+from relrag_query.cli.terminal import safe
+from relrag_query.graphrag.citations import Dataset
+from relrag_query.graphrag.index import Index
+from relrag_query.graphrag.trace import Resolution, Source, State, Trace, roll_up
+
+_LABELS = {
+    Dataset.REPORTS: "Community Reports",
+    Dataset.ENTITIES: "Entities",
+    Dataset.RELATIONSHIPS: "Relationships",
+    Dataset.CLAIMS: "Claims",
+    Dataset.SOURCES: "Sources",
+}
+
+
+def as_text(trace: Trace, index: Index, *, documents: bool = False, limit: int = 10) -> str:
+    """What is cited, and the sources with their quotes; `documents` joins those of one document."""
+    if not trace.references:
+        lines = ["No citations found"]
+    else:
+        lines = ["GraphRAG Source References:"]
+        lines += [f"  • {_LABELS[one]}: {trace.count(one)} referenced" for one in Dataset if trace.count(one)]
+        lines += ["", *(_by_document if documents else _by_page)(trace.sources, limit)]
+        if missing := [str(one.reference) for one in trace.references if one.state == State.UNRESOLVED]:
+            lines += ["", f"Cited, but not in this index: {', '.join(missing)}"]
+    if index.problems:
+        lines += ["", f"Problems of {index.folder}:", *(f"  {problem}" for problem in index.problems)]
+    return "\n".join(map(safe, lines))
+
+
+def as_json(trace: Trace, index: Index) -> dict[str, Any]:
+    """All of a trace, in values that JSON knows."""
+    return {
+        "index": {"path": str(index.folder), "layout": index.layout, "problems": list(index.problems)},
+        "referenced": {dataset.lower(): trace.count(dataset) for dataset in Dataset},
+        "citations": [
+            {
+                "start": citation.start,
+                "end": citation.end,
+                "sentence": citation.sentence,
+                "references": [str(one) for one in citation.references],
+                "more": citation.more,
+                "unread": list(citation.unread),
+            }
+            for citation in trace.citations
+        ],
+        "references": [_reference(one) for one in trace.references],
+        "sources": [_source(one) for one in trace.sources],
+    }
+
+
+def _by_page(sources: Sequence[Source], limit: int) -> Iterator[str]:
+    if not sources:
+        yield "No source documents found"
+        return
+    yield f"Source Documents ({len(sources)}):"
+    for place, one in enumerate(sources[:limit], 1):
+        yield from _lines(place, one, _page(one))
+    yield from _rest(len(sources) - limit)
+
+
+def _by_document(sources: Sequence[Source], limit: int) -> Iterator[str]:
+    rows = roll_up(sources)
+    if not rows:
+        yield "No source documents found"
+        return
+    yield f"Source Documents ({len(rows)}):"
+    for place, (one, pages) in enumerate(rows[:limit], 1):
+        yield from _lines(place, one, f", p. {', '.join(map(str, pages))}" if pages else "")
+    yield from _rest(len(rows) - limit)
+
+
+def _lines(place: int, source: Source, page: str) -> Iterator[str]:
+    if place > 1:
+        yield ""
+    yield f"  [{place}] {source.document}{page}"
+    if source.quote:
+        yield f'      "{source.quote}"'
+    if source.chunk_count > 1:
+        yield f"      ({number(source.chunk_count, 'chunk')} referenced)"
+
+
+def _rest(count: int) -> Iterator[str]:
+    if count > 0:
+        yield ""
+        yield f"  ... and {number(count, 'more document')}"
+
+
+def _page(source: Source) -> str:
+    if source.page_number is None:
+        return ""
+    last = source.last_page_number
+    return f", p. {source.page_number}-{last}" if last and last > source.page_number else f", p. {source.page_number}"
+
+
+def _reference(resolved: Resolution) -> dict[str, Any]:
+    return {
+        "reference": str(resolved.reference),
+        "dataset": resolved.reference.dataset.lower(),
+        "number": resolved.reference.number,
+        "state": resolved.state.value,
+        "title": resolved.title,
+        "text_units": list(resolved.text_units),
+        "nested": [{"reference": str(one.reference), "state": one.state.value} for one in resolved.nested],
+    }
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return dataclasses.asdict(source) | {"cited_by": [str(one) for one in source.cited_by]}

@@ -1,0 +1,225 @@
+"""A GraphRAG index on disk, as Microsoft's tool or this project wrote it, brought to the columns of 3.x.
+
+Layouts: 3.x (`documents.parquet`, a text unit has one `document_id`), 2.x (the same files, `document_ids`), 1.x
+(`create_final_*.parquet` with the columns of 2.x, or the names of 2.x) and those before 1.0 (`create_final_*`, entities
+have a `name`, communities no members: these stand in `create_final_nodes`). What is missing or damaged becomes a
+problem that is listed, never an error.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from relrag_pipelines.errors import RelragError
+from relrag_query.graphrag.citations import Dataset
+
+
+class IndexMissing(RelragError):
+    """There is no GraphRAG index in the folder that was named."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What tracing reads of a table."""
+
+    columns: tuple[str, ...]
+    older: dict[str, str]
+    """what a column was called before"""
+    needed: bool = True
+    """an index without it has a problem"""
+
+
+_COLUMNS = {
+    "documents": _Table(("id", "title", "text"), {"raw_content": "text"}),
+    "text_units": _Table(("id", "text", "document_id"), {"document_ids": "document_id"}),
+    "entities": _Table(("id", "human_readable_id", "title", "text_unit_ids"), {"name": "title"}),
+    "relationships": _Table(("id", "human_readable_id", "source", "target", "text_unit_ids"), {}),
+    "communities": _Table(("community", "entity_ids", "relationship_ids", "text_unit_ids"), {"id": "community"}),
+    "community_reports": _Table(("community", "title", "full_content"), {}),
+    "covariates": _Table(("id", "human_readable_id", "text_unit_id"), {}, needed=False),
+    "nodes": _Table(("title", "community", "id"), {}, needed=False),
+    "text_unit_chunks": _Table(("text_unit_id", "chunk_id", "page_number", "last_page_number"), {}, needed=False),
+}
+_LISTS = {"text_unit_ids", "entity_ids", "relationship_ids", "document_id"}
+_NUMBERS = {"human_readable_id", "community"}
+_NUMBERED = {
+    Dataset.REPORTS: ("community_reports", "community"),
+    Dataset.ENTITIES: ("entities", "human_readable_id"),
+    Dataset.RELATIONSHIPS: ("relationships", "human_readable_id"),
+    Dataset.CLAIMS: ("covariates", "human_readable_id"),
+}
+"""the table and column that a cited number counts in; of Sources it is the row of text_units"""
+
+
+@dataclass(frozen=True)
+class Index:
+    """An opened index: what tracing needs of its tables."""
+
+    folder: Path
+    layout: str
+    """3.x, 2.x, 1.x or 0.x"""
+    tables: dict[str, pd.DataFrame]
+    """those of 3.x by name, also where a file is missing: then without rows"""
+    problems: tuple[str, ...]
+    """what is missing or could not be read"""
+
+    def row(self, dataset: Dataset, number: int) -> int | None:
+        """The row that a cited number means; None where there is none."""
+        if dataset == Dataset.SOURCES:
+            return number if number < len(self.tables["text_units"]) else None
+        return self.row_of(*_NUMBERED[dataset], number)
+
+    def row_of(self, table: str, column: str, value: object) -> int | None:
+        """The first row with that value."""
+        found = self.rows_of(table, column, [value])
+        return found[0] if found else None
+
+    def rows_of(self, table: str, column: str, values: Sequence[object]) -> list[int]:
+        """The rows with these values, in the order of the values; unknown ones are left out."""
+        lookup = self._lookup(table, column) if len(values) else {}
+        return [lookup[value] for value in values if value in lookup]
+
+    def cell(self, table: str, column: str, row: int) -> Any:
+        """One value; a list where the column holds lists."""
+        if (table, column) not in self._arrays:
+            self._arrays[table, column] = self.tables[table][column].array
+        return self._arrays[table, column][row]
+
+    @functools.cached_property
+    def _arrays(self) -> dict[tuple[str, str], Any]:
+        """A frame takes ten times as long to give one value as the array of its column."""
+        return {}
+
+    @functools.cached_property
+    def _lookups(self) -> dict[tuple[str, str], dict[object, int]]:
+        return {}
+
+    def _lookup(self, table: str, column: str) -> dict[object, int]:
+        """Values and their rows; of equal values the first. Made when first asked for."""
+        known = self._lookups.get((table, column))
+        if known is None:
+            values = self.tables[table][column].tolist()
+            rows = range(len(values) - 1, -1, -1)
+            known = self._lookups[table, column] = dict(zip(reversed(values), rows, strict=True))
+        return known
+
+
+def open_index(folder: Path) -> Index:
+    """Opens the index in a folder, or in its folder `output`.
+
+    Raises IndexMissing where none of the tables lies there.
+    """
+    found = next((place for place in (folder, folder / "output") if any(map(_table_name, _parquet(place)))), None)
+    if found is None:
+        raise IndexMissing(
+            f"{folder}: no GraphRAG index; it needs files such as community_reports.parquet or "
+            "create_final_community_reports.parquet"
+        )
+    files = {name: path for path in _parquet(found) if (name := _table_name(path))}
+    problems: list[str] = []
+    tables = {name: _read(name, files.get(name), problems) for name in _COLUMNS}
+    layout = _layout(files)
+    if layout == "0.x" and len(tables["nodes"]):
+        tables["communities"] = _with_members(tables["communities"], tables["nodes"])
+    return Index(found, layout, tables, tuple(problems))
+
+
+def _parquet(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.parquet"), key=lambda path: (path.name.startswith("create_final_"), path.name))[::-1]
+
+
+def _table_name(path: Path) -> str:
+    """The table that a file holds; empty where it is none."""
+    name = path.stem.removeprefix("create_final_")
+    return name if name in _COLUMNS else ""
+
+
+def _read(name: str, path: Path | None, problems: list[str]) -> pd.DataFrame:
+    table = _COLUMNS[name]
+    empty = pd.DataFrame({column: pd.Series(dtype=object) for column in table.columns})
+    if path is None:
+        if table.needed:
+            problems.append(f"{name}.parquet is missing")
+        return empty
+    try:
+        stored = set(pq.read_schema(path).names)
+        columns = {
+            column: next((one for one in (column, *_older_names(table, column)) if one in stored), None)
+            for column in table.columns
+        }
+        stands = [one for one in columns.values() if one]
+        # lists and texts stay with Arrow, and each id of a list in memory once: a million entities have three millions
+        repeated = [f"{column}.list.{element}" for column in _LISTS for element in ("element", "item")]
+        read = pq.read_table(path, columns=stands, read_dictionary=repeated)
+        frame = read.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        problems.append(f"{path.name} cannot be read: {type(error).__name__}")
+        return empty
+    lacking = [column for column, former in columns.items() if former is None]
+    if lacking and table.needed and not (name == "communities" and "community" not in lacking):
+        problems.append(f"{path.name} has no column {', '.join(lacking)}")
+    return pd.DataFrame(
+        {
+            column: _clean(column, frame[former]) if former else _substitute(column, frame)
+            for column, former in columns.items()
+        }
+    )
+
+
+def _older_names(table: _Table, column: str) -> list[str]:
+    return [older for older, newer in table.older.items() if newer == column]
+
+
+def _substitute(column: str, frame: pd.DataFrame) -> pd.Series[Any]:
+    """What stands for a column that a file does not have: before 1.0 the position was the number."""
+    if column == "human_readable_id":
+        return pd.Series(np.arange(len(frame)), index=frame.index)
+    return pd.Series([None] * len(frame), index=frame.index, dtype=object)
+
+
+def _clean(column: str, values: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers as numbers, which were text before 1.0, and lists as lists, which were joined by commas."""
+    if column in _NUMBERS:
+        return pd.to_numeric(values, errors="coerce").fillna(-1).astype("int64")
+    if column in _LISTS and column != "document_id" and pa.types.is_string(values.dtype.pyarrow_dtype):
+        return values.str.split(",")
+    return values
+
+
+def _layout(files: dict[str, Path]) -> str:
+    """By what the files are called and which columns they have."""
+    schemas = {name: _columns(path) for name, path in files.items()}
+    if any(path.stem.startswith("create_final_") for path in files.values()):
+        return "1.x" if "community" in schemas.get("communities", ()) else "0.x"
+    if "document_id" in schemas.get("text_units", ()):
+        return "3.x"
+    return "2.x" if "children" in schemas.get("communities", ()) else "1.x"
+
+
+def _columns(path: Path) -> set[str]:
+    try:
+        return set(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError):
+        return set()
+
+
+def _with_members(communities: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
+    """Communities with the entities that nodes put into them."""
+    members = nodes.groupby("community")["id"].agg(list)
+    return communities.assign(entity_ids=communities["community"].map(members))
+
+
+def ids(value: object) -> list[str]:
+    """A cell of ids as a list: it may hold one id, an array or nothing."""
+    if value is None or value is pd.NA or isinstance(value, float):
+        return []
+    return [value] if isinstance(value, str) else [str(one) for one in value]  # type: ignore[attr-defined]

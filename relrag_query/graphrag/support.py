@@ -1,0 +1,115 @@
+"""How well a passage supports the sentence that cites it, and which of its words to quote.
+
+Words are compared by their beginnings, accents aside, so that inflected forms meet in any language without a model.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from relrag_pipelines.chunking.sentences import sentences, spans
+from relrag_pipelines.text.analyzer import PREFIXED, fold
+from relrag_pipelines.text.stopwords import CZECH, ENGLISH, HEBREW
+
+QUOTE = 200
+"""characters of a quote"""
+_SATURATION, _LENGTH = 1.2, 0.75
+"""k1 and b of Okapi BM25"""
+_ASKED = 3.0
+"""weight of a word of the question; one of the cited sentence weighs 1"""
+_WORD = re.compile(r"[^\W_]+")
+_FUNCTION_WORDS = ENGLISH | CZECH | HEBREW
+_LONGEST_ENDING = 2
+_NEVER = re.compile(r"(?!)")
+
+
+class Support:
+    """One cited sentence, and the question that it answers, ready to be compared with passages."""
+
+    def __init__(self, sentence: str, question: str = "") -> None:
+        asked = dict.fromkeys(_beginnings(question), _ASKED)
+        self._weights = dict.fromkeys(_beginnings(sentence), 1.0) | asked
+        # longer ones first: the first alternative that fits is taken
+        alternatives = "|".join(map(re.escape, sorted(self._weights, key=len, reverse=True)))
+        prefix = f"[{PREFIXED}]{{0,2}}" if re.search("[א-ת]", alternatives) else ""
+        self._pattern = re.compile(rf"(?<![^\W_]){prefix}({alternatives})") if alternatives else _NEVER
+
+    def matches(self, folded: str) -> Counter[str]:
+        """How often each of the sentence's words stands in a folded text."""
+        return Counter(self._pattern.findall(folded))
+
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """Okapi BM25 of each text, with document frequencies among these texts; at least 0."""
+        found = [self.matches(_folded(text)) for text in texts]
+        frequency = Counter(word for one in found for word in one)
+        usual = sum(map(len, texts)) / len(texts) if texts else 1
+        weight = {word: math.log1p((len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequency.items()}
+        return [
+            sum(
+                self._weights[word] * weight[word] * _saturate(count, len(text) / max(usual, 1))
+                for word, count in one.items()
+            )
+            for one, text in zip(found, texts, strict=True)
+        ]
+
+    def quote(self, text: str) -> str:
+        """The sentences in a row that hold most of the cited sentence's words, those rare in the passage first."""
+        pieces = [piece for start, end in spans(sentences(text)) if (piece := " ".join(text[start:end].split()))]
+        if not pieces:
+            return ""
+        found = [self.matches(fold(piece)) for piece in pieces]
+        counts = sum(found, Counter[str]())
+        worth = {word: self._weights[word] / (1 + math.log(count)) for word, count in counts.items()}
+        windows = [_window(pieces, first) for first in range(len(pieces))]
+        values = [
+            sum(worth[word] for word in set().union(*found[first:behind]))
+            + 0.5 * sum(worth[word] for word in found[first])
+            for first, behind in windows
+        ]
+        first, behind = windows[values.index(max(values))]
+        return self._cut(" ".join(pieces[first:behind]))
+
+    def _cut(self, text: str) -> str:
+        """At most QUOTE characters, from the first word that matched where that word lies far behind."""
+        if len(text) <= QUOTE:
+            return text
+        first = self._pattern.search(fold(text))
+        if first and first.start() > QUOTE // 2:
+            start = text.rfind(" ", 0, max(first.start() - QUOTE // 4, 0)) + 1
+            text = f"… {text[start:]}" if start else text
+        if len(text) <= QUOTE:
+            return text
+        end = text.rfind(" ", QUOTE // 2, QUOTE - 1)
+        return f"{text[: end if end > 0 else QUOTE - 2].rstrip()} …"
+
+
+def _window(pieces: list[str], first: int) -> tuple[int, int]:
+    """As many pieces from the first as fit into a quote; one at least."""
+    behind, length = first + 1, len(pieces[first])
+    while behind < len(pieces) and length + 1 + len(pieces[behind]) <= QUOTE:
+        length += 1 + len(pieces[behind])
+        behind += 1
+    return first, behind
+
+
+def _saturate(count: int, length: float) -> float:
+    return count * (_SATURATION + 1) / (count + _SATURATION * (1 - _LENGTH + _LENGTH * length))
+
+
+def _beginnings(text: str) -> list[str]:
+    """Of the words that are no function words."""
+    return [_beginning(word) for word in _WORD.findall(fold(text)) if word not in _FUNCTION_WORDS]
+
+
+def _beginning(word: str) -> str:
+    """A word without what may be its ending: of six letters two, of five one."""
+    return word[: max(4, len(word) - _LONGEST_ENDING)] if word.isalpha() and len(word) > 4 else word
+
+
+@functools.lru_cache(maxsize=4096)
+def _folded(text: str) -> str:
+    return fold(text)

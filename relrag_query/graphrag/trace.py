@@ -1,0 +1,255 @@
+"""From the citations of an answer to the documents and pages behind them.
+
+A report leads to the records that its own text cites within its community, else to the text units of the community,
+else to those of the community's entities. An entity or relationship leads to its text units, a claim and a source to
+one. A text unit leads to its document, and to a page where something tells it (pages.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from relrag_query.graphrag.citations import Citation, Dataset, Reference, parse
+from relrag_query.graphrag.index import Index, ids
+from relrag_query.graphrag.pages import BatchLookup, Page, pages_of
+from relrag_query.graphrag.support import Support
+
+PER_REFERENCE = 5
+"""text units that one cited record leads to at most: those that support the citing sentence best"""
+
+
+class State(StrEnum):
+    """What became of a cited number."""
+
+    RESOLVED = "resolved"
+    OUTSIDE = "outside"
+    """the record exists, but not in the community of the report that cites it"""
+    UNRESOLVED = "unresolved"
+    """the index has no such record"""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """A cited number and what it led to."""
+
+    reference: Reference
+    state: State
+    title: str = ""
+    """of a report or entity; of a relationship `source -> target`"""
+    text_units: tuple[int, ...] = ()
+    """rows of text_units, in the index's order"""
+    nested: tuple[Resolution, ...] = ()
+    """of a report: what its text cites"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One page of a document that an answer rests on."""
+
+    document: str
+    page_number: int | None
+    last_page_number: int | None
+    """where its passages end on a later page"""
+    quote: str
+    chunk_count: int
+    """text units that lie on it"""
+    score: float
+    """support for the sentences that led here, summed; orders the sources of one answer and means nothing beyond"""
+    document_id: str = ""
+    chunk_ids: tuple[str, ...] = ()
+    """those of this project, else the ids of the text units"""
+    cited_by: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All that an answer cites."""
+
+    citations: tuple[Citation, ...]
+    references: tuple[Resolution, ...]
+    """each cited number once, in the order of the answer"""
+    sources: tuple[Source, ...]
+    """the best supported first"""
+
+    def count(self, dataset: Dataset) -> int:
+        """How many different records of a table are cited, resolved or not."""
+        return sum(one.reference.dataset == dataset for one in self.references)
+
+
+def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | None = None) -> Trace:
+    """The documents and pages behind an answer's citations.
+
+    The question, where it is known, helps to choose pages and quotes.
+    `chunks` gives names and pages of documents that are chunks of another store, at most 50 ids a call.
+    """
+    citations = parse(answer)
+    known: dict[Reference, Resolution] = {}
+    for citation in citations:
+        for reference in citation.references:
+            known.setdefault(reference, resolve(reference, index))
+    cited = _Tally()
+    for citation in citations:
+        _weigh(citation, Support(citation.sentence, question), known, index, cited)
+    return Trace(tuple(citations), tuple(known.values()), tuple(_sources(index, cited, chunks)))
+
+
+def resolve(reference: Reference, index: Index) -> Resolution:
+    """What a number that an answer cites stands for."""
+    if reference.dataset == Dataset.REPORTS:
+        return _report(reference, index)
+    row = index.row(reference.dataset, reference.number)
+    return Resolution(reference, State.UNRESOLVED) if row is None else _record(reference, row, index)
+
+
+def resolve_nested(content: str, community: int, index: Index) -> tuple[Resolution, ...]:
+    """What a report's text cites; records that are no members of its community are outside."""
+    members = _members(community, index)
+    found = dict.fromkeys(reference for citation in parse(content) for reference in citation.references)
+    return tuple(_nested(reference, members, index) for reference in found)
+
+
+@dataclass
+class _Tally:
+    """What has been found so far of each row of text_units."""
+
+    scores: dict[int, float] = field(default_factory=dict)
+    best: dict[int, tuple[float, Support]] = field(default_factory=dict)
+    references: dict[int, dict[Reference, None]] = field(default_factory=dict)
+
+
+def _report(reference: Reference, index: Index) -> Resolution:
+    report = index.row(Dataset.REPORTS, reference.number)
+    community = index.row_of("communities", "community", reference.number)
+    if report is None and community is None:
+        return Resolution(reference, State.UNRESOLVED)
+    title = "" if report is None else _text(index.cell("community_reports", "title", report))
+    content = "" if report is None else _text(index.cell("community_reports", "full_content", report))
+    nested = resolve_nested(content, reference.number, index)
+    within = _rows(index, "communities", "text_unit_ids", [] if community is None else [community])
+    cited = _union(one.text_units for one in nested if one.state == State.RESOLVED)
+    units = [unit for unit in cited if unit in set(within)] if len(within) else cited
+    if not units:
+        units = within or _of_entities(community, index)
+    return Resolution(reference, State.RESOLVED, title, tuple(units), nested)
+
+
+def _record(reference: Reference, row: int, index: Index, state: State = State.RESOLVED) -> Resolution:
+    match reference.dataset:
+        case Dataset.SOURCES:
+            return Resolution(reference, state, "", (row,))
+        case Dataset.ENTITIES:
+            title = _text(index.cell("entities", "title", row))
+            return Resolution(reference, state, title, tuple(_rows(index, "entities", "text_unit_ids", [row])))
+        case Dataset.RELATIONSHIPS:
+            ends = (_text(index.cell("relationships", end, row)) for end in ("source", "target"))
+            units = _rows(index, "relationships", "text_unit_ids", [row])
+            return Resolution(reference, state, " -> ".join(ends), tuple(units))
+        case _:
+            return Resolution(reference, state, "", tuple(_rows(index, "covariates", "text_unit_id", [row])))
+
+
+def _nested(reference: Reference, members: dict[Dataset, set[str]], index: Index) -> Resolution:
+    row = index.row(reference.dataset, reference.number)
+    if row is None:
+        return Resolution(reference, State.UNRESOLVED)
+    if reference.dataset == Dataset.REPORTS:  # of a community below; its own citations are not followed again
+        return Resolution(reference, State.RESOLVED, _text(index.cell("community_reports", "title", row)))
+    table = {Dataset.ENTITIES: "entities", Dataset.RELATIONSHIPS: "relationships", Dataset.SOURCES: "text_units"}
+    of = members.get(reference.dataset)
+    inside = not of or index.cell(table[reference.dataset], "id", row) in of
+    return _record(reference, row, index, State.RESOLVED if inside else State.OUTSIDE)
+
+
+def _members(community: int, index: Index) -> dict[Dataset, set[str]]:
+    """The ids of a community's records; empty for what the index does not say."""
+    row = index.row_of("communities", "community", community)
+    if row is None:
+        return {}
+    columns = {
+        Dataset.ENTITIES: "entity_ids",
+        Dataset.RELATIONSHIPS: "relationship_ids",
+        Dataset.SOURCES: "text_unit_ids",
+    }
+    return {dataset: set(ids(index.cell("communities", column, row))) for dataset, column in columns.items()}
+
+
+def _of_entities(community: int | None, index: Index) -> list[int]:
+    if community is None:
+        return []
+    entities = index.rows_of("entities", "id", ids(index.cell("communities", "entity_ids", community)))
+    return _rows(index, "entities", "text_unit_ids", entities)
+
+
+def _rows(index: Index, table: str, column: str, rows: Sequence[int]) -> list[int]:
+    """The rows of text_units that records name, in the index's order."""
+    named = [one for row in rows for one in ids(index.cell(table, column, row))]
+    return sorted(set(index.rows_of("text_units", "id", named)))
+
+
+def _union(some: Iterable[Sequence[int]]) -> list[int]:
+    return sorted({unit for units in some for unit in units})
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _weigh(
+    citation: Citation, support: Support, known: dict[Reference, Resolution], index: Index, cited: _Tally
+) -> None:
+    """Adds what one citation leads to: of each record the text units that support its sentence best."""
+    units = _union(known[reference].text_units for reference in citation.references)
+    texts = [_text(index.cell("text_units", "text", unit)) for unit in units]
+    scores = dict(zip(units, support.scores(texts), strict=True))
+    taken: set[int] = set()
+    for reference in citation.references:
+        best = sorted(known[reference].text_units, key=lambda unit: (-scores[unit], unit))[:PER_REFERENCE]
+        taken.update(best)
+        for unit in best:
+            cited.references.setdefault(unit, {})[reference] = None
+    for unit in taken:
+        cited.scores[unit] = cited.scores.get(unit, 0.0) + scores[unit]
+        if unit not in cited.best or scores[unit] > cited.best[unit][0]:
+            cited.best[unit] = scores[unit], support
+
+
+def _sources(index: Index, cited: _Tally, chunks: BatchLookup | None) -> list[Source]:
+    """A row for each document and page."""
+    units = sorted(cited.scores)
+    rows: dict[tuple[str, str, int | None], list[tuple[int, Page]]] = {}
+    for unit, page in zip(units, pages_of(units, index, chunks), strict=True):
+        rows.setdefault((page.document_id, page.document, page.number), []).append((unit, page))
+    found = [_source(members, index, cited) for members in rows.values()]
+    return sorted(found, key=lambda one: (-one.score, one.document, one.page_number or 0))
+
+
+def roll_up(sources: Sequence[Source]) -> list[tuple[Source, list[int]]]:
+    """The best source of each document, with the chunks of all, and the pages that are cited."""
+    documents: dict[tuple[str, str], list[Source]] = {}
+    for one in sources:
+        documents.setdefault((one.document_id, one.document), []).append(one)
+    return [
+        (
+            replace(same[0], chunk_count=sum(one.chunk_count for one in same)),
+            sorted({one.page_number for one in same if one.page_number is not None}),
+        )
+        for same in documents.values()
+    ]
+
+
+def _source(members: list[tuple[int, Page]], index: Index, cited: _Tally) -> Source:
+    best, page = max(members, key=lambda member: (cited.scores[member[0]], -member[0]))
+    text = _text(index.cell("text_units", "text", best))
+    return Source(
+        document=page.document,
+        page_number=page.number,
+        last_page_number=max((one.last for _, one in members if one.last is not None), default=None),
+        quote=cited.best[best][1].quote(text),
+        chunk_count=len(members),
+        score=cited.scores[best],
+        document_id=page.document_id,
+        chunk_ids=tuple(one.chunk_id for _, one in members),
+        cited_by=tuple(dict.fromkeys(reference for unit, _ in members for reference in cited.references[unit])),
+    )

@@ -1,0 +1,159 @@
+"""What may name something, and what of it is an entity."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from relrag_pipelines.graphrag.candidates import EntityType, candidates
+from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
+from relrag_pipelines.graphrag.selection import Mention, Selection, burst, select
+
+NAME, NUMBER, FILE, QUOTATION, TERM = (
+    EntityType.NAME,
+    EntityType.NUMBER,
+    EntityType.FILE,
+    EntityType.QUOTATION,
+    EntityType.TERM,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "found"),
+    [
+        ("we met Alex Rubin in Tel Aviv.", NAME, ["Alex Rubin", "Tel Aviv"]),
+        ("The Bank of Israel and Marie Dvořáková", NAME, ["The Bank of Israel", "Marie Dvořáková"]),
+        ("ask O'Neil-Smith at AT&T", NAME, ["O'Neil-Smith", "AT&T"]),
+        ("send contract_v2.pdf and Photo 1.JPG", FILE, ["contract_v2.pdf", "1.JPG"]),
+        ("INV-1187 and order 204881736", NUMBER, ["INV-1187", "204881736"]),
+        ('he called it "the big freeze", then "ice"', QUOTATION, ["the big freeze"]),
+        ("nazval to „velká zima“", QUOTATION, ["velká zima"]),
+        ("the boiler of the cabin", TERM, ["boiler", "cabin"]),
+        ("ההצגה בתל אביב", TERM, ["ההצגה", "בתל", "אביב"]),
+        ("don't, I'm", TERM, []),
+        ("in March and on Monday", NAME, ["March", "Monday"]),
+        ("call <PHONE_NUMBER:k1:7b0fab951de2> or dana@levi.example, see https://Levi.example/Boiler", NAME, []),
+    ],
+)
+def test_candidates(text: str, type_: EntityType, found: list[str]) -> None:
+    assert [one.text for one in candidates(text) if one.type == type_] == found
+    assert all(text[one.start : one.start + len(one.text)] == one.text for one in candidates(text))
+
+
+def mentions(*texts: str, options: Selection | None = None) -> dict[str, list[int]]:
+    """Of each key the texts that name it."""
+    found: dict[str, dict[int, None]] = {}
+    for one in select([candidates(text) for text in texts], [], options or Selection()):
+        found.setdefault(one.key, {})[one.unit] = None
+    return {key: list(units) for key, units in found.items()}
+
+
+def test_a_capital_at_the_beginning_of_a_sentence_is_no_name() -> None:
+    found = mentions("Yesterday it rained in Brno.", "Yesterday it snowed in Brno.")
+    assert found == {"brno": [0, 1]}
+
+
+def test_a_capital_counts_where_the_word_is_mostly_written_with_one() -> None:
+    texts = ["see the Contract", "the contract of May", "a contract is a contract", "I saw Brno", "in Brno"]
+    assert "contract" not in {
+        one.key for one in select([candidates(text) for text in texts], [], Selection()) if one.type == NAME
+    }
+    assert mentions(*texts)["brno"] == [3, 4]
+
+
+def test_a_first_name_that_begins_every_sentence_stays() -> None:
+    assert mentions("Dana Levi called.", "Dana Levi wrote.") == {"dana levi": [0, 1]}
+
+
+def test_months_and_days_are_no_names() -> None:
+    assert mentions("we met in March on a Monday", "they met in March on a Monday") == {}
+
+
+def test_words_that_come_in_bursts_are_terms() -> None:
+    filler = [f"plain afternoon {place}" for place in range(20)]
+    found = mentions("boiler, boiler, boiler broke", "boiler, boiler leaks", "somebody went", "somebody came", *filler)
+    assert found == {"boiler": [0, 1]}
+
+
+def test_the_burst_is_the_residual_of_chance() -> None:
+    """Five in 2 of 10 texts: chance would have put them into 3.93."""
+    assert burst(5, 2, 10) == pytest.approx(math.log2(3.9347 / 2), abs=1e-3)
+
+
+def test_hebrew_prefixes_are_taken_off_where_the_rest_is_a_word() -> None:
+    texts = ["כרטיסים, כרטיסים", "הכרטיסים, הכרטיסים", "וכרטיסים"]
+    filler = [f"plain afternoon {place}" for place in range(20)]
+    assert mentions(*texts, *filler) == {"כרטיסים": [0, 1, 2]}
+
+
+def test_a_text_unit_has_so_many_entities_at_most() -> None:
+    texts = ["INV-1187, INV-2000 about Brno, Oslo"] * 2
+    options = Selection(per_text_unit=3)
+    assert mentions(*texts, options=options) == {"inv-1187": [0, 1], "inv-2000": [0, 1], "brno": [0, 1]}
+
+
+def test_what_is_named_once_is_no_entity() -> None:
+    assert mentions("in Brno", "in Oslo") == {}
+    assert mentions("in Brno", "in Oslo", options=Selection(min_frequency=1)) == {"brno": [0], "oslo": [1]}
+
+
+PEOPLE = [(1, "Dana Levi"), (1, "דנה לוי"), (2, "Doron"), (3, "Doron"), (4, "May")]
+
+
+def known(*senders: str) -> KnownPeople:
+    return KnownPeople(pd.DataFrame(PEOPLE, columns=["person_id", "name"]), senders)
+
+
+def test_people_are_found_by_every_name_of_theirs() -> None:
+    found = list(known().mentions(0, "dana levi wrote; לדנה לוי יש, Dana Levison not", []))
+    assert [(one.key, one.text, one.start) for one in found] == [
+        ("person:1", "dana levi", 0),
+        ("person:1", "דנה לוי", 18),
+    ]
+
+
+def test_people_of_one_name_have_titles_of_their_own() -> None:
+    assert known().titles == {
+        "person:1": "Dana Levi",
+        "person:2": "Doron (2)",
+        "person:3": "Doron (3)",
+        "person:4": "May",
+    }
+
+
+def test_senders_are_people_also_where_the_text_does_not_name_them() -> None:
+    people = known("Ota Malý", "Dana Levi")
+    found = list(people.mentions(7, "yes", ["Ota Malý <ota@maly.example>", "Dana Levi", "+420 777 123 456"]))
+    assert [(one.unit, one.key, one.start) for one in found] == [(7, "person:ota malý", -1), (7, "person:1", -1)]
+    assert people.person_ids == {"person:1": 1, "person:2": 2, "person:3": 3, "person:4": 4}
+
+
+def test_a_name_that_is_a_word_as_well_is_not_looked_for() -> None:
+    assert list(known().mentions(0, "in May we may", [])) == []
+
+
+@pytest.mark.parametrize(
+    ("sender", "name"),
+    [
+        ("Dana Levi <dana@levi.example>", "Dana Levi"),
+        ('"Levi, Dana" <dana@levi.example>', "Levi, Dana"),
+        ("dana@levi.example", ""),
+        ("+420 777 123 456", ""),
+        ("<PHONE_NUMBER:k1:7b0fab951de2>", ""),
+    ],
+)
+def test_names_of_senders(sender: str, name: str) -> None:
+    assert plain_name(sender) == name
+
+
+def test_people_win_over_names_within_them() -> None:
+    text = "with Dana Levi in Brno"
+    people = list(known().mentions(0, text, [])) + list(known().mentions(1, text, []))
+    found = select([candidates(text)] * 2, people, Selection())
+    assert [(one.unit, one.key, one.text) for one in found] == [
+        (0, "person:1", "Dana Levi"),
+        (0, "brno", "Brno"),
+        (1, "person:1", "Dana Levi"),
+        (1, "brno", "Brno"),
+    ]
+    assert isinstance(found[0], Mention)
