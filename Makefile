@@ -8,7 +8,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -102,6 +102,9 @@ crash: $(STAMP) ## Kill syncs, fill the disk, read and write at once: nothing is
 	@$(BIN)/python -m tests.proofs.disk
 	@$(BIN)/python -m tests.proofs.writers
 	@$(BIN)/python -m tests.proofs.crash
+
+tune: $(STAMP) ## Learn anew from the questions in tuning/ how sure an answer is (ten minutes)
+	@$(BIN)/python -m tuning
 
 home-fixture: $(STAMP) ## Pack a small archive as this schema version leaves it, for later versions to open
 	@$(BIN)/python -m tests.make_home

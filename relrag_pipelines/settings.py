@@ -186,7 +186,7 @@ class Settings(BaseModel):
     chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
     chunk_overlap_sentences: int = Field(1, ge=0, le=10, description="sentences repeated at the start of the next")
     embedder: Literal["none", "e5", "minilm", "fastembed", "openai", "cohere"] = Field(
-        "minilm",
+        "e5",
         description="dense vectors, for search by meaning; e5: built in, all languages, nothing leaves this machine; "
         "minilm: built in, English, a third faster; fastembed: any ONNX model; openai and cohere send the redacted "
         "text of passages and questions to that service; none: words only (sparse)",

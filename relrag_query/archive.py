@@ -14,7 +14,7 @@ import duckdb
 
 from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors
+from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors, centring
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.links import neighbors
 from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
@@ -138,7 +138,7 @@ class Archive:
 
         Where a language model answers, `on_text` is called with each piece as it is written.
         """
-        candidates = max(limit or 0, 2 * self.settings.search_limit)
+        candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
             context = self._context(connection, question, sources, kinds, since, until, candidates)
             return pipeline.ask(context, self.generation, limit, on_text)
@@ -194,7 +194,7 @@ class Archive:
         until: DateLike,
         limit: int,
     ) -> QueryContext:
-        return read_question(
+        context = read_question(
             question,
             self.settings,
             self._vectors,
@@ -207,6 +207,17 @@ class Archive:
             until=until,
             limit=limit,
         )
+        if context.meaning is not None and self.generation.manifest.get("means"):
+            context.similarities = functools.partial(self._similarities, context.meaning)
+        return context
+
+    def _similarities(self, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+        """Cosines of texts to a question, by a model that is compared without the means of its languages."""
+        with self._once:
+            embedder = self._embedder
+        vectors, _ = embedder.documents([to_entity_type(text) for text in texts])
+        found: Vectors = centring.centre(vectors, self.generation.manifest["means"]) @ meaning
+        return found
 
     def _meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a question, or why it has none."""
@@ -225,7 +236,10 @@ class Archive:
                 return None, f"{model.name} does not know the language of the question"
             with self._once:
                 embedder = self._embedder
-            return embedder.query(text), ""
+            vector = embedder.query(text)
+            if model.means and self.generation.manifest.get("means"):
+                vector = centring.centre(vector[None], centring.model_means(model.means, "questions"))[0]
+            return vector, ""
         except EmbeddingError as error:
             return None, str(error)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.stores.generations import Generation
-from relrag_query.answering import explanation, listing
-from relrag_query.answering.extractive import ExtractiveAnswer, answer
+from relrag_query.answering import closest, confidence, evidence, explanation, listing
+from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
 from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
@@ -23,12 +24,12 @@ from relrag_query.results import (
     nearest_hits,
 )
 from relrag_query.retrieval import catalog_reader
-from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit
 from relrag_query.retrieval.neighborhood import expand_step
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblings, run
 from relrag_query.retrieval.term_coverage import PART, mentions_time, passage_tokens
-from relrag_query.understanding.intent import asks_for_value
+from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
 ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step)
 
@@ -61,24 +62,25 @@ def ask(
     if wanted:
         at_most = limit or at_most or most  # of a list so many are shown as are asked for
         hits = run(listing.listing_steps(wanted, at_most), context)
-        evidence = listing.listing_answer(hits)
+        told = listing.listing_answer(hits)
     else:
-        hits, evidence = _evidence(context, run(ASK, context), most)
-    context.note("answer", f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}")
-    hits += [] if wanted else add_named_records(evidence, hits, context)
+        hits, told = _evidence(context, run(ASK, context), most)
+    said = f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}"
+    context.note("answer", said)
+    hits += [] if wanted else add_named_records(told, hits, context)
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
-    found = written.found if written else bool(evidence.sentences)
-    shown = _shown(context, hits, evidence, written, at_most)
+    sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
+    shown = _shown(context, hits, told, written, at_most)
     numbers = {source.hit.chunk.chunk_group_id: source.number for source in shown}
-    quotes = [] if written else [make_quote(sentence, numbers) for sentence in evidence.sentences]
-    elsewhere = not written and found and evidence.elsewhere
+    quotes = [] if written else [make_quote(sentence, numbers) for sentence in told.sentences]
+    elsewhere = not written and told.elsewhere
     return Answer(
         question=context.question,
-        found=found,
+        confidence=sure,
         # a sentence whose source has no room is left out with it
         quotes=[one for one in quotes if one.sources] or quotes,
         sources=shown,
-        closest=[] if found else nearest_hits(hits),
+        closest=[] if sure != "none" else nearest_hits(hits),
         searched=_scope(context, generation, listed=wanted is not None),
         missing=[] if wanted else _missing(context, hits),
         intents=context.intents,
@@ -96,8 +98,19 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     """The sentences that answer, and the hits that may: those of the time that is asked for."""
     if context.when:
         hits = [hit for hit in hits if hit.in_time or hit.role or mentions_time(hit.chunk, context.when)]
-    least, figures = context.settings.answer_min_coverage, asks_for_value(context.question)
-    return hits, answer(hits, context.terms, context.intents, least, context.said_in, most, figures)
+    figures = asks_for_value(context.question)
+    found = evidence.candidates([hit for hit in hits if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
+    judged = confidence.judge(found, context)
+    context.note("confidence", f"the best of {len(found)} sentences answers with a probability of {judged.right:.2f}")
+    by_words = answer(
+        hits, context.terms, context.intents, context.settings.answer_min_coverage, context.said_in, most, figures
+    )
+    # without vectors, what lacks a word that no passage holds is about something else
+    elsewhere = context.meaning is None and bool(_missing(context, hits))
+    if elsewhere and not by_words.sentences:
+        return hits, replace(by_words, confidence="none")
+    across = QueryIntent.CROSS_CHANNEL in context.intents
+    return hits, closest.weigh(by_words, found, judged, most, across=across)
 
 
 def _shown(

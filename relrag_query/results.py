@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from relrag_pipelines.settings import Settings
-from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
+from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.hit import Hit
@@ -63,7 +63,8 @@ class Answer:
     """An answer from the archive, or that it holds none."""
 
     question: str
-    found: bool
+    confidence: Confidence
+    """whether what is quoted answers: `unsure` where it only comes closest, `none` where nothing is quoted"""
     quotes: list[Quote]
     sources: list[CitedSource]
     closest: list[Hit]
@@ -83,9 +84,14 @@ class Answer:
     """why the answer is quoted although a model should have written it, or what was taken out"""
 
     @property
+    def found(self) -> bool:
+        """Whether the archive surely answers."""
+        return self.confidence == "sure"
+
+    @property
     def text(self) -> str:
         """The answer as one text, its sources in brackets."""
-        if not self.found:
+        if self.confidence == "none":
             return "The archive does not hold an answer to this."
         if self.written:
             return self.written.text

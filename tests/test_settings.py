@@ -48,7 +48,7 @@ def test_flags_that_change_what_is_stored_or_found_are_off_until_they_are_asked_
 
 
 def test_the_built_in_model_is_the_usual_embedder(tmp_path: Path) -> None:
-    assert load(tmp_path, "").embedder == "minilm"
+    assert load(tmp_path, "").embedder == "e5"
     assert load(tmp_path, 'embedder = "none"').embedder == "none"
 
 

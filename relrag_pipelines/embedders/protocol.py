@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -37,6 +38,8 @@ class ModelInfo:
     """so many texts are embedded at once, and kept at once"""
     batch_bytes: int = 2**30
     """of UTF-8 in one batch, at most"""
+    means: Path | None = None
+    """its own means of each language, where its vectors are compared without these; see `centring`"""
 
 
 class Embedder(Protocol):

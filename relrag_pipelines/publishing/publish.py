@@ -20,7 +20,7 @@ from relrag_pipelines.erasure import rules
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import journal
-from relrag_pipelines.publishing import inputs
+from relrag_pipelines.publishing import centred_vectors, inputs
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import plan as plans
@@ -62,10 +62,12 @@ def build(workspace: Workspace) -> dict[str, int]:
         "journal": journal.last_number(workspace.home),
     }
     counts = _build_incremental(workspace, about)
-    try:
-        counts = counts or _build_full(workspace, about)
-    except BrokenExecutor:  # the system ended the process that fills the vectors
-        counts = _build_full(workspace, about)
+    if not counts:
+        about["means"] = centred_vectors.language_means(workspace, model) if model else {}
+        try:
+            counts = _build_full(workspace, about)
+        except BrokenExecutor:  # the system ended the process that fills the vectors
+            counts = _build_full(workspace, about)
     failpoint("publish.inputs", generations.build_folder(workspace.home) / _INPUTS)
     (generations.build_folder(workspace.home) / _INPUTS).write_text(wanted)
     return counts
@@ -91,6 +93,7 @@ def _build_full(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
     place, points = _begin(workspace), []
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
+        batches = centred_vectors.centre_batches(batches, about["means"])
         if target := _collection(workspace):
             points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"], target))
             return
@@ -123,11 +126,13 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
         return None
     place, points = _begin(workspace), []
     number = generations.next_number(workspace.home)
+    about = {**about, "means": below["means"]}
     base = previous.with_name(catalog.BASE)
     link(base if base.exists() else previous, place / catalog.BASE)
 
     def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
         below, above = previous.with_name(VECTORS), place / VECTORS
+        batches = centred_vectors.centre_batches(batches, about["means"])
         points.append(vectors.extend(below, above, batches, gone, workspace.each, number))
 
     parts = inputs.month_files(workspace, place, set(replaced), bool(about["embedder"]))
@@ -175,6 +180,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         "inputs": made_from,
         "policy": policy,
         "embedder": built["embedder"],
+        "means": built["means"],
         "journal": built["journal"],
         "default_embedder": default_embedder(workspace.home),
         "counts": {**counts, "deleted": deleted},

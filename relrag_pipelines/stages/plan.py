@@ -41,7 +41,7 @@ from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
 from relrag_pipelines.text import analyzer
 from relrag_pipelines.workspace import Workspace
 
-PUBLISH_VERSION = 3
+PUBLISH_VERSION = 4
 """Raised when equal lake tables are published differently."""
 
 

@@ -1,16 +1,26 @@
-"""Whether a text is English: which texts the embedder is given, and which questions have words of many forms.
+"""The language of a text.
 
-Only function words are asked, and letters: what holds none, such as a code or a name, is taken for English. Beside the
-words by which `tokens` chooses the forms that are indexed, this knows those of more languages as they are typed without
-accents; what is indexed does not depend on them.
+`identify` asks py3langid (BSD), whose model of many languages comes with it. `is_english` decides which texts a model
+of English is given, and which questions have words of many forms. It asks only for function words and letters: what
+holds none, such as a code or a name, is taken for English. Beside the words by which `tokens` chooses the forms that
+are indexed, it knows those of more languages as they are typed without accents; what is indexed does not depend on
+them.
 """
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import TYPE_CHECKING
 
 from relrag_pipelines.text.analyzer import foreign_signs
 from relrag_pipelines.text.stopwords import SIGNS_OF_ENGLISH
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+_ENOUGH = 400
+"""characters by which a language is told; more take longer and change nothing"""
 
 _BEGINNING = """
     cosa quando quanto quanti quanta quante quale quali perche
@@ -44,6 +54,21 @@ in English; those that often begin a sentence also with a capital. None is a nam
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+
+
+def identify(text: str) -> str:
+    """The ISO 639-1 code of the language that a text is most likely in; "" for no letters."""
+    said = " ".join(_WORD.findall(text[:_ENOUGH]))
+    found: str = _identifier().classify(said)[0] if said else ""
+    return found
+
+
+@functools.cache
+def _identifier() -> LanguageIdentifier:
+    # imported only here: loading its model takes most of a second
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE)
 
 
 def is_english(text: str) -> bool:

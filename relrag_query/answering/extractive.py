@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from relrag_pipelines.sources import record_type
 from relrag_query.answering.sentence_split import (
@@ -31,6 +32,8 @@ from relrag_query.retrieval.term_coverage import (
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.phrases import load_phrases
 
+Confidence = Literal["sure", "unsure", "none"]
+
 MOST_SENTENCES = 6
 _OF_ONE_RECORD = 2
 _SECOND = 0.6
@@ -49,6 +52,8 @@ _SAME = 0.6
 """share of words by which two sentences are one"""
 _FULL = 25
 """characters from which a sentence says something by itself"""
+_DATED = re.compile(r"(?<!\d)(?:19|20)\d\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:[0-2]\d|3[01])(?!\d)")
+"""a date in a file name"""
 _STOPS = (".", "!", "?", "…", ":")
 _SIGNED = 4
 """words of a signature or a heading"""
@@ -94,6 +99,8 @@ class ExtractiveAnswer:
     """passages that cover less than this are about something else"""
     elsewhere: bool = False
     """the question names a channel, and what answers is of others"""
+    confidence: Confidence = "sure"
+    """whether the sentences answer; `unsure` where they are the closest that there is"""
 
 
 def answer(
@@ -134,9 +141,32 @@ def answer(
     candidates = sorted([one for one in found if not one.asks] or found, key=rank)
     across = QueryIntent.CROSS_CHANNEL in intents
     chosen = _choose(_diversify_by_channel(candidates) if across else candidates)[:most]
+    chosen = chosen if across else _newest_of_series(chosen)
     if across:
         chosen.sort(key=lambda one: one.unit.ts or 0)
     return ExtractiveAnswer(chosen, best, bar, elsewhere)
+
+
+def _newest_of_series(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences without those of an older file of a series, such as the minutes of each meeting.
+
+    What they are of is not shown either.
+    """
+    newest: dict[tuple[str, str], int] = {}
+    for one in sentences:
+        if series := _series(one.unit.hit):
+            newest[series] = max(one.unit.ts or 0, newest.get(series, 0))
+    kept = [one for one in sentences if (one.unit.ts or 0) >= newest.get(_series(one.unit.hit) or ("", ""), 0)]
+    quoted = {id(hit) for one in kept for hit in one.hits}
+    for hit in (hit for one in sentences for hit in one.hits if id(hit) not in quoted):
+        hit.display_score = 0.0
+    return kept
+
+
+def _series(hit: Hit) -> tuple[str, str] | None:
+    """What files that are named alike but for a date have in common."""
+    name, dates = _DATED.subn("", hit.chunk.file_name or "")
+    return (hit.chunk.rag_source_type, name) if dates else None
 
 
 def _named_people(terms: Sequence[Term], hits: Sequence[Hit]) -> list[Term]:

@@ -113,7 +113,7 @@ def listing_steps(wanted: ListingRequest, most: int) -> tuple[Step, ...]:
 def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:
     """What each hit says first, in the order of the hits."""
     sentences = [Sentence(unit, 1.0) for hit in hits if (unit := _first_said(hit))]
-    return ExtractiveAnswer(sentences, 1.0 if sentences else 0.0, 0.0)
+    return ExtractiveAnswer(sentences, 1.0 if sentences else 0.0, 0.0, confidence="sure" if sentences else "none")
 
 
 def describe_listing(wanted: ListingRequest, hits: Sequence[Hit]) -> str:

@@ -19,6 +19,7 @@ from relrag_query.retrieval.hit import Hit
 
 _EXCERPT = 400
 """characters of a passage in a list of results"""
+UNSURE = "Not sure. What comes closest:"
 _ADVICE = "Try other words for it, one word alone, or fewer limits."
 
 
@@ -32,15 +33,17 @@ def search_text(results: Results, zone: ZoneInfo) -> str:
 
 def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, told: bool = False) -> str:
     """The answer with numbered sources; `show_sources` adds what each source says, `told` leaves out what was said."""
-    quoted = answer.found and not answer.written
+    quoted = answer.quotes and not answer.written
     parts = ["\n\n".join(_quoted(quote) for quote in answer.quotes) if quoted else safe(answer.text.strip())]
     if told and answer.written and answer.found:
         parts = []
     if answer.head:
         parts.insert(0, "\n".join(map(safe, answer.head)))
+    if answer.confidence == "unsure":
+        parts.insert(0, UNSURE)
     if answer.notice:
         parts.append(safe(answer.notice))
-    if not answer.found:
+    if answer.confidence == "none":
         parts.append("\n".join(_not_found(answer)))
     cited = [source for source in answer.sources if source.cited]
     for title, some in (("", cited), ("See also:\n", [one for one in answer.sources if not one.cited])):
@@ -68,6 +71,7 @@ def answer_json(answer: Answer, zone: ZoneInfo) -> dict[str, Any]:
     return {
         "question": answer.question,
         "found": answer.found,
+        "confidence": answer.confidence,
         "head": answer.head,
         "answer": answer.text,
         "quotes": [

@@ -44,6 +44,8 @@ class Hit:
     """what it counts beside others: less where it was sent to many"""
     reply: Hit | None = None
     """of a mail that asks: the mail of its thread that replies"""
+    similarity: float | None = None
+    """cosine of its meaning to that of the question; None where it has no vector, or was not searched for"""
     in_time: bool = False
     """lies within the time that the question speaks of"""
     extra: dict[str, Any] = field(default_factory=dict)

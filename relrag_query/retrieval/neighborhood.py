@@ -150,6 +150,7 @@ def _references(seeds: list[Hit], context: QueryContext) -> list[Hit]:
             elif place in firsts and context.where.allows(firsts[place].source, firsts[place].kind, firsts[place].ts):
                 shown = [ref] if place != ref else []
                 hits[place] = Hit(firsts[place], 0.0, REFERENCE, ASSET_NEIGHBORHOOD, related=why[ref], members=shown)
+                hits[place].promoted = QueryIntent.CROSS_CHANNEL in context.intents
     return load_extra(load_messages(list(hits.values())[:_REFERENCES], context), context)
 
 

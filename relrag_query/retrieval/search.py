@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -40,6 +41,8 @@ _SPARE = 4
 """so many times the hits wanted are looked up, since windows of one chat overlap and are shown once"""
 _REORDERED = 2
 """so many times the hits wanted are put in order by their words in any form; more change nothing"""
+_OF_ONE_RECORD = 4
+"""passages of one record that stand before those of others: a long document could fill a list by itself"""
 _NEAR_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
 _TO_MANY = frozenset({"list_id", "unsubscribe", "precedence", "campaign"})
@@ -69,6 +72,8 @@ class QueryContext:
     frequencies: Frequencies = field(default_factory=dict)
     meaning: Vectors | None = None
     """the question's dense vector; None: search by words only"""
+    similarities: Callable[[Sequence[str]], Vectors] | None = None
+    """cosines of texts to the question; None where they are not compared so"""
     why_words_only: str = ""
     trace: list[str] = field(default_factory=list)
 
@@ -114,7 +119,8 @@ def hybrid_search_step(hits: list[Hit], context: QueryContext) -> list[Hit]:
     ]
     found = list({one.chunk_id: one for some, _ in [*narrower, (anywhere, None)] for one in some}.values())
     known = _deduplicate(_known(some, types, context) for some, types in [*narrower, (anywhere, frozenset())])
-    kept = list(itertools.islice(_drop_overlapping_windows(_rerank_inflected(known, context)), context.limit))
+    apart = _spread(_drop_overlapping_windows(_rerank_inflected(known, context)), context.limit)
+    kept = list(itertools.islice(apart, context.limit))
     context.note("search", f"{len(found)} passages found, {len(kept)} kept{_ranks(kept, found, context)}")
     return [*hits, *kept]
 
@@ -155,7 +161,9 @@ def _known(found: list[FusedHit], types: frozenset[str], context: QueryContext) 
     for start in range(0, len(found), context.limit):
         part = found[start : start + context.limit]
         known = catalog_reader.chunks(context.connection, [hit.chunk_id for hit in part])
-        hits = (Hit(known[hit.chunk_id], hit.score, 0.0) for hit in part if hit.chunk_id in known)
+        hits = (
+            Hit(known[hit.chunk_id], hit.score, 0.0, similarity=hit.similarity) for hit in part if hit.chunk_id in known
+        )
         yield from (hit for hit in hits if not types or hit.chunk.rag_source_type in types)
 
 
@@ -195,6 +203,21 @@ def _drop_overlapping_windows(hits: Iterator[Hit]) -> Iterator[Hit]:
             owners |= dict.fromkeys(members, hit) | owners
             hit.members = list(members)
             yield hit
+
+
+def _spread(hits: Iterator[Hit], wanted: int) -> Iterator[Hit]:
+    """The hits, of one record a few before what others say; the rest of it stands behind what is wanted of these."""
+    counted: Counter[str] = Counter()
+    spare: list[Hit] = []
+    passed = 0
+    for hit in hits:
+        counted[hit.chunk.asset_id] += 1
+        if counted[hit.chunk.asset_id] > _OF_ONE_RECORD and passed < wanted:
+            spare.append(hit)
+            continue
+        passed += 1
+        yield hit
+    yield from spare
 
 
 def demote_bulk(hits: list[Hit], context: QueryContext) -> list[Hit]:

@@ -47,7 +47,7 @@ _LIGHT = 0.3
 """weight of a word that only asks; others weigh 1 and more"""
 _NAME = 1.2
 """a question that names somebody is about them, however often the name stands in the archive"""
-_PRICE = "+price"
+PRICE = "+price"
 """token of a text that names an amount of money, and of a question for one"""
 _MONEY = (
     *("€", "$", "£", "₪", ",-", "Kč", "kč", "CZK", "EUR", "USD", "GBP", "ILS", "NIS", " euro", " Euro", " dollar"),
@@ -160,7 +160,7 @@ def _match_confidences(piece: str) -> dict[str, float]:
     words = [token for token in asked if token[0] != "~"]
     found = {token: _sure(token, words) for token in asked}
     if found and piece.strip(_AROUND).casefold() in load_phrases().term.price:
-        return found | {_PRICE: 1.0}  # a price list does not say that it is one
+        return found | {PRICE: 1.0}  # a price list does not say that it is one
     plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
     if not plain or len(found) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):
         return found
@@ -208,7 +208,7 @@ def tokens(text: str) -> frozenset[str]:
         for start in range(max(0, place - _LONGEST_CODE + 1), place + 1)
         for end in range(max(start + 2, place + 1), start + _LONGEST_CODE + 1)
     }
-    return frozenset(joined.union(found, [_PRICE] if _names_money(text) else ()))
+    return frozenset(joined.union(found, [PRICE] if _names_money(text) else ()))
 
 
 def _names_money(text: str) -> bool:

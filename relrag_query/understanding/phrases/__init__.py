@@ -18,6 +18,8 @@ from typing import Any, TypeVar, get_type_hints
 from relrag_pipelines.errors import RelragError
 from relrag_query.understanding.phrases.tables import (
     Alternatives,
+    AnsweredPhrases,
+    AskedPhrases,
     BareWords,
     ChannelPhrases,
     DatePhrases,
@@ -52,6 +54,8 @@ _TABLES: Mapping[str, type[Any]] = {
     "listing": ListingPhrases,
     "term": TermPhrases,
     "text": TextPhrases,
+    "asked": AskedPhrases,
+    "answered": AnsweredPhrases,
     "date": DatePhrases,
 }
 _OTHER_TABLES = frozenset({"parts", "names", "time", "first_weekday"})

@@ -109,6 +109,33 @@ class TextPhrases:
 
 
 @dataclass(frozen=True)
+class AskedPhrases:
+    """What sort of answer a question asks for, as far as it says so."""
+
+    when: Pattern
+    price: Pattern
+    count: Pattern
+    """how many, how old, how long"""
+    who: Pattern
+    where: Pattern
+    contact: Pattern
+    """a phone number, a mail address, a postal one"""
+    why: Pattern
+    yes: Pattern
+    """yes or no"""
+
+
+@dataclass(frozen=True)
+class AnsweredPhrases:
+    """What stands in an answer of that sort."""
+
+    reason: Pattern
+    verdict: Pattern
+    """yes, no, done"""
+    place: Pattern
+
+
+@dataclass(frozen=True)
 class DatePhrases:
     """The words between the numbers and names of a date; and those before it that leave one end open."""
 
@@ -177,6 +204,8 @@ class Phrases:
     listing: ListingPhrases
     term: TermPhrases
     text: TextPhrases
+    asked: AskedPhrases
+    answered: AnsweredPhrases
     date: DatePhrases
     names: TimeNames
     times: tuple[TimePhrase, ...]

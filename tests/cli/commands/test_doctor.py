@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines import settings
-from relrag_pipelines.embedders import minilm
+from relrag_pipelines.embedders import e5
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys
@@ -135,13 +135,14 @@ def test_a_python_that_is_too_new_is_a_problem(config: Path, monkeypatch: pytest
 def test_the_embedder_is_loaded_and_told(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found(config, "embedder") == [("ok", "none: passages are found by their words only")]
     config.write_text(CONFIG.replace('embedder = "none"\n', ""))
-    said = "all-MiniLM-L6-v2:8199be6f, 384 dimensions, en, on this machine; its files are those that were checked"
+    name = "multilingual-e5-small-int8:1571fc98"
+    said = f"{name}, 384 dimensions, all languages, on this machine; its files are those that were checked"
     assert found(config, "embedder") == [("ok", said)]
-    monkeypatch.setattr(minilm, "_MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(e5, "_SHA256", "0" * 64)
     ((level, said),) = found(config, "embedder")
     assert (level, said) == (
         "problem",
-        "model.onnx of the embedder minilm is not the file that was checked; it is not loaded",
+        "e5-small-q4.bin of the embedder e5 is not the file that was checked; it is not loaded",
     )
 
 
@@ -160,9 +161,9 @@ def test_an_embedder_without_its_package_is_told_and_the_rest_is_looked_at(
     assert found(config, "embedder") == [("problem", said)]
     assert found(config, "writer") == [("ok", "nobody is writing")]
     assert doctor(config) == 2
-    monkeypatch.setattr(minilm, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(e5, "_PACKAGE", "no_such_package")
     config.write_text(CONFIG.replace('embedder = "none"\n', ""))
-    said = 'embedder "minilm" needs the package no-such-package; run `make setup`'
+    said = 'embedder "e5" needs the package no-such-package; run `make setup`'
     assert found(config, "embedder") == [("problem", said)]
 
 

@@ -38,7 +38,10 @@ def test_the_plan_is_shown_and_written_with_every_choice(folder: Path, capsys: p
         ["jsonl", "jsonl", ".", "1", "25"],
     ]
     assert "The first sync takes about" in said
-    assert "- Passages in en are embedded, so that they are found by meaning too: on this machine, which takes " in said
+    assert (
+        "- Passages in all languages are embedded, so that they are found by meaning too: on this machine, which takes "
+        in said
+    )
     assert "- 1 file is not recognised; a sync tries and lists what it cannot read: papers/broken.pdf" in said
     assert f"Wrote {folder}/relrag.toml. Next:\n\n  cd '{folder}'\n  relrag sync\n  relrag ask" in said
 
@@ -54,7 +57,7 @@ def test_the_plan_is_shown_and_written_with_every_choice(folder: Path, capsys: p
     ]
     written = (folder / "relrag.toml").read_text()
     assert "# chunk_tokens = 256" in written
-    assert '# embedder = "minilm"' in written
+    assert '# embedder = "e5"' in written
 
 
 def test_a_relrag_toml_is_never_overwritten(folder: Path) -> None:

@@ -1,0 +1,365 @@
+"""What speaks for and against a passage's sentence as the answer to a question, as figures that a model weighs.
+
+Each candidate is one thing that can be quoted: a sentence, a turn of a chat with its reply. Most figures are shares
+from 0 to 1; `FEATURES` names them in the order of the rows.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz import fuzz, process
+
+from relrag_pipelines.sources import record_type
+from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.text.analyzer import foreign_signs
+from relrag_query.answering.sentence_split import QuotableSpan, is_question, quotable_spans
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.search import QueryContext
+from relrag_query.retrieval.term_coverage import (
+    PRICE,
+    Term,
+    kind_tokens,
+    metadata_tokens,
+    term_coverage,
+    tokens,
+)
+from relrag_query.understanding.phrases import bare, either, load_phrases
+from relrag_query.understanding.phrases.tables import Phrases
+
+_BEFORE, _BEHIND = 3, 1
+"""turns or sentences around a candidate that may say what it is about"""
+_TURNS = 2
+"""turns that are quoted behind the first of an exchange"""
+_QUOTED = 280
+"""characters of an exchange"""
+_SOON = 1800
+"""seconds between turns of an exchange"""
+_ALIKE = 80
+"""percent of two words' letters by which one may be the other, mistyped"""
+_TYPED = 5
+"""letters from which a word is compared so"""
+_LONG = 300.0
+"""characters of a long candidate"""
+
+_NUMBER = re.compile(r"\d")
+_CONTACT = re.compile(
+    r"<(?:PHONE_NUMBER|EMAIL_ADDRESS)|[\w.+-]+@[\w-]+\.|\b\d{3}[ -]?\d{3}[ -]?\d{3,4}\b|https?://|www\."
+)
+_NAME = re.compile(r"(?<![.!?\n:] )(?<!^)(?<!\n)\b[A-ZÀ-ÖØ-ÞĀ-Ž][\w’'-]{2,}")
+_PLACE = re.compile(r"\b\d{1,4}/\d|[\w.]{3,} \d{1,3}\b")
+"""a house number"""
+
+
+@dataclass
+class Candidate:
+    """Something that can be quoted, and what stands around it."""
+
+    unit: QuotableSpan
+    near: str
+    """what is said right before and behind it in its passage"""
+    rank: int
+    """of its hit, from 0"""
+    exchange: tuple[QuotableSpan, ...] = ()
+    """of a chat: the turns that follow, which are quoted with it"""
+
+    @property
+    def text(self) -> str:
+        """What would be quoted."""
+        if not self.exchange:
+            return self.unit.quote
+        return "\n".join(f"{one.sender or ''}: {one.text}" for one in (self.unit, *self.exchange))
+
+    @property
+    def embedded(self) -> str:
+        """What its meaning is taken from."""
+        subject = self.unit.hit.chunk.subject or ""
+        return f"{subject}\n{self.text}" if self.exchange else f"{subject}\n{self.unit.sender or ''}: {self.text}"
+
+
+def candidates(hits: Sequence[Hit]) -> list[Candidate]:
+    """All that can be quoted of the hits, in their order."""
+    found = []
+    for rank, hit in enumerate(hits):
+        units = quotable_spans(hit)
+        for place, unit in enumerate(units):
+            around = [*units[max(0, place - _BEFORE) : place], *units[place + 1 : place + 1 + _BEHIND]]
+            near = "\n".join(f"{one.sender or ''}: {one.text}" for one in around)
+            found.append(Candidate(unit, near, rank, _exchange(units[place:]) if hit.messages else ()))
+    return found
+
+
+def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:
+    """The turns behind the first that belong to it: a few short ones, soon after each other, and its reply."""
+    first, size = turns[0], len(turns[0].text)
+    follow: list[QuotableSpan] = []
+    for last, turn in itertools.islice(itertools.pairwise(turns), _TURNS):
+        size += len(turn.text)
+        if size > _QUOTED or (turn.ts or 0) - (last.ts or 0) > _SOON:
+            break
+        follow.append(turn)
+    if first.reply and all(turn.asset_id != first.reply.asset_id for turn in follow):
+        follow = [first.reply]
+    return tuple(follow)
+
+
+Figure = Callable[["_Question", "Candidate", "_Said"], float]
+
+
+@dataclass
+class _Question:
+    """What all candidates share."""
+
+    context: QueryContext
+    terms: list[Term]
+    heaviest: float
+    asked: dict[str, bool]
+    people: list[Term]
+    nearest: float
+    """similarity of the passage that is nearest in meaning"""
+    best: float
+    """score of the best hit"""
+    best_sentence: float
+
+
+@dataclass
+class _Said:
+    """What a candidate says, as tokens."""
+
+    own: frozenset[str]
+    known: frozenset[str]
+    near: frozenset[str]
+    around: frozenset[str]
+    words: list[str]
+    similarity: float | None
+    """of the candidate's own meaning; None where it was not compared"""
+
+
+def rows(
+    found: Sequence[Candidate], context: QueryContext, similarities: Sequence[float | None] | None = None
+) -> Vectors:
+    """The figures of each candidate, a row each, in the order of FEATURES."""
+    terms = [term for term in context.terms if term.weight]
+    near = [one.unit.hit.similarity for one in found if one.unit.hit.similarity is not None]
+    sentences = [one for one in similarities or () if one is not None]
+    question = _Question(
+        context,
+        terms,
+        max((term.weight for term in terms if not term.light), default=1.0),
+        {
+            name: pattern.search(bare(context.question)) is not None
+            for name, pattern in vars(load_phrases().asked).items()
+        },
+        _people(terms, found),
+        max(near, default=0.0),
+        max((one.unit.hit.score for one in found), default=1.0) or 1.0,
+        max(sentences, default=0.0),
+    )
+    table = []
+    for place, one in enumerate(found):
+        said = _said(one, similarities[place] if similarities else None)
+        table.append([figure(question, one, said) for figure in FEATURES.values()])
+    return np.asarray(table, np.float32).reshape(-1, len(FEATURES))
+
+
+def _said(one: Candidate, similarity: float | None) -> _Said:
+    chunk = one.unit.hit.chunk
+    own = tokens(one.text)
+    if one.unit.hit.messages:
+        known = tokens(f"{one.unit.sender or ''}\n{chunk.subject or ''}") | kind_tokens(chunk.rag_source_type)
+    else:
+        known = metadata_tokens(chunk)
+    near = own | known | tokens(one.near)
+    return _Said(own, own | known, near, near | tokens(chunk.text), re.findall(r"\w+", one.text.lower()), similarity)
+
+
+def _people(terms: Sequence[Term], found: Sequence[Candidate]) -> list[Term]:
+    """The words of a question that name somebody who wrote, received or took part."""
+    named = tokens("\n".join(part for one in found for part in _participants(one.unit.hit)))
+    return [term for term in terms if not term.light and term.found(named) > 0.5]
+
+
+def _participants(hit: Hit) -> list[str]:
+    return [hit.chunk.from_ or "", *hit.chunk.to, *hit.chunk.participants]
+
+
+def _missing(question: _Question, held: frozenset[str]) -> float:
+    """Weight of the heaviest word that is not held, as a share of the heaviest."""
+    gone = (term.weight * (1 - term.found(held)) for term in question.terms if not term.light)
+    return max(gone, default=0.0) / question.heaviest
+
+
+def _adjacency(question: _Question, held: frozenset[str]) -> float:
+    pairs = [
+        (one, other)
+        for one, other in zip(question.terms, question.terms[1:], strict=False)
+        if other.joined and not one.light
+    ]
+    together = [one.found(held) > 0.4 and other.found(held) > 0.4 for one, other in pairs]
+    return sum(together) / len(together) if together else 0.5
+
+
+def _fuzzy(question: _Question, one: Candidate, said: _Said) -> float:
+    """Share of the weight of words that are only there mistyped."""
+    total = sum(term.weight for term in question.terms) or 1.0
+    gained = 0.0
+    for term in question.terms:
+        word = bare(term.said).lower()
+        if term.light or len(word) < _TYPED or term.found(said.near) > 0.4:
+            continue
+        found = process.extractOne(word, [bare(other) for other in said.words], scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        gained += term.weight if found else 0.0
+    return gained / total
+
+
+def _similarity(question: _Question, one: Candidate, said: _Said) -> float:
+    return one.unit.hit.similarity or 0.0
+
+
+def _has(name: str) -> Figure:
+    """1 where what is asked for is there, -1 where it is not, 0 where something else is asked for."""
+
+    def figure(question: _Question, one: Candidate, said: _Said) -> float:
+        if not question.asked[name]:
+            return 0.0
+        return 1.0 if _PRESENT[name](one, said) else -1.0
+
+    return figure
+
+
+def _any_asked(question: _Question, one: Candidate, said: _Said) -> float:
+    asked = [name for name in _PRESENT if question.asked[name]]
+    if not asked:
+        return 0.5
+    return 1.0 if any(_PRESENT[name](one, said) for name in asked) else 0.0
+
+
+@functools.cache
+def _moment(phrases: Phrases) -> re.Pattern[str]:
+    """A day, an hour, a month, a year."""
+    days = either(name for name in (*phrases.names.months, *phrases.names.weekdays) if len(name) > 2)
+    return re.compile(
+        r"\b\d{1,2}[:.]\d{2}\b|\b\d{1,2}[./-] ?\d{1,2}\b|\b(?:19|20)\d\d\b|\b\d{1,2}\. ?\w|\b\d{1,2}(?:st|nd|rd|th)\b"
+        r"|\b(?:at|by|v|ve|po|do|od|around|about|kolem)\b \d|(?<!\w)ב-?\d"
+        rf"|(?<!\w)(?:{phrases.date.prefix})?(?:{days}|{phrases.text.moment})(?!\w)",
+        re.IGNORECASE,
+    )
+
+
+_PRESENT: dict[str, Callable[[Candidate, _Said], bool]] = {
+    "when": lambda one, said: _moment(load_phrases()).search(bare(one.text)) is not None,
+    "price": lambda one, said: PRICE in said.own or re.search(r"\d{3}|\d[.,]\d{2}\b|\d ?k\b", one.text) is not None,
+    "count": lambda one, said: _NUMBER.search(one.text) is not None,
+    "who": lambda one, said: _NAME.search(one.text) is not None or re.search(r"[א-ת]", one.text) is not None,
+    "where": lambda one, said: (
+        (load_phrases().answered.place.search(bare(one.text)) or _PLACE.search(one.text) or _NAME.search(one.text))
+        is not None
+    ),
+    "contact": lambda one, said: _CONTACT.search(one.text) is not None,
+    "why": lambda one, said: load_phrases().answered.reason.search(bare(one.text)) is not None,
+    "yes": lambda one, said: load_phrases().answered.verdict.search(bare(one.text)) is not None,
+}
+
+
+def _in_time(question: _Question, one: Candidate, said: _Said) -> float:
+    if question.context.when is None:
+        return 0.0
+    return 1.0 if one.unit.hit.in_time else -1.0
+
+
+def _in_channel(question: _Question, one: Candidate, said: _Said) -> float:
+    if not question.context.said_in:
+        return 0.0
+    return 1.0 if one.unit.hit.chunk.rag_source_type in question.context.said_in else -1.0
+
+
+def _of_people(question: _Question, one: Candidate, said: _Said) -> float:
+    """Whether somebody whom the question names wrote it, or is named in it."""
+    if not question.people:
+        return 0.0
+    held = said.own | tokens(one.unit.sender or one.unit.hit.chunk.from_ or "")
+    return 1.0 if any(term.found(held) > 0.5 for term in question.people) else -1.0
+
+
+def _same_language(question: _Question, one: Candidate, said: _Said) -> float:
+    """1 where question and candidate are in one language, as far as script and function words tell."""
+    return float(_language(question.context.question) == _language(one.text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _language(text: str) -> str:
+    if re.search(r"[א-ת]", text):
+        return "he"
+    return "other" if foreign_signs(text) > 0 else "en"
+
+
+def _unmatched(question: _Question, held: frozenset[str]) -> float:
+    """How many words of the question are not held, up to 4, as a share of that."""
+    return min(4, sum(term.found(held) < 0.4 for term in question.terms if not term.light)) / 4
+
+
+def _where_same(figure: Figure) -> Figure:
+    """A figure that counts only where question and candidate are in one language."""
+    return lambda question, one, said: _same_language(question, one, said) * figure(question, one, said)
+
+
+FEATURES: dict[str, Figure] = {
+    "same_language": _same_language,
+    "same_missing": _where_same(lambda question, one, said: _missing(question, said.near)),
+    "same_missing_around": _where_same(lambda question, one, said: _missing(question, said.around)),
+    "same_said": _where_same(lambda question, one, said: term_coverage(question.terms, said.near)),
+    "same_said_own": _where_same(lambda question, one, said: term_coverage(question.terms, said.own)),
+    "same_unmatched": _where_same(lambda question, one, said: _unmatched(question, said.near)),
+    "same_unmatched_around": _where_same(lambda question, one, said: _unmatched(question, said.around)),
+    "all_said": _where_same(lambda question, one, said: float(term_coverage(question.terms, said.near) > 0.9)),
+    "all_said_asked": _where_same(
+        lambda question, one, said: term_coverage(question.terms, said.near) ** 2 * _any_asked(question, one, said)
+    ),
+    "similar_asked": lambda question, one, said: (said.similarity or 0.0) * _any_asked(question, one, said),
+    "similar_same": _where_same(lambda question, one, said: said.similarity or 0.0),
+    "said": lambda question, one, said: term_coverage(question.terms, said.own),
+    "said_known": lambda question, one, said: term_coverage(question.terms, said.known),
+    "said_near": lambda question, one, said: term_coverage(question.terms, said.near),
+    "said_around": lambda question, one, said: term_coverage(question.terms, said.around),
+    "fuzzy": _fuzzy,
+    "adjacency": lambda question, one, said: _adjacency(question, said.near),
+    "missing": lambda question, one, said: _missing(question, said.known),
+    "missing_near": lambda question, one, said: _missing(question, said.near),
+    "missing_around": lambda question, one, said: _missing(question, said.around),
+    "words": lambda question, one, said: math.log1p(sum(not term.light for term in question.terms)),
+    "meaning_known": lambda question, one, said: float(one.unit.hit.similarity is not None),
+    "passage_similarity": _similarity,
+    "passage_margin": lambda question, one, said: _similarity(question, one, said) - question.nearest,
+    "sentence_known": lambda question, one, said: float(said.similarity is not None),
+    "sentence_similarity": lambda question, one, said: said.similarity or 0.0,
+    "sentence_margin": lambda question, one, said: (
+        (said.similarity - question.best_sentence) if said.similarity else -0.3
+    ),
+    "rank": lambda question, one, said: 1 / (1 + one.rank),
+    "score": lambda question, one, said: one.unit.hit.score / question.best,
+    "role": lambda question, one, said: float(one.unit.hit.role is not None or one.unit.hit.hit_of is not None),
+    "asked": _any_asked,
+    **{f"has_{name}": _has(name) for name in _PRESENT},
+    "in_time": _in_time,
+    "in_channel": _in_channel,
+    "of_people": _of_people,
+    "bulk": lambda question, one, said: float(one.unit.hit.weight < 1),
+    "asks": lambda question, one, said: float(
+        is_question(one.unit.text, chat=bool(one.unit.hit.messages)) and not one.exchange
+    ),
+    "reply": lambda question, one, said: float(one.unit.reply is not None),
+    "exchange": lambda question, one, said: float(len(one.exchange)),
+    "first": lambda question, one, said: term_coverage(question.terms, tokens(one.unit.text)),
+    "chat": lambda question, one, said: float(bool(one.unit.hit.messages)),
+    "mail": lambda question, one, said: float(record_type(one.unit.hit.chunk.rag_source_type).mail),
+    "length": lambda question, one, said: min(1.0, len(one.text) / _LONG),
+    "short": lambda question, one, said: float(len(one.text) < 25),
+    "apart": lambda question, one, said: float(one.unit.hit.chunk.section is not None),
+}
+"""name -> figure"""

@@ -1,0 +1,39 @@
+"""Writes what is learned: `python -m tuning` (`make tune`), some minutes.
+
+`--hold NAME` leaves an archive out, so that it can be measured with `relrag eval` or by hand; the committed files are
+made without `mazal`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import orjson
+
+from relrag_query.answering import confidence
+from tuning import archives, dataset, fit, means
+
+HELD_BACK = "mazal"
+
+
+def main() -> None:
+    """Makes the means of e5, then the weights of `confidence.json`."""
+    parser = argparse.ArgumentParser(prog="python -m tuning", description=__doc__)
+    parser.add_argument("--work", type=Path, help="keep the synced archives in this folder")
+    given = parser.parse_args()
+    names = [name for name in archives.names() if name != HELD_BACK]
+    with tempfile.TemporaryDirectory() as folder:
+        work = given.work or Path(folder)
+        means.write(names)
+        made = {}
+        for how, embedder in (("by_meaning", "e5"), ("by_words", "none")):
+            asked = [one for name in names for one in dataset.collect(name, work, embedder)]
+            made[how] = fit.model(asked, by_meaning=how == "by_meaning")
+            print(how, made[how]["measured"])
+    confidence.FILE.write_bytes(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+if __name__ == "__main__":
+    main()
