@@ -187,7 +187,7 @@ def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
     ingest(workspace, workspace.settings.source("notes"))
     broken = Mock(side_effect=EmbeddingError("out of order"))
     with monkeypatch.context() as patch:
-        patch.setattr("relrag_pipelines.embedders.minilm.MiniLM.documents", broken)
+        patch.setattr("relrag_pipelines.embedders.e5.E5.documents", broken)
         assert tick(config) == ["sync"]
         assert not broken.called
         assert tick(config) == ["publish"]
@@ -196,7 +196,7 @@ def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
         assert broken.called
     assert generations.current_number(workspace.home) == 1
     assert [tick(config), tick(config)] == [["sync"], ["publish"]]
-    assert generations.published(workspace.home)["embedder"] == "all-MiniLM-L6-v2:8199be6f"
+    assert generations.published(workspace.home)["embedder"] == "multilingual-e5-small-int8:1571fc98"
     assert tick(config) == []
     assert plans.build_plan(workspace).empty
 

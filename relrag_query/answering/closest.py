@@ -21,10 +21,9 @@ _UNLIKELY = 0.02
 CLOSEST = 3
 """passages that are quoted"""
 DOUBT = 0.2
-"""A sentence that answers with less than this probability is none to be sure of. On four archives in three languages
-that no rule was tuned to (1,285 questions, a third of them without an answer) what was found by words alone was given
-as the answer to 28 % of those that have one, right in 56 % of them, and to 39 % of those that have none; with this, to
-20 %, right in 65 %, and to 23 %. With .4 these are 11, 77 and 8 %."""
+"""An answer is doubted where none of its sentences answers with this probability. On an archive that nothing was tuned
+to (tuning/archives/mazal, 201 questions with an answer and 100 without) 21 % of those that have one are then answered
+as if sure, right in 64 % of them, and 18 % of those that have none; undoubted these are 29, 57 and 41 %."""
 
 
 def weigh(

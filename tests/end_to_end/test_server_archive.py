@@ -127,7 +127,7 @@ def test_another_model_fills_a_new_collection_while_the_old_one_serves(config: P
     home = archive.home(config.parent)
     after = generations.published(home)["collection"]
     assert after != before
-    assert generations.published(home)["embedder"] == "all-MiniLM-L6-v2:8199be6f"
+    assert generations.published(home)["embedder"] == "multilingual-e5-small-int8:1571fc98"
     (point,) = server.scroll(after, limit=1, with_vectors=True)[0]
     assert sorted(len(one) for one in point.vector.values() if isinstance(one, list)) == [384]  # type: ignore[union-attr]
 
