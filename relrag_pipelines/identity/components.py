@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from relrag_pipelines.identity.entries import Claim, NamingEntry
 from relrag_pipelines.identity.statements import Entry, Split
 from relrag_pipelines.text.names.likeness import compatible
-from relrag_pipelines.text.names.written import WrittenName, parse
+from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 _MOST_SHARING = 40
 """people who share an address; one that has more is that of a list or a program, and holds nothing together"""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.text.names.written import WrittenName, parse
+from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 _ACCOUNT = re.compile(r"[\w.-]+@(?:lid|s\.whatsapp\.net|c\.us)|<[A-Z_]+(?::k\d+:[0-9a-f]+)?>(?:@lid)?")
 """an account of a messenger as it stands in `value`, redacted or not; any other value of that kind is a name"""

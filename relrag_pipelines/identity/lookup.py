@@ -8,7 +8,7 @@ from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.identity.statements import Split
 from relrag_pipelines.text.names.forms import inflected, of_name, words
 from relrag_pipelines.text.names.likeness import alike
-from relrag_pipelines.text.names.written import parse
+from relrag_pipelines.text.names.personal_name import parse
 
 _WHOLE, _GIVEN, _FORM = 4.0, 3.0, 2.0
 _LEAST = 0.4

@@ -15,7 +15,7 @@ from ahocorasick_rs import AhoCorasick, Implementation
 
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import WORD, as_given, inflected, of_name, without_accents, words
-from relrag_pipelines.text.names.written import parse
+from relrag_pipelines.text.names.personal_name import parse
 
 _PREFIX = re.compile("ו?(?:כש|לכש|מש|ש)?[בלמכ]?")
 """what Hebrew writes before a name, as part of the word; never the article"""

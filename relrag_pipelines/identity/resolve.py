@@ -15,7 +15,7 @@ from relrag_pipelines.identity.components import Groups, identifying, join_entri
 from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.person_ids import allocate, merged
 from relrag_pipelines.identity.statements import Allocation, Entry, holding
-from relrag_pipelines.text.names.written import WrittenName, parse
+from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10
 """records after which the sender counts as a person although nobody named him"""

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.text.names.likeness import Likeness, accounts, alike, masculine, stands_for
+from relrag_pipelines.text.names.personal_name import WrittenName
 from relrag_pipelines.text.names.spelling import skeletons
-from relrag_pipelines.text.names.written import WrittenName
 
 LEAST = 0.2
 """the score of the weakest that is suggested"""

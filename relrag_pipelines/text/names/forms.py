@@ -11,8 +11,8 @@ from relrag_pipelines.text.analyzer import fold
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.czech_forms import cases, possessives
 from relrag_pipelines.text.names.likeness import stands_for
+from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import script
-from relrag_pipelines.text.names.written import parse
 
 WORD = re.compile(r"[^\W\d_]+")
 _ASIDE = re.compile(r"[(\[<|•].*")

@@ -10,8 +10,8 @@ import itertools
 from typing import NamedTuple
 
 from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.personal_name import WrittenName
 from relrag_pipelines.text.names.spelling import same, script, to_latin
-from relrag_pipelines.text.names.written import WrittenName
 
 SAME, OTHER_SCRIPT, SPELLED, SHORT, INITIAL = 1.0, 0.95, 0.93, 0.9, 0.6
 FORMER, OF_SEVERAL, FEMININE = 0.9, 0.9, 0.85

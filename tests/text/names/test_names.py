@@ -7,8 +7,8 @@ import pytest
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import inflected, of_name
 from relrag_pipelines.text.names.likeness import alike, compatible
+from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import same, script, skeletons
-from relrag_pipelines.text.names.written import parse
 
 
 @pytest.mark.parametrize(
