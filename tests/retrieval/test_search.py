@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relrag_query.archive import Archive
-from tests.query_hits import publish, record
+from tests.query_hits import passages, publish, record
 
 MAIL = {"source": "mail", "rag_source_type": "email"}
 OFFER = "The pump course begins in March. Pump owners save a fifth. The pump of the year is chosen."
@@ -50,3 +50,16 @@ def test_it_answers_where_nothing_else_does(archive: Archive) -> None:
 def test_without_mail_among_the_hits_nothing_is_noted(tmp_path: Path) -> None:
     with Archive.open(publish(tmp_path, [record("jsonl:notes:n1", "The pump", source="notes")])) as archive:
         assert not any(line.startswith("bulk") for line in archive.search("pump").trace)
+
+
+def test_of_one_record_four_passages_stand_before_what_others_say(tmp_path: Path) -> None:
+    texts = [f"The kiln of the pottery, part {number}: kiln, kiln and kiln again." for number in range(7)]
+    book = record("document:book", "\n".join(texts), rag_source_type="documentation")
+    notes = [
+        record(f"document:{number}", f"A kiln was sold, number {number}.", rag_source_type="documentation")
+        for number in range(4)
+    ]
+    chunks = [*passages(book, texts), *(one for note in notes for one in passages(note))]
+    with Archive.open(publish(tmp_path, [book, *notes], chunks)) as archive:
+        hits = archive.search("kiln", limit=8).hits
+    assert [hit.chunk.asset_id == "document:book" for hit in hits] == [True] * 4 + [False] * 4
