@@ -7,7 +7,8 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.stores.generations import Generation
-from relrag_query.answering import closest, confidence, evidence, explanation, listing
+from relrag_query.answering import closest, confidence, explanation, listing
+from relrag_query.answering.candidates import candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
 from relrag_query.answering.llm import AnswerError, writer
@@ -99,7 +100,7 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     if context.when:
         hits = [hit for hit in hits if hit.in_time or hit.role or mentions_time(hit.chunk, context.when)]
     figures = asks_for_value(context.question)
-    found = evidence.candidates([hit for hit in hits if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
+    found = candidates([hit for hit in hits if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
     judged = confidence.judge(found, context)
     context.note("confidence", f"the best of {len(found)} sentences answers with a probability of {judged.right:.2f}")
     by_words = answer(

@@ -9,7 +9,7 @@ import numpy as np
 
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_query.answering import evidence
-from relrag_query.answering.evidence import Candidate
+from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.archive import Archive
 from relrag_query.retrieval import catalog_reader
@@ -48,7 +48,7 @@ def _ask(archive: Archive, name: str, one: Question, most: int) -> Asked:
     with archive._reading() as connection:
         context = archive._context(connection, one.question, (), (), None, None, most)
         hits = run((*SEARCH, attach_replies), context)
-        found = evidence.candidates(hits)
+        found = candidates(hits)
         refs = list({unit.asset_id for hit in hits for unit in hit.messages} | {hit.chunk.asset_id for hit in hits})
         located = catalog_reader.locations(connection, refs)
 

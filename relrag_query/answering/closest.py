@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import Judgement
-from relrag_query.answering.evidence import Candidate
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan
 from relrag_query.retrieval.term_coverage import tokens

@@ -21,7 +21,7 @@ import orjson
 
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_query.answering import evidence
-from relrag_query.answering.evidence import Candidate
+from relrag_query.answering.candidates import Candidate
 from relrag_query.retrieval.search import QueryContext
 
 _MARGIN = 3.0

@@ -1,13 +1,11 @@
 """What speaks for and against a passage's sentence as the answer to a question, as figures that a model weighs.
 
-Each candidate is one thing that can be quoted: a sentence, a turn of a chat with its reply. Most figures are shares
-from 0 to 1; `FEATURES` names them in the order of the rows.
+Most figures are shares from 0 to 1; `FEATURES` names them in the order of the rows.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -19,7 +17,8 @@ from rapidfuzz import fuzz, process
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.analyzer import foreign_signs
-from relrag_query.answering.sentence_split import QuotableSpan, is_question, quotable_spans
+from relrag_query.answering.candidates import Candidate
+from relrag_query.answering.sentence_split import is_question
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import (
@@ -33,14 +32,6 @@ from relrag_query.retrieval.term_coverage import (
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
-_BEFORE, _BEHIND = 3, 1
-"""turns or sentences around a candidate that may say what it is about"""
-_TURNS = 2
-"""turns that are quoted behind the first of an exchange"""
-_QUOTED = 280
-"""characters of an exchange"""
-_SOON = 1800
-"""seconds between turns of an exchange"""
 _ALIKE = 80
 """percent of two words' letters by which one may be the other, mistyped"""
 _TYPED = 5
@@ -55,58 +46,6 @@ _CONTACT = re.compile(
 _NAME = re.compile(r"(?<![.!?\n:] )(?<!^)(?<!\n)\b[A-ZÀ-ÖØ-ÞĀ-Ž][\w’'-]{2,}")
 _PLACE = re.compile(r"\b\d{1,4}/\d|[\w.]{3,} \d{1,3}\b")
 """a house number"""
-
-
-@dataclass
-class Candidate:
-    """Something that can be quoted, and what stands around it."""
-
-    unit: QuotableSpan
-    near: str
-    """what is said right before and behind it in its passage"""
-    rank: int
-    """of its hit, from 0"""
-    exchange: tuple[QuotableSpan, ...] = ()
-    """of a chat: the turns that follow, which are quoted with it"""
-
-    @property
-    def text(self) -> str:
-        """What would be quoted."""
-        if not self.exchange:
-            return self.unit.quote
-        return "\n".join(f"{one.sender or ''}: {one.text}" for one in (self.unit, *self.exchange))
-
-    @property
-    def embedded(self) -> str:
-        """What its meaning is taken from."""
-        subject = self.unit.hit.chunk.subject or ""
-        return f"{subject}\n{self.text}" if self.exchange else f"{subject}\n{self.unit.sender or ''}: {self.text}"
-
-
-def candidates(hits: Sequence[Hit]) -> list[Candidate]:
-    """All that can be quoted of the hits, in their order."""
-    found = []
-    for rank, hit in enumerate(hits):
-        units = quotable_spans(hit)
-        for place, unit in enumerate(units):
-            around = [*units[max(0, place - _BEFORE) : place], *units[place + 1 : place + 1 + _BEHIND]]
-            near = "\n".join(f"{one.sender or ''}: {one.text}" for one in around)
-            found.append(Candidate(unit, near, rank, _exchange(units[place:]) if hit.messages else ()))
-    return found
-
-
-def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:
-    """The turns behind the first that belong to it: a few short ones, soon after each other, and its reply."""
-    first, size = turns[0], len(turns[0].text)
-    follow: list[QuotableSpan] = []
-    for last, turn in itertools.islice(itertools.pairwise(turns), _TURNS):
-        size += len(turn.text)
-        if size > _QUOTED or (turn.ts or 0) - (last.ts or 0) > _SOON:
-            break
-        follow.append(turn)
-    if first.reply and all(turn.asset_id != first.reply.asset_id for turn in follow):
-        follow = [first.reply]
-    return tuple(follow)
 
 
 Figure = Callable[["_Question", "Candidate", "_Said"], float]

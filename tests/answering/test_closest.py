@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relrag_query.answering import closest, evidence
+from relrag_query.answering import closest
+from relrag_query.answering.candidates import candidates
 from relrag_query.answering.confidence import Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.archive import Archive
@@ -76,7 +77,7 @@ def test_what_is_near_nothing_is_not_answered_as_if_sure(archive: Archive) -> No
 
 
 def test_a_doubted_answer_gives_way_to_the_closest_passages_one_of_each_record(archive: Archive) -> None:
-    found = evidence.candidates(archive.search("the cottage in November").hits)
+    found = candidates(archive.search("the cottage in November").hits)
     likely = np.linspace(0.19, 0.05, len(found))
     said = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
     doubted = closest.weigh(said, found, Judgement(likely, 0.1, by_meaning=True, worth_showing=True), 8)
