@@ -32,7 +32,7 @@ from bench.retrieval import batches
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import CollectionRef, embedded, server_index
-from relrag_pipelines.stores.vectors.connection import Connection
+from relrag_pipelines.stores.vectors.server_connection import Connection
 
 COUNT = 5_000
 LOCAL = 1_000

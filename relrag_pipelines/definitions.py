@@ -15,11 +15,11 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets import attribution
+from relrag_pipelines.assets import run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, table_true
-from relrag_pipelines.assets.attribution import partition_range
 from relrag_pipelines.assets.error_boundary import sealed
 from relrag_pipelines.assets.published import publishing_assets, publishing_checks
+from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.files import access
 from relrag_pipelines.settings import Settings
@@ -74,7 +74,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         jobs=[sync, backfill, publish] if sources else [publish],
         schedules=[_nightly(workspace, sync)] if sources else [],
         sensors=[_source_folders(workspace, sync), _follow_up(workspace, [sync, publish])] if sources else [],
-        executor=attribution.executor(workspace),
+        executor=run_tags.executor(workspace),
     )
 
 
@@ -97,7 +97,7 @@ def _nightly(workspace: Workspace, sync: UnresolvedJob) -> dg.ScheduleDefinition
     )
     def _schedule() -> dg.RunRequest:
         keys = [dg.AssetKey([source.name, "export"]) for source in settings.sources]
-        tags = attribution.describe_run(workspace, keys, {}, attribution.SCHEDULE)
+        tags = run_tags.describe_run(workspace, keys, {}, run_tags.SCHEDULE)
         return dg.RunRequest(asset_selection=keys, tags=tags)
 
     return _schedule
@@ -150,7 +150,7 @@ def changed_sources(workspace: Workspace) -> Requests:
             state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
             keys = [dg.AssetKey([one.source, "export"])]
-            tags = attribution.describe_run(workspace, keys, {}, attribution.SENSOR)
+            tags = run_tags.describe_run(workspace, keys, {}, run_tags.SENSOR)
             yield dg.RunRequest(run_key=key, asset_selection=keys, tags=tags)
 
 
@@ -166,7 +166,7 @@ def follow_up(workspace: Workspace) -> Requests:
             run_key=f"{first}:{last}:{fingerprint([stages, wanted])}",
             job_name="sync",
             asset_selection=keys,
-            tags=attribution.describe_run(workspace, keys, partition_range(first, last), attribution.SENSOR),
+            tags=run_tags.describe_run(workspace, keys, partition_range(first, last), run_tags.SENSOR),
         )
     if todo.stale:
         return
@@ -175,10 +175,10 @@ def follow_up(workspace: Workspace) -> Requests:
             run_key=f"archive:{fingerprint([ready, wanted])}",
             job_name="sync",
             asset_selection=[dg.AssetKey(table) for table in ready],
-            tags=attribution.describe_run(workspace, [], {}, attribution.SENSOR),
+            tags=run_tags.describe_run(workspace, [], {}, run_tags.SENSOR),
         )
     elif todo.outdated:
-        tags = attribution.describe_run(workspace, [], {}, attribution.SENSOR)
+        tags = run_tags.describe_run(workspace, [], {}, run_tags.SENSOR)
         yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish", tags=tags)
     else:
         waiting = ", ".join(one.source for one in todo.exports)

@@ -31,10 +31,10 @@ from relrag_query.results import (
     Results,
 )
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.question import DateLike, read_question
 from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies
-from relrag_query.retrieval.thread_readers import ArchiveError, Readers
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
 

@@ -173,12 +173,12 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
 
 
 def _records_with(folder: Path, values: set[str]) -> Iterator[str]:
-    from relrag_pipelines.erasure import purge, rules
+    from relrag_pipelines.erasure import purge, rule_matching
 
     for _, _, table in purge.private(archive.workspace(folder / "relrag.toml")):
-        for name, texts, rows in rules.external_strings(table):
+        for name, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
-                said = rules.json_texts(json.loads(text)) if name == "extra" else [text]
+                said = rule_matching.json_texts(json.loads(text)) if name == "extra" else [text]
                 if any(value in one for one in said for value in values) and name != "locations":
                     yield table["asset_id"][row].as_py()
 

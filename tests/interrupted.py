@@ -30,7 +30,7 @@ from qdrant_edge import EdgeShard, ScrollRequest
 from relrag_pipelines.files import failpoints, sparse_files
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import TABLES
-from relrag_pipelines.stages import stale
+from relrag_pipelines.stages import plan_model
 from relrag_pipelines.stores import catalog, generations, lock
 from relrag_query import cli
 
@@ -150,7 +150,7 @@ def _text(path: Path) -> str:
 
 def _command(folder: Path, words: tuple[str, ...], at: Place | None, how: How) -> None:
     if (folder / HELPED).exists():
-        stale.Plan.large = property(lambda self: not self.empty)  # type: ignore[assignment]
+        plan_model.Plan.large = property(lambda self: not self.empty)  # type: ignore[assignment]
     with (folder / "said").open("wb") as said:
         for stream in (1, 2):
             os.dup2(said.fileno(), stream)

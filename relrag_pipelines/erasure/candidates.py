@@ -17,10 +17,10 @@ from itertools import pairwise
 import pyarrow.compute as pc
 from anyascii import anyascii
 
-from relrag_pipelines.erasure import purge, rules
+from relrag_pipelines.erasure import purge, rule_matching
 from relrag_pipelines.erasure.purge import Selection
-from relrag_pipelines.erasure.rules import RuleMatcher
-from relrag_pipelines.identity.extract import ParsedIdentifier, parse_identifiers
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
+from relrag_pipelines.identity.participants import ParsedIdentifier, parse_identifiers
 from relrag_pipelines.workspace import Workspace
 
 _PEOPLE = ("from", "to", "participants", "people")
@@ -86,7 +86,7 @@ def find_candidates(
     for source, _, table in purge.private(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         ids = staying["asset_id"].to_pylist()
-        for column, texts, rows in rules.external_strings(staying.select(_SPOKEN)):
+        for column, texts, rows in rule_matching.external_strings(staying.select(_SPOKEN)):
             coded = texts.dictionary_encode()
             told = [_told(text, column, beside, written, matcher) for text in coded.dictionary.to_pylist()]
             for row, code in zip(rows.tolist(), coded.indices.to_pylist(), strict=True):
@@ -115,7 +115,7 @@ def _beside(workspace: Workspace, wanted: list[ParsedIdentifier], chosen: Select
     for table in purge.selected_rows(workspace, chosen):
         alone = (
             text
-            for name, texts, _ in rules.external_strings(table)
+            for name, texts, _ in rule_matching.external_strings(table)
             if name in _PEOPLE[:3]
             for text in pc.unique(texts).to_pylist()
         )
@@ -163,7 +163,7 @@ def names_match(one: str, two: str) -> bool:
     one, two = _plain(one), _plain(two)
     if _is_latin(one) != _is_latin(two):
         others = two if _is_latin(one) else one
-        without = {others, *(others[cut:] for cut in (1, 2) if rules.has_hebrew_prefix(others, cut))}
+        without = {others, *(others[cut:] for cut in (1, 2) if rule_matching.has_hebrew_prefix(others, cut))}
         latin = one if _is_latin(one) else two
         return any(not _skeletons(latin).isdisjoint(_skeletons(other)) for other in without)
     first, second = _spoken(one), _spoken(two)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure.rulebook import LIKE_FORGOTTEN
+from relrag_pipelines.erasure.rule_file import LIKE_FORGOTTEN
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.sources import KINDS
 

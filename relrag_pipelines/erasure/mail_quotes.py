@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import shingles, word_hashes
-from relrag_pipelines.erasure.rules import RuleMatcher
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.erasure.word_hashes import RUN, Hashes, WordHasher
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment, columns, to_table

@@ -17,9 +17,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import fingerprints, mail_quotes, raw_items, sidecars, word_hashes
-from relrag_pipelines.erasure import rules as stored_rules
-from relrag_pipelines.erasure.rules import ErasureRule, ErasureRules, ForgettingError, RuleMatcher
+from relrag_pipelines.erasure import (
+    fingerprints,
+    mail_quotes,
+    raw_items,
+    rule_file,
+    rule_matching,
+    sidecars,
+    word_hashes,
+)
+from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import atomic
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
@@ -101,10 +109,10 @@ def quoting(workspace: Workspace, rule: ErasureRule, chosen: Selection) -> list[
 def with_attachments(rule: ErasureRule, chosen: Selection, workspace: Workspace) -> ErasureRule:
     """The rule with the ids of all that it does not tell by itself, so that none of it comes back."""
     keys, ids = workspace.keys, set(rule.ids)
-    ids |= {stored_rules.keyed_id(one, keys) for one in chosen.parts}
+    ids |= {rule_matching.keyed_id(one, keys) for one in chosen.parts}
     if rule.what in ("records", "person"):
         # another file may hold the same record without what told it here, such as a folder's name
-        ids |= {stored_rules.keyed_id(one, keys) for one in chosen.ids} | chosen.marks
+        ids |= {rule_matching.keyed_id(one, keys) for one in chosen.ids} | chosen.marks
         rule = replace(rule, hints=sorted(chosen.hints), said=word_hashes.encode(chosen.said))
     return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
 
@@ -122,13 +130,13 @@ def remove(workspace: Workspace, rules: ErasureRules, chosen: Selection) -> None
     # they are made of all months, and may keep nothing of what goes even where they cannot be made again
     archive_tables.drop(workspace.home)
     _clean_up(workspace.home)
-    stored_rules.save(workspace.home, replace(rules, unfinished=False), workspace.keys)
+    rule_file.save(workspace.home, replace(rules, unfinished=False), workspace.keys)
 
 
 def resume(workspace: Workspace) -> None:
     """Goes on with what a kill interrupted."""
-    if stored_rules.load(workspace.home).unfinished:
-        rules = stored_rules.load(workspace.home, workspace.keys)
+    if rule_file.load(workspace.home).unfinished:
+        rules = rule_file.load(workspace.home, workspace.keys)
         remove(workspace, rules, select(workspace, rules.rules))
 
 
@@ -138,7 +146,7 @@ def undo(workspace: Workspace, number: int) -> ErasureRule:
     Raises ForgettingError where there is no such rule.
     """
     home, keys = workspace.home, workspace.keys
-    rules = stored_rules.load(home, keys)
+    rules = rule_file.load(home, keys)
     taken = next((rule for rule in rules.rules if rule.number == number), None)
     if taken is None:
         known = ", ".join(str(rule.number) for rule in rules.rules) or "none"
@@ -152,7 +160,7 @@ def undo(workspace: Workspace, number: int) -> ErasureRule:
         }
         unit_state.save(home, source, again)
     left = [rule for rule in rules.rules if rule.number != number]
-    stored_rules.save(home, replace(rules, rules=left), keys)
+    rule_file.save(home, replace(rules, rules=left), keys)
     return taken
 
 

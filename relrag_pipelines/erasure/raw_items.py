@@ -12,8 +12,8 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from relrag_pipelines.erasure.rules import RuleMatcher
-from relrag_pipelines.sources.mail import charset_aliases, headers, mime
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
+from relrag_pipelines.sources.mail import charset, headers, mime
 from relrag_pipelines.sources.mail.outlook.cfb import SIGNATURE
 
 _BASE64 = re.compile(rb"(?:[A-Za-z0-9+/]{40,}[ \t]*\r?\n)*[A-Za-z0-9+/]{16,}={0,2}")
@@ -48,9 +48,9 @@ def texts(data: bytes, within: int = _WITHIN) -> Iterator[str]:
     if 1000 * data.count(0) > len(data):  # no text as a whole: only what in it looks like some
         yield "\n".join(found.decode("utf-8", "ignore") for found in _RUN.findall(data))
     else:
-        yield charset_aliases.text(data)
+        yield charset.text(data)
     if b"=" in data and b"\0" not in data:
-        yield charset_aliases.text(binascii.a2b_qp(data))
+        yield charset.text(binascii.a2b_qp(data))
     if b"\0" in data:
         yield "\n".join(found.decode("utf-16-le", "ignore") for found in _WIDE_RUN.findall(data))
     for words in _WORD.findall(data):

@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines.erasure.rules import RuleMatcher, json_texts
+from relrag_pipelines.erasure.rule_matching import RuleMatcher, json_texts
 from relrag_pipelines.files.atomic import replacing
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.journal import journal

@@ -19,9 +19,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import byte_search, purge, rules
+from relrag_pipelines.erasure import byte_search, purge, rule_matching
 from relrag_pipelines.erasure.byte_search import LEAST_BYTES, SearchPatterns, SearchResult
-from relrag_pipelines.identity.extract import parse_identifiers
+from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.workspace import Workspace
 
 MOST = 20_000
@@ -77,7 +77,7 @@ def distinctive_values(tables: Iterable[pa.Table]) -> tuple[set[str], bool]:
     values: set[str] = set()
     sampled = False
     for table in tables:
-        for column, texts, _ in rules.external_strings(table):
+        for column, texts, _ in rule_matching.external_strings(table):
             values.update(_told(column, texts))
             if len(values) > MOST:
                 values, sampled = set(sorted(values, key=_is_coincidence)[:MOST]), True
@@ -116,7 +116,7 @@ def _alike(workspace: Workspace, phrases: list[str]) -> list[Alike]:
     known: dict[str, tuple[str, int | None]] = {}
     for _, _, table in purge.private(workspace) if phrases else ():
         ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
-        for _, texts, rows in rules.external_strings(table):
+        for _, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
                 for phrase in needles.found(text.encode("utf-8", "surrogatepass")):
                     holding[phrase].add(ids[row])
@@ -129,9 +129,9 @@ def short_in(tables: Iterable[pa.Table]) -> int:
     """How many different short words, numbers and dates private records hold that tell nothing by themselves."""
     found: set[str] = set()
     for table in tables:
-        for column, texts, _ in rules.external_strings(table):
+        for column, texts, _ in rule_matching.external_strings(table):
             for text in pc.unique(texts).to_pylist():
-                said = rules.json_texts(orjson.loads(text)) if column == "extra" else [text]
+                said = rule_matching.json_texts(orjson.loads(text)) if column == "extra" else [text]
                 found.update(word for one in said for word in one.split() if not _is_distinctive(word, least_words=3))
     return len(found)
 
@@ -145,7 +145,7 @@ def _name_variants(who: str) -> set[str]:
 def _told(column: str, texts: pa.Array) -> Iterator[str]:
     for text in pc.unique(texts).to_pylist():
         if column == "extra":
-            yield from (run for said in rules.json_texts(orjson.loads(text)) for run in _runs(said))
+            yield from (run for said in rule_matching.json_texts(orjson.loads(text)) for run in _runs(said))
         elif column == "text":
             yield from _runs(text)
         elif _is_distinctive(text, least_words=2):
@@ -180,7 +180,7 @@ def _is_distinctive(value: str, least_words: int) -> bool:
 def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
     """All strings of the records that stay."""
     for _, _, table in purge.private(workspace):
-        for _, texts, _ in rules.external_strings(table):
+        for _, texts, _ in rule_matching.external_strings(table):
             yield from byte_search.distinct_strings(texts)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import purge, rules
-from relrag_pipelines.erasure.rules import RuleMatcher
+from relrag_pipelines.erasure import purge, rule_file
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files.sealed_json import file_hash, file_hashes
 from relrag_pipelines.ingest import merge, revisit, unit_records
 from relrag_pipelines.ingest.read_context import read_context, reader_fingerprint, scan_source
@@ -53,7 +53,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     """
     kind, home, keyed = KINDS[source.kind], workspace.home, workspace.keys.id_hash
     purge.resume(workspace)
-    forgotten = rules.load(home, workspace.keys)
+    forgotten = rule_file.load(home, workspace.keys)
     if source.name in forgotten.sources():
         return IngestReport()
     stored, reader = unit_state.load(home, source.name), reader_fingerprint(workspace, source)

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure.rules import Rows
+from relrag_pipelines.erasure.rule_matching import Rows
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.ingest import revisit
 from relrag_pipelines.ingest.unit_records import UnitRecords, combined_hash

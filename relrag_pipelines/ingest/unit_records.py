@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import fingerprints, raw_items
-from relrag_pipelines.erasure.rules import RuleMatcher
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import disk_full, regular_files
 from relrag_pipelines.ingest.read_context import read_context
 from relrag_pipelines.links.message_references import collect_message_ids

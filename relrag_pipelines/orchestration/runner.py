@@ -22,8 +22,8 @@ from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, 
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from relrag_pipelines import definitions, embedders
-from relrag_pipelines.assets import attribution
-from relrag_pipelines.assets.attribution import partition_range
+from relrag_pipelines.assets import run_tags
+from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
@@ -33,7 +33,7 @@ from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.monthly import STAGES
-from relrag_pipelines.stages.stale import Plan
+from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import archive_tables, generations, lake, lake_damage, lock
 from relrag_pipelines.workspace import Workspace
 
@@ -242,11 +242,11 @@ class _Session:
     ) -> None:
         """Runs the job of that name on these of its assets, as a run of the code location that the UI shows."""
         job = self._defs.resolve_job_def(name)
-        told = attribution.describe_run(self._workspace, keys, tags or {}, attribution.COMMAND_LINE)
+        told = run_tags.describe_run(self._workspace, keys, tags or {}, run_tags.COMMAND_LINE)
         run = self._instance.create_run_for_job(
             job,
             run_config={**_QUIET, **(config or {})},
-            tags={**told, attribution.USER: attribution.COMMAND_LINE, orphaned_runs.PROCESS: str(os.getpid())},
+            tags={**told, run_tags.USER: run_tags.COMMAND_LINE, orphaned_runs.PROCESS: str(os.getpid())},
             asset_selection=set(keys),
             remote_job_origin=LOCATION.get_job_origin(name),
         )

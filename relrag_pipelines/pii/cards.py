@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from relrag_pipelines.pii import context_words
-from relrag_pipelines.pii.checksums import SEPARATOR, digits_of, luhn, unreferenced
+from relrag_pipelines.pii.national_ids import SEPARATOR, digits_of, luhn, unreferenced
 from relrag_pipelines.pii.normalized_text import WRAP, normalize
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relrag_pipelines.pii import bank_accounts, cards, checksums, emails, ibans, phones, spelled_addresses
+from relrag_pipelines.pii import bank_accounts, cards, emails, ibans, national_ids, phones, spelled_addresses
 from relrag_pipelines.pii.spans import Span
 
 
@@ -37,9 +37,9 @@ ENTITIES = {
         EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelled_addresses.WORDS),
         EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
         EntityType("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT),
-        EntityType("IL_ID_NUMBER", checksums.find_israeli_ids, checksums.normalise_id, "il_id", _DIGIT),
+        EntityType("IL_ID_NUMBER", national_ids.find_israeli_ids, national_ids.normalise_id, "il_id", _DIGIT),
         EntityType(
-            "CZ_BIRTH_NUMBER", checksums.find_birth_numbers, checksums.normalise_birth_number, "cz_birth", _DIGIT
+            "CZ_BIRTH_NUMBER", national_ids.find_birth_numbers, national_ids.normalise_birth_number, "cz_birth", _DIGIT
         ),
         EntityType("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from stdnum import numdb
 
-from relrag_pipelines.pii.checksums import SEPARATOR
+from relrag_pipelines.pii.national_ids import SEPARATOR
 from relrag_pipelines.pii.normalized_text import normalize, plain_digits
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 

@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 
 from relrag_pipelines.embedders import embed_chunks
-from relrag_pipelines.erasure import rules
+from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import journal
@@ -25,7 +25,7 @@ from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stages.stale import Plan, SourceState
+from relrag_pipelines.stages.plan_model import Plan, SourceState
 from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.stores.retired_generations import VECTORS
@@ -175,7 +175,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
     built = _read_build_info(place)
-    forgotten = rules.load(workspace.home).last
+    forgotten = rule_file.load(workspace.home).last
     about = {
         "inputs": made_from,
         "policy": policy,

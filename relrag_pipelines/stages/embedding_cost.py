@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import embed_chunks
-from relrag_pipelines.stages.stale import Plan
+from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import lake, vector_cache
 from relrag_pipelines.workspace import Workspace
 

@@ -84,7 +84,7 @@ def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> S
 
 
 def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
-    from relrag_pipelines.identity.extract import extract_identifiers
+    from relrag_pipelines.identity.participants import extract_identifiers
 
     merged = merge_duplicates(tables[0])
     return StageOutput(extract_identifiers(merged, workspace.redactor, workspace.keys, workspace.channel(source)))

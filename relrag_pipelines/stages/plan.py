@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from relrag_pipelines import embedders
-from relrag_pipelines.erasure import rulebook
+from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.ingest.read_context import scan_source
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.ingest.units import SourceNotFound
@@ -23,7 +23,7 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.month_range import partitioned
 from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
-from relrag_pipelines.stages.stale import (
+from relrag_pipelines.stages.plan_model import (
     FOLLOWS,
     REPLACED,
     ArchiveState,
@@ -54,7 +54,7 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
     known = unit_state.load(workspace.home, source.name)
     try:
         scan = SourceScan({}, (), ())
-        if source.name not in rulebook.load(workspace.home).sources():
+        if source.name not in rule_file.load(workspace.home).sources():
             scan = scan_source(workspace, source, known)
     except SourceNotFound as missing:
         problem = str(missing)
@@ -221,7 +221,7 @@ def publish_settings(workspace: Workspace) -> str:
     relations = [settings.link_max_records, [repr(word) for word in manual_links.load(workspace.home)]]
     server = [settings.qdrant_url, settings.qdrant_quantization] if settings.qdrant_url else []
     # also where no record was forgotten: what the owner had said of somebody stands in generations as well
-    forgotten = [last] if (last := rulebook.load(workspace.home).last) else []
+    forgotten = [last] if (last := rule_file.load(workspace.home).last) else []
     made_by = [SCHEMA_VERSION, PUBLISH_VERSION, analyzer.VERSION, policy_hash(workspace)]
     return fingerprint([*made_by, names, relations, *server, *forgotten])
 

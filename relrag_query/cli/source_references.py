@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from relrag_query.cli.format import number
+from relrag_query.cli.amounts import number
 from relrag_query.cli.terminal import safe
 from relrag_query.graphrag.citations import Dataset
 from relrag_query.graphrag.index import Index

@@ -15,9 +15,9 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import VectorStore
+from relrag_query.retrieval.connection_sharing import ArchiveError
 from relrag_query.retrieval.search import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies, query_terms
-from relrag_query.retrieval.thread_readers import ArchiveError
 from relrag_query.understanding.intent import classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import day_range, seconds, time_range
 

@@ -26,7 +26,7 @@ from stdnum.iso7064 import mod_97_10
 
 from relrag_pipelines import chunking, embedders, links
 from relrag_pipelines.definitions import PUBLISHING, build_defs
-from relrag_pipelines.identity import extract
+from relrag_pipelines.identity import participants
 from relrag_pipelines.ingest import merge, scan
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import redact_tables
@@ -195,7 +195,7 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (links, "build_edges", ["notes", "edges"]),
     (embedders, "model", ["notes", "embeddings"]),
     (chunking, "chunk", ["notes", "chunks"]),
-    (extract, "extract_identifiers", ["notes", "identifiers"]),
+    (participants, "extract_identifiers", ["notes", "identifiers"]),
     (redact_tables, "redact_records", ["notes", "redacted"]),
     (jsonl, "read", ["notes", "export"]),
     (merge, "write", ["notes", "export"]),

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from relrag_pipelines import settings
-from relrag_pipelines.erasure import purge, rules
+from relrag_pipelines.erasure import purge, rule_file, rule_matching
 from relrag_pipelines.files import failpoints
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.maintenance.repair import repair
@@ -56,13 +56,13 @@ class Archive:
         return {row["text"].strip(): row for row in self.rows()}
 
     def forget(self, *asset_ids: str) -> None:
-        self.apply(rules.for_records(asset_ids, self.workspace.keys, "2025-04-01T00:00:00Z"))
+        self.apply(rule_matching.for_records(asset_ids, self.workspace.keys, "2025-04-01T00:00:00Z"))
 
-    def apply(self, rule: rules.ErasureRule) -> None:
+    def apply(self, rule: rule_file.ErasureRule) -> None:
         workspace, keys = self.workspace, self.workspace.keys
         chosen = purge.select(workspace, [rule])
-        kept = rules.add_rule(rules.load(workspace.home, keys), purge.with_attachments(rule, chosen, workspace))
-        rules.save(workspace.home, kept, keys)
+        kept = rule_file.add_rule(rule_file.load(workspace.home, keys), purge.with_attachments(rule, chosen, workspace))
+        rule_file.save(workspace.home, kept, keys)
         purge.remove(workspace, kept, chosen)
 
     def stages(self) -> None:
@@ -294,7 +294,7 @@ def test_what_was_not_read_goes_with_the_person_whom_it_names(name: str, archive
     archive.export()
     assert len(quarantine.list_items(home, "mail", keys)) == 3
     for who in ("Zoltan Quixote", "זולטן קיחוטה"):
-        archive.apply(rules.for_person(who, keys, "2025-04-01T00:00:00Z"))
+        archive.apply(rule_matching.for_person(who, keys, "2025-04-01T00:00:00Z"))
     assert quarantine.list_items(home, "mail", keys) == quarantine.list_items(home, "mail", keys, "other.eml")
     assert len(quarantine.list_items(home, "mail", keys)) == 1
     archive.export(full=True)
@@ -307,9 +307,9 @@ def test_what_was_not_read_goes_with_its_time_and_its_source(archive: Archive) -
     for year in (2018, 2025):
         (archive.mails / f"{year}.eml").write_bytes(b"Date: 6 Jan %d 08:40:00 GMT\n" % year + DEEP)
     archive.export()
-    archive.apply(rules.ErasureRule(0, "before", "2025-04-01T00:00:00Z", before=1577836800))
+    archive.apply(rule_file.ErasureRule(0, "before", "2025-04-01T00:00:00Z", before=1577836800))
     assert quarantine.list_items(home, "mail", keys) == quarantine.list_items(home, "mail", keys, "2025.eml") != []
-    archive.apply(rules.ErasureRule(0, "source", "2025-04-01T00:00:00Z", source="mail"))
+    archive.apply(rule_file.ErasureRule(0, "source", "2025-04-01T00:00:00Z", source="mail"))
     assert quarantine.list_items(home, "mail", keys) == []
     assert not (home / "private" / "raw" / "mail").exists()
 

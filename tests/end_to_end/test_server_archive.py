@@ -15,7 +15,7 @@ from relrag_pipelines.maintenance import backup, repair, verify
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import generation_damage, generations, retired_generations, vectors
-from relrag_pipelines.stores.vectors import StoreError, connection
+from relrag_pipelines.stores.vectors import StoreError, server_connection
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import doctor, forget, status
 from relrag_query.cli.commands import sync as commands
@@ -161,7 +161,7 @@ def test_a_short_collection_is_not_built_upon(config: Path, server: QdrantClient
     assert len(collections(server)) == 2
 
 
-class _Down(connection.Connection):
+class _Down(server_connection.Connection):
     """A server that is no longer there."""
 
     def ask(self, call: Any, pauses: Any = ()) -> Any:
@@ -275,7 +275,7 @@ def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys:
 
 def test_a_sync_without_its_server_begins_nothing(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add_note(config)
-    monkeypatch.setattr(connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
+    monkeypatch.setattr(server_connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
     with pytest.raises(StoreError, match="could not be reached"):
         commands.sync(config)
     assert generations.current_number(archive.home(config.parent)) == 1
@@ -320,7 +320,7 @@ def test_the_doctor_asks_the_server(config: Path, server: QdrantClient, monkeypa
     assert found[0][1].endswith(f"at {URL}")
     assert found[1] == ("warning", "the key and the vectors go to it in the clear; use an https:// address")
     assert found[2][1].startswith("1 collection of an archive of this name but of no generation here, the first is")
-    monkeypatch.setattr(connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
+    monkeypatch.setattr(server_connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
     (down,) = [one for one in doctor.examine(config, {}) if one.what == "vectors"]
     assert (down.level, down.said) == ("problem", f"Qdrant at {URL} could not be reached")
 

@@ -17,7 +17,7 @@ from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema, columns
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.stale import Plan
+from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import generations, lake, private_manifest
 from relrag_pipelines.stores.lake import LakeError
 from relrag_query.archive import Archive, ArchiveError

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.erasure import candidates, purge, rules
+from relrag_pipelines.erasure import candidates, purge, rule_matching
 from relrag_pipelines.erasure.candidates import Candidate
-from relrag_pipelines.erasure.rules import RuleMatcher
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from tests import archive
 
 
@@ -47,7 +47,7 @@ def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str],
     (folder / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     workspace = archive.sync(config)
     also = candidates.same_person_values(workspace, who)
-    rule = rules.for_person(who, workspace.keys, "now", also)
+    rule = rule_matching.for_person(who, workspace.keys, "now", also)
     chosen = purge.select(workspace, [rule])
     return also, candidates.find_candidates(workspace, [who, *also], chosen, RuleMatcher([rule], workspace.keys))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.erasure import fingerprints, purge, rules
+from relrag_pipelines.erasure import fingerprints, purge, rule_file, rule_matching
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import PrivateRecord, to_table
@@ -64,10 +64,12 @@ def test_only_files_and_rows_with_an_id_are_sure(fields: dict[str, Any], told: l
 def forget(workspace: Workspace, *texts: str) -> purge.Selection:
     rows = [row for _, _, table in purge.private(workspace) for row in table.to_pylist()]
     going = [row["asset_id"] for row in rows if row["text"] in texts]
-    rule = rules.for_records(going, workspace.keys, "now")
+    rule = rule_matching.for_records(going, workspace.keys, "now")
     chosen = purge.select(workspace, [rule])
-    kept = rules.add_rule(rules.load(workspace.home, workspace.keys), purge.with_attachments(rule, chosen, workspace))
-    rules.save(workspace.home, kept, workspace.keys)
+    kept = rule_file.add_rule(
+        rule_file.load(workspace.home, workspace.keys), purge.with_attachments(rule, chosen, workspace)
+    )
+    rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)
     return chosen
 
@@ -160,11 +162,11 @@ def test_what_was_there_twice_when_one_was_forgotten_stays_once(tmp_path: Path) 
         for row in table.to_pylist()
         if row["text"] == LONG and row["subject"] == "Hiking"
     }
-    rule = rules.for_records([one], workspace.keys, "now")
+    rule = rule_matching.for_records([one], workspace.keys, "now")
     chosen = purge.select(workspace, [rule])
     assert len(chosen.copies) == 1
-    kept = rules.add_rule(rules.ErasureRules(), purge.with_attachments(rule, chosen, workspace))
-    rules.save(workspace.home, kept, workspace.keys)
+    kept = rule_file.add_rule(rule_file.ErasureRules(), purge.with_attachments(rule, chosen, workspace))
+    rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)
     ingest(workspace, workspace.settings.source("chat"), full=True)
     assert texts(workspace, "chat").count(LONG) == 1
@@ -174,5 +176,5 @@ def test_rules_keep_no_words(tmp_path: Path) -> None:
     workspace = archive.workspace(archive.make(tmp_path))
     texts(workspace, "chat")
     forget(workspace, LONG)
-    stored = json.loads((workspace.home / rules.PLACE).read_text())
+    stored = json.loads((workspace.home / rule_file.PLACE).read_text())
     assert not [word for word in LONG.lower().split() if len(word) > 3 and word in json.dumps(stored)]

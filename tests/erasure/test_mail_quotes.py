@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.chunking import chunk
-from relrag_pipelines.erasure import byte_search, purge, rules
+from relrag_pipelines.erasure import byte_search, purge, rule_file, rule_matching
 from tests.end_to_end.test_mail_archive import Archive
 
 SECRET = """\
@@ -180,18 +180,18 @@ def test_after_a_kill_the_next_sync_cuts_what_is_left(archive: Archive, gone: bo
     fill(archive)
     archive.export()
     keys, home = archive.workspace.keys, archive.workspace.home
-    rule = rules.for_records(
+    rule = rule_matching.for_records(
         [row["asset_id"] for row in archive.rows() if row["text"].startswith("The cl")], keys, "now"
     )
     chosen = purge.select(archive.workspace, [rule])
-    kept = rules.add_rule(rules.ErasureRules(), purge.with_attachments(rule, chosen, archive.workspace))
+    kept = rule_file.add_rule(rule_file.ErasureRules(), purge.with_attachments(rule, chosen, archive.workspace))
     if gone:  # but the quotations are there as they were
         purge.remove(archive.workspace, replace(kept, rules=[replace(kept.rules[0], said="")]), chosen)
         assert held(archive) == set(SAID)
-    rules.save(home, kept, keys)
+    rule_file.save(home, kept, keys)
     archive.export()
     assert held(archive) == set()
-    assert not rules.load(home).unfinished
+    assert not rule_file.load(home).unfinished
 
 
 def test_a_mail_that_says_it_again_is_named_and_stays(archive: Archive) -> None:
@@ -204,7 +204,7 @@ def test_a_mail_that_says_it_again_is_named_and_stays(archive: Archive) -> None:
     write(archive, "polite", "We need the report before then and tell nobody in the office.")
     archive.export()
     going = next(row["asset_id"] for row in archive.rows() if row["text"].startswith("The clinic wrote"))
-    rule = rules.for_records([going], archive.workspace.keys, "now")
+    rule = rule_matching.for_records([going], archive.workspace.keys, "now")
     chosen = purge.select(archive.workspace, [rule])
     by_text = {row["asset_id"]: row["text"] for row in archive.rows()}
     assert [(by_text[one][:8], count) for one, count in chosen.repeating.items()] == [("I repeat", 16)]

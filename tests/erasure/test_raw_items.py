@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from relrag_pipelines.erasure import raw_items, rules
+from relrag_pipelines.erasure import raw_items, rule_matching
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.sources.mail.outlook.cfb import SIGNATURE
 from tests import cost
@@ -26,7 +26,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_bytes_cost_time_in_proportion(name: str, keys: Keys) -> None:
-    matcher = rules.RuleMatcher([rules.for_person("Zoltan Quixote, zq@host.example", keys, "")], keys)
+    matcher = rule_matching.RuleMatcher([rule_matching.for_person("Zoltan Quixote, zq@host.example", keys, "")], keys)
     assert not raw_items.matches_rules(matcher, HOSTILE[name], "UTC")
 
     def search(data: bytes) -> bool:
@@ -36,12 +36,14 @@ def test_hostile_bytes_cost_time_in_proportion(name: str, keys: Keys) -> None:
 
 
 def test_an_address_is_found_as_well(keys: Keys) -> None:
-    matcher = rules.RuleMatcher([rules.for_person("zq@host.example", keys, "")], keys)
+    matcher = rule_matching.RuleMatcher([rule_matching.for_person("zq@host.example", keys, "")], keys)
     assert raw_items.matches_rules(matcher, b"From: =?utf-8?Q?Z?= <ZQ@Host.example>\n\nx\n", "UTC")
     assert not raw_items.matches_rules(matcher, b"From: other@host.example\n\nx\n", "UTC")
 
 
 def test_a_message_of_outlook_that_cannot_be_read_may_be_of_the_time_that_is_forgotten(keys: Keys) -> None:
-    matcher = rules.RuleMatcher([replace(rules.for_person("zq@host.example", keys, ""), before=1_700_000_000)], keys)
+    matcher = rule_matching.RuleMatcher(
+        [replace(rule_matching.for_person("zq@host.example", keys, ""), before=1_700_000_000)], keys
+    )
     assert raw_items.matches_rules(matcher, SIGNATURE + bytes(4096), "UTC")
     assert not raw_items.matches_rules(matcher, b"From: a@host.example\nSubject: no date\n\nx\n", "UTC")

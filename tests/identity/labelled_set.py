@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relrag_pipelines.identity.entries import naming_entries
-from relrag_pipelines.identity.extract import extract_identifiers
+from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.identity.suggestions import Suggestion, suggest
 from relrag_pipelines.pii import PIIRedactor

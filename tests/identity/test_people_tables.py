@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from relrag_pipelines.identity.entries import naming_entries
-from relrag_pipelines.identity.extract import extract_identifiers
+from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.people_tables import (
     finder,
     mentioned,

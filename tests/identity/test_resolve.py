@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.identity.entries import naming_entries
-from relrag_pipelines.identity.extract import extract_identifiers
+from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.identity.statements import (
     FIRST_ID,

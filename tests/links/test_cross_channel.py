@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from relrag_pipelines import links
-from relrag_pipelines.erasure import purge, rules
+from relrag_pipelines.erasure import purge, rule_file, rule_matching
 from relrag_pipelines.stores import catalog, generations
 from tests import archive
 
@@ -50,10 +50,12 @@ def test_it_appears_and_goes_with_its_records(tmp_path: Path) -> None:
     assert related(config) == {(message, *WHY)}
     # and a message that was forgotten
     workspace = archive.workspace(config)
-    rule = rules.for_records([message], workspace.keys, "2025-04-01T00:00:00Z")
+    rule = rule_matching.for_records([message], workspace.keys, "2025-04-01T00:00:00Z")
     chosen = purge.select(workspace, [rule])
-    kept = rules.add_rule(rules.load(workspace.home, workspace.keys), purge.with_attachments(rule, chosen, workspace))
-    rules.save(workspace.home, kept, workspace.keys)
+    kept = rule_file.add_rule(
+        rule_file.load(workspace.home, workspace.keys), purge.with_attachments(rule, chosen, workspace)
+    )
+    rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)
     archive.sync(config)
     assert related(config) == set()

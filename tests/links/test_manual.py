@@ -11,7 +11,7 @@ import pytest
 
 from relrag_pipelines import links
 from relrag_pipelines.erasure import sidecars
-from relrag_pipelines.erasure.rules import RuleMatcher
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.journal import journal, manual_links
 from relrag_pipelines.links import LinkError
 from relrag_pipelines.links.neighbors import Neighbor

@@ -15,7 +15,7 @@ PACKAGES = ("relrag_pipelines", "relrag_query")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
 DAGSTER_SHELLS = (
     "relrag_pipelines/assets/",
-    "relrag_pipelines/assets/attribution.py",
+    "relrag_pipelines/assets/run_tags.py",
     "relrag_pipelines/definitions.py",
     "relrag_pipelines/orchestration/orphaned_runs.py",
     "relrag_pipelines/orchestration/runner.py",
@@ -152,7 +152,7 @@ def test_modules_are_named_for_what_they_are_about(module: str) -> None:
 NAMES_A_KIND = {
     "relrag_pipelines/settings.py": "policies, by the channels that they were made for",
     "relrag_pipelines/identity/entries.py": "kinds of identifiers",
-    "relrag_pipelines/identity/extract.py": "kinds of identifiers",
+    "relrag_pipelines/identity/participants.py": "kinds of identifiers",
     "relrag_pipelines/identity/suggestions.py": "kinds of identifiers",
     "relrag_pipelines/erasure/verification.py": "kinds of identifiers",
     "relrag_pipelines/pii/entities.py": "kinds of identifiers",
@@ -215,7 +215,7 @@ NOT_NEEDED = {
         "lxml",
         "onnxruntime",
     ),
-    *("relrag_pipelines.pii.redactor", "relrag_pipelines.chunking", "relrag_pipelines.erasure.rules"),
+    *("relrag_pipelines.pii.redactor", "relrag_pipelines.chunking", "relrag_pipelines.erasure.rule_matching"),
     *("relrag_pipelines.sources.mail", "relrag_pipelines.sources.document"),
 }
 """what is imported when there is something to do: together it takes longer than finding that there is nothing"""

@@ -10,8 +10,8 @@ from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check, whole_archive
 from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.plan_model import ArchiveState, Plan, SourceState, StaleMonth, StaleStage
 from relrag_pipelines.stages.redaction_check import RedactionIncomplete
-from relrag_pipelines.stages.stale import ArchiveState, Plan, SourceState, StaleMonth, StaleStage
 from relrag_pipelines.stages.whole_archive import ArchiveOutput, ArchiveStage, StageError
 from relrag_pipelines.stores import archive_tables, lake
 from relrag_pipelines.stores.lake import Entry

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from qdrant_client import QdrantClient, models
 
 from relrag_pipelines.stores.vectors import server_index
-from relrag_pipelines.stores.vectors.connection import Connection
+from relrag_pipelines.stores.vectors.server_connection import Connection
 
 
 def local() -> QdrantClient:
@@ -35,7 +35,7 @@ def served_locally(monkeypatch: pytest.MonkeyPatch, client: QdrantClient) -> Ite
         return Kept(url, client)
 
     monkeypatch.setattr(server_index, "connect", connect)
-    monkeypatch.setattr("relrag_pipelines.stores.vectors.connection.connect", connect)
+    monkeypatch.setattr("relrag_pipelines.stores.vectors.server_connection.connect", connect)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what local mode does without
         yield

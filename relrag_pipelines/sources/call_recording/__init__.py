@@ -19,7 +19,7 @@ from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import AUDIO_REF, Failure, NamedPerson, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, CallApproval, ReadContext, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
-from relrag_pipelines.sources.call_recording.names import Called, called, says_call
+from relrag_pipelines.sources.call_recording.filename_patterns import Called, called, says_call
 from relrag_pipelines.sources.call_recording.transcribe import transcribed
 from relrag_pipelines.sources.formats.transcript import (
     Transcript,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from relrag_pipelines.sources.formats.stored_text import clean
-from relrag_pipelines.sources.mail import charset_aliases, headers, mime
+from relrag_pipelines.sources.mail import charset, headers, mime
 from relrag_pipelines.sources.mail.html_body import to_text
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH, Part
 from relrag_pipelines.sources.mail.outlook import mapi_properties, msg, tnef
@@ -88,7 +88,7 @@ def text_of(part: Part) -> str:
     content = part.content()
     if len(content) > MAX_TEXT:
         part.defects.append("text_too_long")
-    text, defect = charset_aliases.read(content[:MAX_TEXT], part.parameters.get("charset"))
+    text, defect = charset.read(content[:MAX_TEXT], part.parameters.get("charset"))
     if defect:
         part.defects.append(defect)
     if part.parameters.get("format", "").lower() == "flowed":

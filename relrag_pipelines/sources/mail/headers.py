@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.sources.mail import charset_aliases
+from relrag_pipelines.sources.mail import charset
 
 MAX_VALUE = 2**16
 """Longest value that is read, bytes."""
@@ -153,24 +153,24 @@ def _zone(name: str) -> ZoneInfo:
 
 def _text(value: bytes, declared: Iterable[str] = ()) -> str:
     value = value[:MAX_VALUE]
-    text = value.decode("ascii") if value.isascii() else charset_aliases.name(value, declared)
+    text = value.decode("ascii") if value.isascii() else charset.name(value, declared)
     return _LINE_ENDS.sub(" ", _FOLD.sub("", text)) if "\n" in text or "\r" in text else text
 
 
 def _words(text: str) -> str:
     """Encoded words decoded; neighbours of one charset together, since some break a letter in two."""
     text = _BETWEEN_WORDS.sub(r"\1", text)
-    written, place, waiting, charset = [], 0, b"", ""
+    written, place, waiting, named = [], 0, b"", ""
     for word in _WORD.finditer(text):
         between = text[place : word.start()]
-        if waiting and (between or word[1].lower() != charset):
-            written.append(charset_aliases.text(waiting, charset))
+        if waiting and (between or word[1].lower() != named):
+            written.append(charset.text(waiting, named))
             waiting = b""
         written.append(between)
-        charset, place = word[1].lower(), word.end()
+        named, place = word[1].lower(), word.end()
         waiting += _word_bytes(word[2].lower(), word[3])
     if waiting:
-        written.append(charset_aliases.text(waiting, charset))
+        written.append(charset.text(waiting, named))
     return "".join([*written, text[place:]])
 
 
@@ -192,12 +192,12 @@ def _unquoted(value: str) -> str:
 
 def _joined(parts: list[tuple[int, bool, str]]) -> str:
     """The pieces of a parameter in order; those with percents are decoded together, in the charset of the first."""
-    charset, data = "", b""
+    named, data = "", b""
     for number, (_, encoded, value) in enumerate(sorted(parts, key=lambda part: part[0])):
         if encoded and number == 0 and value.count("'") >= 2:
-            charset, _, value = value.split("'", 2)
+            named, _, value = value.split("'", 2)
         data += unquote_to_bytes(value) if encoded else value.encode("utf-8", "replace")
-    text = charset_aliases.text(data, charset)
+    text = charset.text(data, named)
     return _words(text) if "=?" in text else text
 
 

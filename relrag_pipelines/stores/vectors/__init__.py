@@ -130,7 +130,7 @@ def payloads(path: Path) -> Iterator[dict[str, Any]]:
 def server_info(url: str, timeout: int = 60) -> tuple[str, list[str]]:
     """The version of a server and its collections; StoreError where it cannot be used; `timeout` in seconds."""
     _need_client()
-    from relrag_pipelines.stores.vectors.connection import connect
+    from relrag_pipelines.stores.vectors.server_connection import connect
 
     with closing(connect(url, timeout)) as opened:
         return opened.version(), opened.names()

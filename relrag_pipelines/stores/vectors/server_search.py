@@ -9,7 +9,6 @@ from qdrant_client import models
 
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
-from relrag_pipelines.stores.vectors.connection import Connection
 from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
     BREADTH,
@@ -19,6 +18,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     ScoredPoint,
     match_conditions,
 )
+from relrag_pipelines.stores.vectors.server_connection import Connection
 from relrag_pipelines.text.sparse_encoder import SparseEncoder
 
 CHUNK, SINCE, UNTIL = "chunk_id", "since", "until"

@@ -8,7 +8,7 @@ from pathlib import Path
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.maintenance import backup as backups
 from relrag_pipelines.onboarding import environment
-from relrag_query.cli.format import number, size
+from relrag_query.cli.amounts import number, size
 from relrag_query.cli.terminal import safe
 
 

@@ -14,7 +14,7 @@ from relrag_pipelines.ingest import call_review
 from relrag_pipelines.ingest.call_review import Call, CallsError
 from relrag_pipelines.stores import lock
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.format import number
+from relrag_query.cli.amounts import number
 from relrag_query.cli.render import clock, time_of
 from relrag_query.cli.terminal import safe
 

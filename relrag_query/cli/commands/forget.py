@@ -12,16 +12,17 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import embed_chunks
-from relrag_pipelines.erasure import candidates, purge, rules, verification
+from relrag_pipelines.erasure import candidates, purge, rule_file, rule_matching, verification
 from relrag_pipelines.erasure.candidates import Candidate
-from relrag_pipelines.erasure.rules import ErasureRule, ForgettingError, RuleMatcher
+from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.settings import now
 from relrag_pipelines.stores import generations, lake, lock, retired_generations
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
+from relrag_query.cli.amounts import number
 from relrag_query.cli.commands import forget_report as shown
 from relrag_query.cli.commands.forget_report import ForgetPreview
-from relrag_query.cli.format import number
 from relrag_query.cli.progress import show_progress
 from relrag_query.understanding import time_expressions
 
@@ -57,8 +58,8 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         going = _preview(rule, workspace)  # again: a sync may have come between
         values, sampled = verification.distinctive_values(purge.selected_rows(workspace, going.chosen))
         short = verification.short_in(purge.selected_rows(workspace, going.chosen))
-        kept = rules.add_rule(rules.load(workspace.home, workspace.keys), going.rule)
-        rules.save(workspace.home, kept, workspace.keys)
+        kept = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), going.rule)
+        rule_file.save(workspace.home, kept, workspace.keys)
         purge.remove(workspace, kept, going.chosen)
         errors = _publish(workspace)
         names = [wanted.person, *also] if wanted.person else []
@@ -76,7 +77,7 @@ def listed(config: Path | None = None) -> int:
     """Prints what was forgotten, without saying what it was; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     zone = ZoneInfo(workspace.settings.timezone)
-    known = rules.load(workspace.home).rules
+    known = rule_file.load(workspace.home).rules
     for rule in known:
         at = datetime.fromisoformat(rule.at).astimezone(zone)
         print(f"{rule.number}  {at:%Y-%m-%d %H:%M}  {shown.said(rule, zone)}; {number(rule.records, 'record')} went")
@@ -117,9 +118,9 @@ def _rule(wanted: ForgetRequest, also: list[str], workspace: Workspace, config: 
         raise ForgettingError("name what is to be forgotten by ids, or by one of --source, --person and --before")
     at = now().isoformat("T", "seconds")
     if wanted.refs:
-        return rules.for_records(_asset_ids(wanted.refs, workspace, config), workspace.keys, at)
+        return rule_matching.for_records(_asset_ids(wanted.refs, workspace, config), workspace.keys, at)
     if wanted.person is not None:
-        return rules.for_person(wanted.person, workspace.keys, at, also)
+        return rule_matching.for_person(wanted.person, workspace.keys, at, also)
     if wanted.source is not None:
         if wanted.source not in lake.sources(workspace.home):
             workspace.settings.source(wanted.source)

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.erasure import mail_quotes, purge
 from relrag_pipelines.erasure.candidates import Candidate
 from relrag_pipelines.erasure.purge import Selection
-from relrag_pipelines.erasure.rules import ErasureRule
+from relrag_pipelines.erasure.rule_file import ErasureRule
 from relrag_pipelines.erasure.verification import ErasureProof
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.format import number
+from relrag_query.cli.amounts import number
 from relrag_query.cli.render import time_of
 from relrag_query.cli.terminal import safe
 

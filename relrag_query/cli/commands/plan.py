@@ -11,11 +11,11 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.stale import Plan, StaleMonth
+from relrag_pipelines.stages.plan_model import Plan, StaleMonth
 from relrag_pipelines.stages.whole_archive import STAGES
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.amounts import duration
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
-from relrag_query.cli.format import duration
 from relrag_query.cli.terminal import safe
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
-from relrag_pipelines.erasure import rulebook
+from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.ingest import call_review, ownership, unread_files
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
@@ -37,8 +37,8 @@ from relrag_pipelines.stores.generations import GenerationError, NothingPublishe
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.amounts import number, size
 from relrag_query.cli.commands.status_report import SourceStatus, Status, load_failures, print_failures, print_status
-from relrag_query.cli.format import number, size
 
 
 def status(config: Path | None = None, *, as_json: bool = False, failures: bool = False) -> int:
@@ -86,7 +86,7 @@ def collect(settings: Settings) -> Status:
     found.sync, problems = _pending(settings)
     found.problems += problems
     found.left_out = list(unread_files.find_unread(settings).said())
-    forgotten = rulebook.load(home).rules
+    forgotten = rule_file.load(home).rules
     found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)
     return found

@@ -19,7 +19,7 @@ from relrag_pipelines.stores import (
     lake,
     unit_state,
 )
-from relrag_query.cli.format import number, size
+from relrag_query.cli.amounts import number, size
 from relrag_query.cli.terminal import safe
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.erasure import rulebook
-from relrag_pipelines.erasure.rulebook import LIKE_FORGOTTEN
+from relrag_pipelines.erasure import rule_file
+from relrag_pipelines.erasure.rule_file import LIKE_FORGOTTEN
 from relrag_pipelines.files import access, disk_full
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.journal import journal
@@ -25,7 +25,7 @@ from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.stale import Plan
+from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import (
     archive_tables,
     dagster_runs,
@@ -39,9 +39,9 @@ from relrag_pipelines.stores import (
 )
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.amounts import number, size
 from relrag_query.cli.commands.plan import cost_ahead, print_plan, require_sources, scope_note
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
-from relrag_query.cli.format import number, size
 from relrag_query.cli.progress import show_progress
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def sync(
 
 def _resume_forgetting(workspace: Workspace) -> None:
     """Goes on with a `forget` that a kill interrupted."""
-    if rulebook.load(workspace.home).unfinished:
+    if rule_file.load(workspace.home).unfinished:
         from relrag_pipelines.erasure import purge
 
         purge.resume(workspace)

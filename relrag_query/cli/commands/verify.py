@@ -9,7 +9,7 @@ from relrag_pipelines.files import atomic
 from relrag_pipelines.maintenance.verify import Finding, verify_home
 from relrag_pipelines.stores import generation_damage, generations, lock
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.format import number
+from relrag_query.cli.amounts import number
 from relrag_query.cli.terminal import safe
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from relrag_pipelines.erasure import byte_search, purge, rules
-from relrag_pipelines.erasure.rules import ForgettingError
+from relrag_pipelines.erasure import byte_search, purge, rule_file
+from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.journal import journal
 from relrag_pipelines.links import manual as links
@@ -320,9 +320,9 @@ def test_a_kill_between_any_two_writes_is_made_good_by_the_next_sync(
         with pytest.raises(KeyboardInterrupt):
             forget(ForgetRequest(refs=[asset_id, "jsonl:notes:n1"]), config, yes=True)
     # the second is that of the rule itself, after its hash: before it nothing was done
-    assert rules.load(home).unfinished == (write > 2)
+    assert rule_file.load(home).unfinished == (write > 2)
     read(config)
-    assert not rules.load(home).unfinished
+    assert not rule_file.load(home).unfinished
     gone = {asset_id, "jsonl:notes:n1"}
     assert ids(config) & gone == (gone if write <= 2 else set())
     assert "jsonl:notes:n2" in ids(config)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from relrag_pipelines.sources.call_recording.names import called, pattern
+from relrag_pipelines.sources.call_recording.filename_patterns import called, pattern
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any
 
-from relrag_pipelines.sources.mail import charset_aliases, mime
+from relrag_pipelines.sources.mail import charset, mime
 from relrag_pipelines.sources.mail.mime import Part
 from relrag_pipelines.sources.mail.outlook import rtf
 
@@ -63,7 +63,7 @@ class Properties:
         kind, value = self.values.get(number, (0, b""))
         if kind == UNICODE:
             return value.decode("utf-16-le", "replace").rstrip("\0")
-        return charset_aliases.text(value.rstrip(b"\0"), self.charset) if kind == TEXT else ""
+        return charset.text(value.rstrip(b"\0"), self.charset) if kind == TEXT else ""
 
     def number(self, number: int) -> int | None:
         """A property as a number."""
@@ -104,7 +104,7 @@ class Message:
 def charset_of(properties: Properties) -> str:
     """The charset of the texts of a message that are not Unicode."""
     page = properties.number(_MESSAGE_CODE_PAGE) or properties.number(_INTERNET_CODE_PAGE)
-    return (page and charset_aliases.code_page(page)) or "cp1252"
+    return (page and charset.code_page(page)) or "cp1252"
 
 
 def mail_of(message: Message, source: bytes, depth: int = 0) -> Part:
@@ -123,7 +123,7 @@ def texts(properties: Properties, depth: int = 0) -> list[Part]:
     found = []
     if plain := properties.text(BODY):
         found.append(_text(plain, "text/plain", depth))
-    page = charset_aliases.code_page(properties.number(_INTERNET_CODE_PAGE) or 0)
+    page = charset.code_page(properties.number(_INTERNET_CODE_PAGE) or 0)
     if data := properties.bytes(HTML):
         found.append(_part(data, "text/html", depth, parameters={"charset": page} if page else {}))
     elif written := properties.text(HTML):

@@ -11,7 +11,7 @@ import re
 import struct
 from dataclasses import dataclass, field, replace
 
-from relrag_pipelines.sources.mail import charset_aliases
+from relrag_pipelines.sources.mail import charset
 
 MAX_RTF = 32 * 2**20
 """Longest rich text that is read, bytes."""
@@ -195,7 +195,7 @@ class _RtfReader:
         elif word == "fldinst":
             self._state = replace(state, link=True, ignorable=False)
         elif word == "ansicpg" and number is not None:
-            self._default_codec = charset_aliases.code_page(number) or self._default_codec
+            self._default_codec = charset.code_page(number) or self._default_codec
         elif word in ("f", "deff", "fcharset", "plain"):
             self._font(word, number)
         elif word in _LEFT_OUT:

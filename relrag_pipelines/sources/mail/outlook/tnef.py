@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from relrag_pipelines.sources.mail import charset_aliases
+from relrag_pipelines.sources.mail import charset
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH
 from relrag_pipelines.sources.mail.outlook import mapi_properties
 from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, Message, Properties
@@ -37,7 +37,7 @@ def unpack(data: bytes, depth: int = 0) -> Message:
     try:
         for kind, value in _attributes(data):
             if kind == _CODEPAGE and len(value) >= 4:
-                page = charset_aliases.code_page(struct.unpack_from("<L", value)[0])
+                page = charset.code_page(struct.unpack_from("<L", value)[0])
                 message.charset = page or message.charset
             elif kind == _BODY:
                 message.values.setdefault(mapi_properties.BODY, (mapi_properties.TEXT, value))

@@ -10,7 +10,7 @@ import pytest
 
 from bench.retrieval import batches
 from relrag_pipelines.stores import vectors
-from relrag_pipelines.stores.vectors import CollectionRef, StoreError, connection, server_index
+from relrag_pipelines.stores.vectors import CollectionRef, StoreError, server_connection, server_index
 from tests.stores.qdrant import answering
 from tests.stores.test_vectors import rows
 
@@ -23,7 +23,7 @@ NONE = (200, json.dumps({"result": {"collections": []}, "status": "ok", "time": 
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that no message may repeat, and no waiting."""
     monkeypatch.setenv("QDRANT_API_KEY", SECRET)
-    monkeypatch.setattr(connection, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(server_connection, "PAUSES", (0.0, 0.0))
     monkeypatch.setattr(server_index, "PAUSES", (0.0, 0.0))
 
 

@@ -2,8 +2,8 @@
 
 A rule names records by their ids, a person by the words of the name or by an address, a source, or a time before
 which nothing is kept; and it knows what the mails that went by it say, wherever others quote them. The hashes are keyed
-by the id key, so that a copy of the archive alone gives no name away. What the rules mean is in rules.py, which takes
-long to import; every plan looks whether there are any.
+by the id key, so that a copy of the archive alone gives no name away. rule_matching.py says what rules mean; it takes
+long to import, and every plan looks whether there are any rules.
 """
 
 from __future__ import annotations

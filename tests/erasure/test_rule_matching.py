@@ -5,8 +5,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from relrag_pipelines.erasure import fingerprints, rules
-from relrag_pipelines.erasure.rules import ErasureRule, ErasureRules, ForgettingError, RuleMatcher
+from relrag_pipelines.erasure import fingerprints, rule_file, rule_matching
+from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.privacy.keys import Keys, KeysError
 from relrag_pipelines.records import NamedPerson, PrivateRecord, to_table
 
@@ -40,7 +41,7 @@ def matcher(keys: Keys, *made: ErasureRule) -> RuleMatcher:
     ],
 )
 def test_a_person_is_found_however_it_is_written(keys: Keys, who: str, text: str, named: bool) -> None:
-    assert matcher(keys, rules.for_person(who, keys, "now")).names(text) is named
+    assert matcher(keys, rule_matching.for_person(who, keys, "now")).names(text) is named
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_person_is_found_however_it_is_written(keys: Keys, who: str, text: str
     ],
 )
 def test_a_person_is_found_in_every_field(keys: Keys, field: dict[str, object]) -> None:
-    found = matcher(keys, rules.for_person("Dana Levi", keys, "now")).rows(
+    found = matcher(keys, rule_matching.for_person("Dana Levi", keys, "now")).rows(
         table(PrivateRecord("1", asset_id="a"), PrivateRecord("2", asset_id="b", **field)),  # type: ignore[arg-type]
         set(),
     )
@@ -72,7 +73,7 @@ def test_a_number_is_found_however_json_writes_it(keys: Keys) -> None:
     """Tables with gaps write whole numbers with `.0`."""
     extras = ({"phone": 777123456.0}, {"phone": 777123456}, {"phone": 777123457.0}, {"phone": 1e300})
     rows = table(*(PrivateRecord(str(at), asset_id=str(at), extra=extra) for at, extra in enumerate(extras)))
-    found = matcher(keys, rules.for_person("+420 777 123 456", keys, "now")).rows(rows, set())
+    found = matcher(keys, rule_matching.for_person("+420 777 123 456", keys, "now")).rows(rows, set())
     assert found.tolist() == [True, True, False, False]
 
 
@@ -82,7 +83,9 @@ def test_parts_go_with_what_contains_them_and_answers_do_not(keys: Keys) -> None
     inner = PrivateRecord("o", asset_id="o", parent_asset_id="n", index_in_parent=0)
     answer = PrivateRecord("p", asset_id="p", parent_asset_id="m")
     gone: set[str] = set()
-    found = matcher(keys, rules.for_records(["m"], keys, "now")).rows(table(mail, attachment, inner, answer), gone)
+    found = matcher(keys, rule_matching.for_records(["m"], keys, "now")).rows(
+        table(mail, attachment, inner, answer), gone
+    )
     assert found.tolist() == [True, True, True, False]
     assert gone == {"m", "n", "o"}
 
@@ -114,27 +117,29 @@ def test_no_rule_names_nothing(keys: Keys) -> None:
 @pytest.mark.parametrize("who", ["", " ", "...", "12"])
 def test_nobody_is_refused(keys: Keys, who: str) -> None:
     with pytest.raises(ForgettingError, match="is no name, address or phone number"):
-        rules.for_person(who, keys, "now")
+        rule_matching.for_person(who, keys, "now")
 
 
 def test_what_is_stored_holds_no_text_and_comes_back_as_it_was(keys: Keys, tmp_path: Path) -> None:
-    made = rules.add_rule(ErasureRules(), rules.for_person("Dana Levi <dana@example.org>", keys, "now"))
-    made = rules.add_rule(made, rules.for_records(["gmail:x@example.org"], keys, "now"))
-    rules.save(tmp_path, made, keys)
-    stored = (tmp_path / rules.PLACE).read_text().lower()
+    made = rule_file.add_rule(ErasureRules(), rule_matching.for_person("Dana Levi <dana@example.org>", keys, "now"))
+    made = rule_file.add_rule(made, rule_matching.for_records(["gmail:x@example.org"], keys, "now"))
+    rule_file.save(tmp_path, made, keys)
+    stored = (tmp_path / rule_file.PLACE).read_text().lower()
     assert not [word for word in ("dana", "levi", "example", "gmail") if word in stored]
-    assert rules.load(tmp_path, keys) == made
+    assert rule_file.load(tmp_path, keys) == made
     assert [rule.number for rule in made.rules] == [1, 2]
     assert made.unfinished
-    assert (tmp_path / rules.PLACE).parent.stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / rule_file.PLACE).parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_number_is_never_given_twice(keys: Keys) -> None:
-    one = rules.add_rule(ErasureRules(), ErasureRule(0, "source", "now", source="a"))
-    assert rules.add_rule(ErasureRules([], one.last), ErasureRule(0, "source", "now", source="b")).rules[0].number == 2
+    one = rule_file.add_rule(ErasureRules(), ErasureRule(0, "source", "now", source="a"))
+    assert (
+        rule_file.add_rule(ErasureRules([], one.last), ErasureRule(0, "source", "now", source="b")).rules[0].number == 2
+    )
 
 
 def test_other_keys_are_refused(keys: Keys, tmp_path: Path) -> None:
-    rules.save(tmp_path, rules.add_rule(ErasureRules(), rules.for_records(["a"], keys, "now")), keys)
+    rule_file.save(tmp_path, rule_file.add_rule(ErasureRules(), rule_matching.for_records(["a"], keys, "now")), keys)
     with pytest.raises(KeysError, match="written with other keys"):
-        rules.load(tmp_path, Keys(b"j" * 32, b"p" * 32, "k1"))
+        rule_file.load(tmp_path, Keys(b"j" * 32, b"p" * 32, "k1"))

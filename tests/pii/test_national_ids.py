@@ -2,7 +2,7 @@
 
 import pytest
 
-from relrag_pipelines.pii import cards, checksums, ibans
+from relrag_pipelines.pii import cards, ibans, national_ids
 
 IBAN = "IL620108000000099999999"
 
@@ -16,7 +16,7 @@ def found_ibans(text: str) -> list[str]:
 
 
 def ids(text: str) -> list[tuple[str, float]]:
-    return [(text[start:end], score) for start, end, score in checksums.find_israeli_ids(text)]
+    return [(text[start:end], score) for start, end, score in national_ids.find_israeli_ids(text)]
 
 
 @pytest.mark.parametrize(
@@ -152,20 +152,20 @@ def test_zeros_in_front_may_be_missing_where_the_words_say_so() -> None:
     assert ids("ת.ז. 12345674") == [("12345674", 0.95)]
     assert ids("12345674") == []
     assert ids("ת.ז. 12345678-2") == [("12345678-2", 0.95)]
-    assert checksums.normalise_id("12345674") == "012345674"
-    assert checksums.normalise_id("12345678-2") == "123456782"
+    assert national_ids.normalise_id("12345674") == "012345674"
+    assert national_ids.normalise_id("12345678-2") == "123456782"
 
 
 @pytest.mark.parametrize("written", ["123-456-782", "123 456 782", "1234 5678 2", "12345678/2", "1-2345678-2"])
 def test_an_israeli_id_may_be_written_in_groups_where_words_announce_it(written: str) -> None:
     assert ids(f"ת.ז. {written}") == [(written, 0.95)]
     assert ids(f"ID number {written}.") == [(written, 0.95)]
-    assert checksums.normalise_id(written) == "123456782"
+    assert national_ids.normalise_id(written) == "123456782"
     assert ids(f"order {written}") == []
 
 
 def births(text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in checksums.find_birth_numbers(text)]
+    return [text[start:end] for start, end, _ in national_ids.find_birth_numbers(text)]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def births(text: str) -> list[str]:
 )
 def test_czech_birth_numbers(text: str, number: str) -> None:
     assert births(text) == [number]
-    assert checksums.normalise_birth_number(number) == number.replace("/", "").replace(" ", "")
+    assert national_ids.normalise_birth_number(number) == number.replace("/", "").replace(" ", "")
 
 
 @pytest.mark.parametrize(

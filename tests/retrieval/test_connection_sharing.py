@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.retrieval.thread_readers import Readers
+from relrag_query.retrieval.connection_sharing import Readers
 from tests.query_hits import publish, record
 
 TOPICS = ("boiler", "greenhouse", "invoice", "lease", "orchard", "piano", "roof", "school")

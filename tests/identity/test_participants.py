@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.identity.extract import extract_identifiers, parse_identifiers
+from relrag_pipelines.identity.participants import extract_identifiers, parse_identifiers
 from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Identifier, NamedPerson, Record, arrow_schema, to_table

@@ -1,4 +1,4 @@
-"""What the rules of what was forgotten name, so that no later sync brings it back; they are stored by rulebook.py."""
+"""What the rules of what was forgotten name, so that no later sync brings it back; they are stored by rule_file.py."""
 
 from __future__ import annotations
 
@@ -14,30 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import fingerprints, shingles, word_hashes
-from relrag_pipelines.erasure.rulebook import PLACE, ErasureRule, ErasureRules, ForgettingError, add_rule, load, save
-from relrag_pipelines.identity.extract import parse_identifiers
+from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
+from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.pii import emails, phones
 from relrag_pipelines.pii.json_values import as_integer
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
-
-__all__ = [
-    "PLACE",
-    "ErasureRule",
-    "ErasureRules",
-    "ForgettingError",
-    "Rows",
-    "RuleMatcher",
-    "add_rule",
-    "external_strings",
-    "for_person",
-    "for_records",
-    "has_hebrew_prefix",
-    "json_texts",
-    "keyed_id",
-    "load",
-    "save",
-]  # fmt: skip
 
 _WORD = re.compile(r"[^\W_]+")
 _OURS = frozenset({"source", "kind", "rag_source_type", "content_hash", "timestamp", "date_quality"})
