@@ -143,6 +143,7 @@ class Archive:
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
             context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
+            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             return pipeline.ask(context, self.generation, limit, on_text)
 
     def record(self, asset_id: str) -> Record | None:
