@@ -191,6 +191,7 @@ def _hit_json(hit: Hit, zone: ZoneInfo) -> dict[str, Any]:
         "display_score": hit.display_score,
         "source_role": hit.role,
         "related": hit.related,
+        "superseded_by": hit.superseded_by.chunk.asset_id if hit.superseded_by else None,
         "text": chunk.text,
         "messages": [
             {"asset_id": one.asset_id, "from": one.sender, "time": _time(one.ts, zone), "text": one.text}
