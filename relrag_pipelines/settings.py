@@ -169,6 +169,9 @@ class Settings(BaseModel):
         description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",
     )
     owner: str = Field("", description="whose archive it is; what `me` and `I` mean in a question")
+    person_unnamed_after: int = Field(
+        10, ge=1, description="records after which whoever sent them is a person although nobody named them"
+    )
     timezone: str = Field("UTC", description="the owner's time zone: local times in exports, `last week`, display")
     first_month: str = Field(
         "2000-01", description="first monthly partition (YYYY-MM); earlier and undated records go there"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from relrag_pipelines.identity import statements
 from relrag_pipelines.records import ManualLink, columns, field_table
 
 
@@ -17,7 +18,7 @@ class CallWord:
     word: Annotated[str, "approve; or swap-speakers: the two stand for each other, a second time takes that back"]
 
 
-KINDS: Mapping[str, type] = {"link": ManualLink, "call": CallWord}
+KINDS: Mapping[str, type] = {"link": ManualLink, "call": CallWord, **statements.KINDS}
 """name in the journal -> row type. A name stays as long as there are entries of it; a new field needs a default"""
 FORGOTTEN = "forgotten"
 """kind of what is left of an entry that was forgotten: its number, so that no other gets it"""
