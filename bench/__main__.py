@@ -47,7 +47,7 @@ def _others() -> Sequence[Peer]:
 
 
 def _redaction() -> list[Figure]:
-    gates = {"chat": 4.0, "mail": 3.0, "presidio_research": 2.0}
+    gates = {"chat": 5.0, "mail": 3.0, "nothing": 20.0, "presidio_research": 2.0}
     return [
         Figure(
             f"redaction, {name.replace('_', '-')}, {row['texts']:,} texts",
