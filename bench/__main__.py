@@ -21,6 +21,7 @@ from bench import (
     mail,
     peers,
     people,
+    pii_scores,
     redaction,
     report,
     search,
@@ -101,6 +102,7 @@ def _transcripts() -> list[Figure]:
 MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (unchanged.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
+    "findings": lambda: (pii_scores.figures(), {}),
     "whatsapp": lambda: (_whatsapp(), {}),
     "mail": lambda: (_mail(), {}),
     "transcripts": lambda: (_transcripts(), {}),

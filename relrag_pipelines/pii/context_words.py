@@ -17,6 +17,8 @@ _PHONE_WORDS = (
     r"|msisdn|call (?:me|us|him|her)|(?:za|pro|ob)?vol(?:ej\w*|at|ám|al[aoi]?)|zatelefonuj\w*|brnkni|anrufen"
     r"|ruf(?:e|en)? (?:mich )?an|(?:my|his|her|their|our|your|new|whose) (?:new )?number"
     r"|(?:čí je|m[ůo]je|moj[íe]|mé|nové|jeho|její|jejich|naše) (?:nové )?číslo"
+    r"|(?:answering|reach(?:able|ed)?|respond\w*|dial(?:ed|ing)?|ring(?:ing)?|text(?:ed|ing)?|messages?|registered|contact"
+    r"|callback|call(?:ed|ing|s)?)(?: (?:\w{1,8} )?(?:at|on|to|under|from|by|number))?"
     r"|meine (?:neue )?nummer|המספר (?:החדש )?שלי"
     r"|[הבלמשוכ]{0,2}(?:טל(?:פון)?|נייד|פלאפון|סלולרי|פקס|וואטסאפ|ווטסאפ)|[הלת]?תתקשר\w*|ל?התקשר\w*"
 )
