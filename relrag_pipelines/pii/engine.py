@@ -41,6 +41,8 @@ LANGUAGE = "en"
 """what Presidio calls the language of every pattern here; none depends on one"""
 _WORDS_IN_FRONT = 5
 _TEXT = "text"
+_AT_ONCE = 64
+"""findings that are replaced in one go"""
 
 # Some recognisers ask for the public suffix of a name; by default that list is fetched from the network.
 tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -143,12 +145,19 @@ class Engine:
         )
 
     def replace(
-        self, text: str, found: Iterable[tuple[str, int, int, float]], configs: Mapping[str, OperatorConfig]
+        self, text: str, found: Sequence[tuple[str, int, int, float]], configs: Mapping[str, OperatorConfig]
     ) -> list[str]:
         """What stands for each finding, in their order; they are sorted, and none lies within another."""
-        findings = [Finding(*one) for one in found]
-        done = self.anonymizer.anonymize(text, findings, {**configs}, merge_entities_with_spaces=False)
-        return [item.text for item in sorted(done.items, key=lambda item: item.start)]
+        new: list[str] = []
+        # the anonymizer copies the text once a finding, so it is given no more of it than some findings span
+        for first in range(0, len(found), _AT_ONCE):
+            some = found[first : first + _AT_ONCE]
+            begin = some[0][1]
+            findings = [Finding(name, start - begin, end - begin, score) for name, start, end, score in some]
+            part = text[begin : some[-1][2]]
+            done = self.anonymizer.anonymize(part, findings, {**configs}, merge_entities_with_spaces=False)
+            new += (item.text for item in sorted(done.items, key=lambda item: item.start))
+        return new
 
     @functools.cached_property
     def known_entities(self) -> frozenset[str]:
