@@ -291,7 +291,12 @@ def test_what_a_source_may_have_stands_below_the_first_and_can_be_uncommented(tm
 def test_every_commented_default_of_the_template_is_the_default(tmp_path: Path) -> None:
     text = settings.template("archive", [], {})
     uncommented = re.sub(r"^# ([a-z_]+ = )", r"\1", text, flags=re.MULTILINE)
-    assert tomllib.loads(uncommented).keys() == Settings.model_fields.keys() - {"folder", "sources", "pii_policies"}
+    assert tomllib.loads(uncommented).keys() == Settings.model_fields.keys() - {
+        "folder",
+        "sources",
+        "pii_policies",
+        "graphrag",
+    }
     assert load(tmp_path, uncommented) == Settings(folder=tmp_path.resolve())
 
 
