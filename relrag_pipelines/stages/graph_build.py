@@ -34,6 +34,7 @@ _SAID = {
 }
 """table -> columns that hold text of the archive; reports apart"""
 _CITATION = re.compile(r"\[Data:[^\]]*\]")
+_TIMES = frozenset({"ts", "last_ts", "timestamp"})
 _SCANNED = 1000
 """texts of each table that are looked at for personal data, spread over it"""
 
@@ -170,10 +171,18 @@ def passages(connection: duckdb.DuckDBPyConnection, workspace: Workspace, collec
     wanted = workspace.settings.graphrag.collections[collection]
     names = [one.name for one in workspace.settings.sources if wanted.holds(one)]
     first, behind = _seconds(workspace, wanted)
-    held = ", ".join(f'"{column.name}"' for column in columns(Chunk))
+    # a time that is only that of a file says nothing of when something was said
+    known = "date_quality IS NULL OR date_quality IN ('exact', 'day')"
+    held = ", ".join(
+        f'CASE WHEN {known} THEN chunks."{one.name}" END AS "{one.name}"'
+        if one.name in _TIMES
+        else f'chunks."{one.name}"'
+        for one in columns(Chunk)
+    )
     rows = connection.sql(
-        f"SELECT {held} FROM chunks WHERE list_contains($names, source) "  # noqa: S608
-        "AND ($first IS NULL OR coalesce(last_ts, ts) >= $first) AND ($behind IS NULL OR ts < $behind) "
+        f"SELECT * FROM (SELECT {held} FROM chunks LEFT JOIN records USING (asset_id) "  # noqa: S608
+        "WHERE list_contains($names, chunks.source)) "
+        "WHERE ($first IS NULL OR coalesce(last_ts, ts) >= $first) AND ($behind IS NULL OR ts < $behind) "
         "ORDER BY asset_id, chunk_index, chunk_id",
         params={"names": names, "first": first, "behind": behind},
     ).to_arrow_table()
