@@ -28,7 +28,7 @@ app = typer.Typer(
 
 calls = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
 app.add_typer(calls, name="calls")
-graphrag = typer.Typer(help="GraphRAG indexes: which documents and pages an answer rests on.", no_args_is_help=True)
+graphrag = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to pages.", no_args_is_help=True)
 app.add_typer(graphrag, name="graphrag")
 people = typer.Typer(help="Who is who, what is known of them, and what they are to one another.", no_args_is_help=True)
 app.add_typer(people, name="people")
@@ -358,6 +358,55 @@ def people_fact(
 ) -> None:
     """State a fact of a person."""
     _run("people", "fact", name, predicate, value, config, valid_from=valid_from, valid_to=valid_to, wait=wait)
+
+
+@graphrag.command("query")
+def graphrag_query(
+    collection: Annotated[str, typer.Argument(help="Name of an index; `archive` is that of everything.")],
+    question: Words,
+    method: Annotated[str, typer.Option("--method", help="local, global or basic; see docs/graphrag.md.")] = "local",
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Trace the citations to pages.")] = False,
+    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Answer a question from a GraphRAG index, with citations."""
+    asked = " ".join(question)
+    shown = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
+    _run("graphrag", "query", collection, asked, config, as_json=as_json, **shown)
+
+
+@graphrag.command("add")
+def graphrag_add(
+    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where its parquet files lie, or a folder above.")],
+    config: Config = None,
+) -> None:
+    """Give an index that Microsoft's GraphRAG wrote, of any version, a name."""
+    _run("graphrag", "add", name, folder, config)
+
+
+@graphrag.command("remove")
+def graphrag_remove(name: Annotated[str, typer.Argument(help="Its name.")], config: Config = None) -> None:
+    """Take the name of an index that lies elsewhere back; its files stay."""
+    _run("graphrag", "remove", name, config)
+
+
+@graphrag.command("list")
+def graphrag_list(as_json: Json = False, config: Config = None) -> None:
+    """List the indexes that can be asked."""
+    _run("graphrag", "listing", config, as_json=as_json)
+
+
+@graphrag.command("status")
+def graphrag_status(
+    name: Annotated[str, typer.Argument(help="Name of an index.")] = "archive",
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say where an index lies, what it holds and what is wrong with it."""
+    _run("graphrag", "status", name, config, as_json=as_json)
 
 
 @graphrag.command("trace")

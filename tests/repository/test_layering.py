@@ -173,6 +173,7 @@ NAMES_A_KIND = {
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",
     "relrag_query/graphrag/pages.py": "a field of another store",
+    "relrag_query/graphrag/service.py": "a field of a source",
 }
 """what has a word in it that is also the name of a kind or of a type of records -> what it means there"""
 

@@ -37,6 +37,8 @@ class IntentPhrases:
     """where a second question begins"""
     value: Pattern
     """asks when or how much"""
+    overview: Pattern
+    """asks what was talked of, most or mainly; the words say nothing of it"""
     caseless: Alternatives
     """letters of a script without capitals, in which any word may be a name"""
 
