@@ -80,7 +80,9 @@ LAYERS = [
     *(f"relrag_pipelines/{name}" for name in ("ingest", "onboarding", "stages", "publishing")),
     *(f"relrag_query/{name}" for name in ("__init__.py", "understanding", "retrieval", "display", "answering")),
     *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "graphrag", "evaluation")),
+    *(f"relrag_query/{name}" for name in ("replies.py", "archive_status.py", "cursors.py", "service.py")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
+    *(f"relrag_query/{name}" for name in ("mcp", "web", "http")),
     "relrag_query/cli",
 ]
 """the folders, and the files beside them, from the lowest to the highest"""

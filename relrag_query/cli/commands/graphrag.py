@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from relrag_query.cli import source_references
 from relrag_query.cli.exit_codes import DONE
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace as trace_citations
+from relrag_query.graphrag.trace_reply import trace_reply
 
 _LONGEST_ANSWER = 10_000_000
 """bytes; no model writes as much"""
@@ -28,7 +28,7 @@ def trace(
     opened = open_index(index)
     found = trace_citations(text, opened, question)
     if as_json:
-        print(json.dumps(source_references.as_json(found, opened), indent=1, ensure_ascii=False))
+        print(trace_reply(found, opened).model_dump_json(indent=1, exclude={"next_cursor"}))
     else:
         print(source_references.as_text(found, opened, documents=documents, limit=limit))
     return DONE

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.records import Chunk, Record
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli.render import seconds_of, time_of
-from relrag_query.cli.terminal import safe
+from relrag_query.display.inert_text import safe
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
