@@ -267,6 +267,10 @@ class Settings(BaseModel):
         description="who answers; extractive: sentences of the archive; openai and cohere write from the redacted "
         "passages, which are sent to that service with the redacted question",
     )
+    answer_excluded_labels: list[str] = Field(
+        ["spam", "trash", "promotions"],
+        description="mail under these labels of Gmail answers no question; `relrag search` still finds it",
+    )
     answer_model: str = Field("", description="model that writes answers; else the service's usual one")
     answer_url: str = Field("", description="another server that speaks the protocol, https://.../v1")
     answer_max_tokens: int = Field(800, ge=50, description="longest written answer, in tokens")

@@ -128,6 +128,7 @@ class Archive:
         self,
         question: str,
         *,
+        follows: Sequence[str] = (),
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
         since: DateLike = None,
@@ -137,11 +138,13 @@ class Archive:
     ) -> Answer:
         """The sentences that answer a question, with the records that say so; `limit` caps the sentences and sources.
 
-        Where a language model answers, `on_text` is called with each piece as it is written.
+        `follows` are the questions that it follows up, the last one first. Where a language model answers, `on_text`
+        is called with each piece as it is written.
         """
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
-            context = self._context(connection, question, sources, kinds, since, until, candidates)
+            context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
+            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             return pipeline.ask(context, self.generation, limit, on_text)
 
     def record(self, asset_id: str) -> Record | None:
@@ -200,6 +203,7 @@ class Archive:
         since: DateLike,
         until: DateLike,
         limit: int,
+        follows: Sequence[str] = (),
     ) -> QueryContext:
         context = read_question(
             question,
@@ -208,6 +212,7 @@ class Archive:
             connection,
             self._counted(connection),
             self._meaning,
+            follows=follows,
             sources=sources,
             kinds=kinds,
             since=since,

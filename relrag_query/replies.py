@@ -92,6 +92,8 @@ class QuoteReply(BaseModel, serialize_by_alias=True):
     sender: str | None = Field(serialization_alias="from")
     time: str | None
     sources: list[int]
+    page: int | None = Field(description="page of its first source on which it stands")
+    second: float | None = Field(description="where in the recording it is said, seconds")
 
 
 class SourceReply(HitReply, serialize_by_alias=True):
@@ -246,7 +248,14 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         head=answer.head,
         answer=answer.text,
         quotes=[
-            QuoteReply(text=one.text, sender=one.sender, time=local_time(one.ts, zone), sources=one.sources)
+            QuoteReply(
+                text=one.text,
+                sender=one.sender,
+                time=local_time(one.ts, zone),
+                sources=one.sources,
+                page=one.place.page,
+                second=one.place.second,
+            )
             for one in answer.quotes
         ],
         sources=[

@@ -139,10 +139,13 @@ class Service:
         filters: Filters | None = None,
         limit: int | None = None,
         on_text: Callable[[str], None] | None = None,
+        follows: Sequence[str] = (),
     ) -> replies.AnswerReply:
-        """An answer with its sources; see `Archive.ask`."""
+        """An answer with its sources; see `Archive.ask`. `follows` are the questions before it, the last one first."""
         with self.reading() as archive:
-            answer = archive.ask(_words(question), **_limits(filters), limit=limit, on_text=on_text)
+            answer = archive.ask(
+                _words(question), **_limits(filters), limit=limit, follows=list(follows), on_text=on_text
+            )
             return replies.answer_reply(answer, self.zone, archive.generation.number)
 
     def show(self, ref: str, limit: int = 50) -> replies.ShowReply:

@@ -76,12 +76,14 @@ def ask(
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help=_MOST_SAID)] = None,
     as_json: Json = False,
     trace: Trace = False,
-    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print what each source says.")] = False,
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print ids and text of each source.")] = False,
+    follow_up: Annotated[bool, typer.Option("--continue", help="Go on from the last question.")] = False,
     config: Config = None,
 ) -> None:
     """Answer a question with sentences of the archive and their sources."""
     limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
-    _run("ask", "ask", " ".join(question), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
+    flags = {"as_json": as_json, "trace": trace, "show_sources": show_sources, "follow_up": follow_up}
+    _run("ask", "ask", " ".join(question), limits, config, **flags)
 
 
 @app.command()
@@ -103,12 +105,25 @@ def search(
 
 @app.command()
 def show(
-    ref: Annotated[str, typer.Argument(help="An id: of a record, a passage (chunk:...) or a thread (thread:...).")],
+    ref: Annotated[
+        str,
+        typer.Argument(help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer."),
+    ],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many related records at most.")] = 50,
     config: Config = None,
 ) -> None:
     """Print one record, passage or thread, and what it is related to."""
     _run("show", "show", ref, config, limit=limit)
+
+
+@app.command()
+def thread(
+    ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many records, the last ones, at most.")] = 50,
+    config: Config = None,
+) -> None:
+    """Print a conversation in order: a thread of mails, or a chat."""
+    _run("show", "thread", ref, config, limit=limit)
 
 
 @app.command()

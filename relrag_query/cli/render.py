@@ -6,15 +6,14 @@ Retrieved text is shown, never obeyed: characters that could command a terminal 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.records import Chunk
 from relrag_query.display.inert_text import safe
 from relrag_query.display.metadata_line import hit_line
+from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of
 from relrag_query.results import Answer, CitedSource, Quote, Results
-from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.hit import Hit, QuotedPlace
 
 _EXCERPT = 400
 """characters of a passage in a list of results"""
@@ -31,7 +30,10 @@ def search_text(results: Results, zone: ZoneInfo) -> str:
 
 
 def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, told: bool = False) -> str:
-    """The answer with numbered sources; `show_sources` adds what each source says, `told` leaves out what was said."""
+    """The answer with numbered sources; `told` leaves out what was said already.
+
+    `show_sources` adds the compact line of each source, its id and its text.
+    """
     quoted = answer.quotes and not answer.written
     parts = ["\n\n".join(_quoted(quote) for quote in answer.quotes) if quoted else safe(answer.text.strip())]
     if told and answer.written and answer.found:
@@ -43,7 +45,7 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
     if answer.notice:
         parts.append(safe(answer.notice))
     if answer.confidence == "none":
-        parts.append("\n".join(_not_found(answer)))
+        parts.append("\n".join(_not_found(answer, zone)))
     cited = [source for source in answer.sources if source.cited]
     for title, some in (("", cited), ("See also:\n", [one for one in answer.sources if not one.cited])):
         if some:
@@ -51,21 +53,16 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
     return "\n\n".join(parts)
 
 
-def time_of(ts: int | None, zone: ZoneInfo) -> str:
-    """A time by the owner's clock: 2025-01-15 10:12."""
-    return datetime.fromtimestamp(ts, zone).strftime("%Y-%m-%d %H:%M") if ts is not None else "undated"
-
-
 def _quoted(quote: Quote) -> str:
     numbers = "".join(f"[{number}]" for number in quote.sources)
     return safe(f"{quote.text.rstrip()} {numbers}".rstrip())
 
 
-def _not_found(answer: Answer) -> Iterator[str]:
+def _not_found(answer: Answer, zone: ZoneInfo) -> Iterator[str]:
     yield from _where(answer)
     if answer.closest:
         yield "Closest:"
-        yield from (f"  {safe(hit_line(hit))}" for hit in answer.closest)
+        yield from (f"  {safe(source_line(hit, zone))}" for hit in answer.closest)
 
 
 def _where(asked: Answer | Results) -> Iterator[str]:
@@ -74,13 +71,17 @@ def _where(asked: Answer | Results) -> Iterator[str]:
         yield safe(f"No passage holds: {', '.join(asked.missing)}.")
 
 
-def _source(source: CitedSource, zone: ZoneInfo, with_text: bool) -> Iterator[str]:
+def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator[str]:
     hit = source.hit
+    if not with_details:
+        yield safe(f"[{source.number}] {source_line(hit, zone, source.places)}")
+        if hit.related:
+            yield safe(f"    related: {hit.related.partition(': ')[2]}")
+        return
     yield safe(f"[{source.number}] {hit_line(hit)}")
-    if with_text:
-        for one in source.cited or [hit]:
-            yield safe("\n".join(_messages(one, zone)) if one.messages else one.text)
-    yield safe(f"    {_place(hit, zone, source.locations)}")
+    for one in source.cited or [hit]:
+        yield safe("\n".join(_messages(one, zone)) if one.messages else one.text)
+    yield safe(f"    {_place(hit, zone, source.locations, source.places)}")
     if hit.related:
         yield safe(f"    related to {hit.related}")
 
@@ -93,16 +94,15 @@ def _hit(number: int, hit: Hit, zone: ZoneInfo) -> Iterator[str]:
     yield safe(f"   {_place(hit, zone, [])}, {score}")
 
 
-def _place(hit: Hit, zone: ZoneInfo, locations: list[str]) -> str:
+def _place(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[QuotedPlace] = ()) -> str:
     chunk = hit.chunk
-    page = f"page {chunk.page_number}" if chunk.page_number else ""
     part = f"passage {chunk.chunk_index + 1} of {chunk.chunk_count}" if chunk.chunk_count > 1 else ""
     return ", ".join(
         word
         for word in (
             time_of(chunk.ts, zone),
-            page,
-            seconds_of(chunk),
+            pages_of(chunk, places),
+            seconds_of(chunk, places),
             part,
             chunk.source,
             *locations[:1],
@@ -110,19 +110,6 @@ def _place(hit: Hit, zone: ZoneInfo, locations: list[str]) -> str:
         )
         if word
     )
-
-
-def seconds_of(chunk: Chunk) -> str:
-    """Where a passage is said in its recording: 2:05-3:10, with hours 1:02:05-1:03:10; empty where it has no times."""
-    if chunk.start_second is None or chunk.end_second is None:
-        return ""
-    return "-".join(clock(int(second)) for second in (chunk.start_second, chunk.end_second))
-
-
-def clock(seconds: int) -> str:
-    """Seconds as 2:05, with hours as 1:02:05."""
-    minutes = f"{seconds // 60 % 60}:{seconds % 60:02}"
-    return f"{seconds // 3600}:{minutes:0>5}" if seconds >= 3600 else minutes
 
 
 def _messages(hit: Hit, zone: ZoneInfo) -> Iterator[str]:

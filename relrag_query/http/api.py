@@ -47,7 +47,7 @@ def _search(service: Service, asked: requests.SearchRequest) -> replies.SearchRe
 
 
 def _ask(service: Service, asked: requests.AskRequest) -> replies.AnswerReply:
-    return service.ask(asked.question, asked.filters, asked.limit)
+    return service.ask(asked.question, asked.filters, asked.limit, None, asked.follows)
 
 
 def _neighbors(service: Service, asked: requests.NeighborsRequest) -> replies.NeighborsReply:
@@ -123,7 +123,8 @@ def _endpoint(operation: Operation, service: Service, turns: Turns) -> Callable[
 
 def _streamed(service: Service, turns: Turns, asked: requests.AskRequest) -> Response:
     def ask(tell: Callable[[str], None]) -> Any:
-        return service.ask(asked.question, asked.filters, asked.limit, tell).model_dump(mode="json", by_alias=True)
+        reply = service.ask(asked.question, asked.filters, asked.limit, tell, asked.follows)
+        return reply.model_dump(mode="json", by_alias=True)
 
     return event_stream(turns, ask)
 

@@ -43,6 +43,9 @@ class AskRequest(_Filtered):
 
     question: Words
     limit: int | None = Field(None, ge=1, le=MOST, description="sentences and sources at most")
+    follows: list[Words] = Field(
+        default_factory=list, max_length=8, description="the questions that it follows up, the last one first"
+    )
 
 
 class ShowRequest(BaseModel, extra="forbid"):

@@ -73,13 +73,15 @@ def tools(service: Service) -> list[Callable[..., str]]:
         kinds: Names = None,
         since: Day = None,
         until: Day = None,
+        follows: Names = None,
         cursor: Cursor = None,
     ) -> str:
         """Answer a question with sentences quoted from the archive; the numbers in brackets are those of `sources`.
 
         `confidence` is sure, unsure (what comes closest is quoted) or none. A cursor gives further sources.
+        `follows` are the questions that this one follows up, the last one first.
         """
-        found = service.ask(question, Filters(sources or (), kinds or (), since, until))
+        found = service.ask(question, Filters(sources or (), kinds or (), since, until), follows=follows or ())
         found.answer = "" if found.quotes else found.answer  # not everything twice
         return _page(found, "sources" if found.sources else "closest", cursor)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import duckdb
 import orjson
@@ -34,6 +34,7 @@ _FOLLOWING = """
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
+_LAYOUTS = "SELECT asset_id, pages, spoken FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _NAMED = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
 _OF_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
 _OF_FILE = """
@@ -67,6 +68,13 @@ class Brief:
     title: str
     ts: int | None
     preview: str
+
+
+class Layout(NamedTuple):
+    """Where the pages of a record lie in its text, and when its stretches are said."""
+
+    pages: list[Page]
+    spoken: list[SpeechSegment]
 
 
 def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
@@ -107,6 +115,12 @@ def locations(connection: Connection, asset_ids: Sequence[str]) -> dict[str, lis
     return dict(connection.execute(_LOCATIONS, {"keys": list(asset_ids)}).fetchall())
 
 
+def layouts(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Layout]:
+    """Pages and times of these records, by asset_id."""
+    rows = connection.execute(_LAYOUTS, {"keys": list(asset_ids)}).fetchall()
+    return {row[0]: Layout(*_layout(*row[1:])) for row in rows}
+
+
 def record(connection: Connection, asset_id: str) -> Record | None:
     """The record of that id, redacted as it stands in the index."""
     row = connection.execute(_RECORD, {"key": asset_id}).fetchone()
@@ -114,8 +128,7 @@ def record(connection: Connection, asset_id: str) -> Record | None:
         return None
     found = Record(*row)
     found.extra = orjson.loads(cast(str, found.extra))
-    found.pages = [Page(**page) for page in cast(list[dict[str, int]], found.pages)]
-    found.spoken = [SpeechSegment(**one) for one in cast(list[dict[str, Any]], found.spoken or [])]
+    found.pages, found.spoken = _layout(found.pages, found.spoken)
     return found
 
 
@@ -124,6 +137,10 @@ def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
     passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
     rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW}).fetchall()
     return {row[0]: Brief(*row) for row in rows}
+
+
+def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
+    return [Page(**one) for one in pages], [SpeechSegment(**one) for one in spoken or []]
 
 
 def named(connection: Connection, native_id: str) -> bool:

@@ -23,6 +23,18 @@ class Message:
     text: str
 
 
+@dataclass(frozen=True)
+class QuotedPlace:
+    """Where a quote begins."""
+
+    ts: int | None = None
+    """of a message: when it was sent, seconds, UTC; else the time of the record"""
+    page: int | None = None
+    """as printed in a viewer, from 1"""
+    second: float | None = None
+    """of a recording"""
+
+
 @dataclass(slots=True)
 class Hit:
     """A passage that a step of the query brought in."""

@@ -5,6 +5,7 @@ What people, the graph and GraphRAG queries show has its routes in `routes` too,
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -25,6 +26,8 @@ from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
 
 _LONGEST = 4000
+_EARLIER = 4
+"""questions that one goes on from"""
 _FAILURES = 200
 """rows of a list"""
 _PAGE = 20
@@ -71,17 +74,20 @@ class Pages:
     async def ask(self, request: Request) -> Response:
         """The question, and the answer where there is one already."""
         question, filters = _question(request)
-        answer = await self._turns.run(self._service.ask, question, filters) if question else None
-        told = _numbered(answer) if answer else {}
+        follows = _follows(request)
+        asked = functools.partial(self._service.ask, question, filters, follows=follows)
+        answer = await self._turns.run(asked) if question else None
+        told = _told(answer, follows) if answer else {}
         return self._page("ask.html", question=question, answer=answer, **told, **self._choices(filters))
 
     async def ask_stream(self, request: Request) -> Response:
         """The answer as events, of which the last holds it as HTML."""
         question, filters = _question(request)
+        follows = _follows(request)
 
         def ask(tell: Callable[[str], None]) -> Any:
-            answer = self._service.ask(question, filters, None, tell)
-            return self._html("answer.html", answer=answer, **_numbered(answer))
+            answer = self._service.ask(question, filters, None, tell, follows)
+            return self._html("answer.html", answer=answer, **_told(answer, follows))
 
         return event_stream(self._turns, ask)
 
@@ -112,7 +118,10 @@ class Pages:
         """The passage that a citation names, its quote marked; `part` gives it without the frame of a page."""
         asked = request.query_params
         found = await self._turns.run(self._cited, asked.get("chunk", ""))
-        quote = asked.get("quote", "")[:_LONGEST]
+        quote, page = asked.get("quote", "")[:_LONGEST], asked.get("page", "")
+        passage = found["passage"]
+        if page.isdecimal() and (passage.page_number or 0) <= int(page) <= (passage.last_page_number or 0):
+            passage.page_number = int(page)
         name = "source_part.html" if "part" in asked else "source.html"
         return self._page(name, quote=quote, **found)
 
@@ -183,16 +192,25 @@ def _question(request: Request) -> tuple[str, Filters]:
     return asked.get("q", "").strip()[:_LONGEST], filters
 
 
-def _numbered(answer: replies.AnswerReply) -> dict[str, Any]:
-    """The sources of an answer by number, and where a citation leads: to the passage that says what is quoted."""
+def _follows(request: Request) -> list[str]:
+    """The questions that one goes on from, as the page of the last one put them together."""
+    return [one[:_LONGEST] for one in request.query_params.get("after", "").splitlines() if one.strip()][:_EARLIER]
+
+
+def _told(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
+    """Beside an answer its sources by number, where a citation leads, and what a question that goes on says before."""
+    earlier = "\n".join([answer.question, *follows][:_EARLIER])
     numbered = {source.number: source for source in answer.sources}
-    quotes = {number: quote.text for quote in reversed(answer.quotes) for number in quote.sources}
+    quotes = {number: quote for quote in reversed(answer.quotes) for number in quote.sources}
 
-    def citation(number: int, quote: str = "") -> str:
-        source, quote = numbered[number], quote or quotes.get(number, "")
-        return place(f"chunk:{[*source.cited_chunk_ids, source.chunk_id][0]}", quote)
+    def citation(number: int, quote: replies.QuoteReply | None = None) -> str:
+        source, quote = numbered[number], quote or quotes.get(number)
+        ref = f"chunk:{[*source.cited_chunk_ids, source.chunk_id][0]}"
+        # a passage may go on for pages; where the quote stands is known of its first source
+        page = quote.page if quote and quote.sources[:1] == [number] else None
+        return place(ref, quote.text if quote else "", page)
 
-    return {"numbered": numbered, "citation": citation}
+    return {"numbered": numbered, "citation": citation, "earlier": earlier}
 
 
 def _groups(related: list[replies.NeighborReply]) -> dict[str, list[replies.NeighborReply]]:

@@ -36,12 +36,12 @@ def url(path: str, **parameters: Any) -> str:
     return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
-def place(ref: str, quote: str = "") -> str:
+def place(ref: str, quote: str = "", page: int | None = None) -> str:
     """Where an id is shown; empty for what has no page."""
     if ref.startswith("thread:"):
         return url("/thread", id=ref.removeprefix("thread:"))
     if ref.startswith("chunk:"):
-        return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote)
+        return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote, page=page)
     return "" if ref.startswith("audio:") else url("/record", ref=ref)
 
 

@@ -124,7 +124,7 @@ def test_an_answer_is_streamed_as_events(api: TestClient) -> None:
 
 
 def test_a_stream_ends_with_what_went_wrong(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def written(_: Service, question: str, filters: object, limit: object, tell: Any) -> None:
+    def written(_: Service, question: str, filters: object, limit: object, tell: Any, follows: object) -> None:
         tell("The boiler ")
         tell("is\nbroken")
         raise ValueError("Dana Levi")

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.cli import render
+from relrag_query.cli import conversation, render
 from relrag_query.display.inert_text import safe
 
 
@@ -55,8 +55,9 @@ def ask(
     as_json: bool = False,
     trace: bool = False,
     show_sources: bool = False,
+    follow_up: bool = False,
 ) -> int:
-    """Prints the answer with its sources; returns the exit code."""
+    """Prints the answer with its sources; returns the exit code. A `follow_up` goes on from the last question."""
     told: list[str] = []
 
     def tell(piece: str) -> None:
@@ -64,7 +65,13 @@ def ask(
         print(safe(piece), end="", flush=True)
 
     with Archive.open(config) as archive:
-        answer = archive.ask(_words(question), **limits.options(), on_text=None if as_json else tell)
+        home = archive.settings.home_path
+        earlier = conversation.load(home).questions if follow_up else []
+        if follow_up and not earlier:
+            raise ArchiveError("there is no question to go on from; ask one without --continue first")
+        on_text = None if as_json else tell
+        answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
+        conversation.keep(home, answer, earlier)
         zone = ZoneInfo(archive.settings.timezone)
     if told:
         print("\n")

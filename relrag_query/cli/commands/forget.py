@@ -20,6 +20,7 @@ from relrag_pipelines.settings import now
 from relrag_pipelines.stores import generations, lake, lock, retired_generations
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
+from relrag_query.cli import conversation
 from relrag_query.cli.commands import forget_report as shown
 from relrag_query.cli.commands.forget_report import ForgetPreview
 from relrag_query.cli.progress import show_progress
@@ -54,6 +55,7 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
     started = time.monotonic()
     with lock.writing(workspace.home, "relrag forget", wait), show_progress() as show:
         workspace = Workspace(workspace.settings, show)
+        conversation.drop(workspace.home)
         purge.resume(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between
         values, sampled = verification.distinctive_values(purge.selected_rows(workspace, going.chosen))
