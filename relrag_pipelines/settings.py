@@ -339,6 +339,10 @@ class Settings(BaseModel):
         "answers to this one and to those of this machine",
     )
 
+    web_public_url: str = Field(
+        "", description="address under which a proxy serves the pages of `relrag serve`, as ui_public_url"
+    )
+
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")
@@ -435,7 +439,7 @@ class Settings(BaseModel):
             raise ValueError("is no plain address; write it as http://host:6333, and the key into QDRANT_API_KEY")
         return url.rstrip("/")
 
-    @field_validator("ui_public_url")
+    @field_validator("ui_public_url", "web_public_url")
     @classmethod
     def _origin(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d{0,4})?/?", url.lower()):

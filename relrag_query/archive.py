@@ -34,6 +34,7 @@ from relrag_query.results import (
     Results,
 )
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.question import DateLike, read_question
 from relrag_query.retrieval.search import QueryContext
@@ -211,10 +212,16 @@ class Archive:
         relation_types: Sequence[str] | None = None,
         direction: Direction = "both",
         limit: int = 50,
+        offset: int = 0,
     ) -> list[Neighbor]:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
-            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit)
+            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset)
+
+    def briefs(self, refs: Sequence[str]) -> dict[str, Brief]:
+        """What a list says of each record, chat window or passage of these that exists, by ref."""
+        with self._reading() as connection:
+            return catalog_reader.briefs(connection, refs)
 
     def _context(
         self,

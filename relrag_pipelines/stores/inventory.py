@@ -37,6 +37,7 @@ PARTS = (
     Part(r"published/\.\d+\.removed/.+", "belongs to a generation that was being removed", "passing"),
     Part(r"lock", "who is writing", "running"),
     Part(r"dagster/ui-\d+\.json", "makes links that log in to the UI", "running"),
+    Part(r"serve-\d+\.json", "makes links that log in to the pages", "running"),
     Part(r"dagster/daemon\.lock", "locked while Dagster's daemon is alive", "running"),
     Part(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
     Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),

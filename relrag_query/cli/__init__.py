@@ -46,6 +46,9 @@ Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 for failures that were told before, too.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
 Who = Annotated[str, typer.Argument(help="A name, an alias or a number of `relrag people list`.")]
+ServedIndex = Annotated[
+    Path | None, typer.Option("--index", help="A folder with GraphRAG's parquet files, for traces of citations.")
+]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 
 
@@ -475,6 +478,29 @@ def ui(
     Whoever opens the link that is printed is logged in; it works once. --login prints another one.
     """
     _run("ui", "ui", config, port=port, read_only=read_only, host=host, login=login)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3100,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
+    token: Annotated[bool, typer.Option("--token", help="Only print the token that programs show.")] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Make another token, and print it.")] = False,
+    index: ServedIndex = None,
+    config: Config = None,
+) -> None:
+    """Serve pages, an API and MCP for this archive.
+
+    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    """
+    _run("serve", "serve", config, port=port, host=host, login=login, token=token, new_token=new_token, index=index)
+
+
+@app.command()
+def mcp(index: ServedIndex = None, config: Config = None) -> None:
+    """Serve the archive as tools to a language model, on standard input and output (MCP)."""
+    _run("serve", "mcp", config, index=index)
 
 
 def main() -> NoReturn:

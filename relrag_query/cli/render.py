@@ -1,4 +1,4 @@
-"""Results as text for a terminal, and as JSON.
+"""Results as text for a terminal; as JSON they are in replies.py.
 
 Retrieved text is shown, never obeyed: characters that could command a terminal are taken out.
 """
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from relrag_query.cli.terminal import safe
+from relrag_query.display.inert_text import safe
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of
 from relrag_query.results import Answer, CitedSource, Quote, Results
@@ -53,50 +51,6 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
         if some:
             parts.append(title + "\n".join(line for source in some for line in _source(source, zone, show_sources)))
     return "\n\n".join(parts)
-
-
-def results_json(results: Results, zone: ZoneInfo) -> dict[str, Any]:
-    """A search as JSON."""
-    return {
-        "query": results.query,
-        "head": results.head,
-        "hits": [_hit_json(hit, zone) for hit in results.hits],
-        "searched": results.searched,
-        "missing": results.missing,
-        "intents": [intent.value for intent in results.intents],
-        "when": _when(results),
-        "trace": results.trace,
-    }
-
-
-def answer_json(answer: Answer, zone: ZoneInfo) -> dict[str, Any]:
-    """An answer as JSON."""
-    return {
-        "question": answer.question,
-        "found": answer.found,
-        "confidence": answer.confidence,
-        "head": answer.head,
-        "answer": answer.text,
-        "quotes": [
-            {"text": one.text, "from": one.sender, "time": _time(one.ts, zone), "sources": one.sources}
-            | {"page": one.place.page, "second": one.place.second}
-            for one in answer.quotes
-        ],
-        "sources": [
-            {"number": source.number, **_hit_json(source.hit, zone)}
-            | {"cited_chunk_ids": [hit.chunk.chunk_id for hit in source.cited], "locations": source.locations}
-            for source in answer.sources
-        ],
-        "closest": [_hit_json(hit, zone) for hit in answer.closest],
-        "searched": answer.searched,
-        "missing": answer.missing,
-        "written_by": answer.written.model if answer.written else None,
-        "invented_citations": answer.written.invented if answer.written else 0,
-        "notice": answer.notice,
-        "intents": [intent.value for intent in answer.intents],
-        "when": _when(answer),
-        "trace": answer.trace,
-    }
 
 
 def _quoted(quote: Quote) -> str:
@@ -163,48 +117,3 @@ def _messages(hit: Hit, zone: ZoneInfo) -> Iterator[str]:
     for place, one in enumerate(hit.messages):
         if place in hit.matching or not hit.matching:
             yield f"{time_of(one.ts, zone)} {one.sender or ''}: {one.text}"
-
-
-def _hit_json(hit: Hit, zone: ZoneInfo) -> dict[str, Any]:
-    chunk = hit.chunk
-    return {
-        "line": hit_line(hit),
-        "asset_id": chunk.asset_id,
-        "chunk_id": chunk.chunk_id,
-        "chunk_index": chunk.chunk_index,
-        "chunk_count": chunk.chunk_count,
-        "source": chunk.source,
-        "kind": chunk.kind,
-        "rag_source_type": chunk.rag_source_type,
-        "from": chunk.from_,
-        "subject": chunk.subject,
-        "timestamp": chunk.timestamp,
-        "time": _time(chunk.ts, zone),
-        "page_number": chunk.page_number,
-        "start_second": chunk.start_second,
-        "end_second": chunk.end_second,
-        "file_name": chunk.file_name,
-        "source_uri": chunk.source_uri,
-        "thread_id": chunk.thread_id,
-        "parent_asset_id": chunk.parent_asset_id,
-        "score": hit.score,
-        "display_score": hit.display_score,
-        "source_role": hit.role,
-        "related": hit.related,
-        "superseded_by": hit.superseded_by.chunk.asset_id if hit.superseded_by else None,
-        "text": chunk.text,
-        "messages": [
-            {"asset_id": one.asset_id, "from": one.sender, "time": _time(one.ts, zone), "text": one.text}
-            | {"matches": place in hit.matching}
-            for place, one in enumerate(hit.messages)
-        ],
-    }
-
-
-def _time(ts: int | None, zone: ZoneInfo) -> str | None:
-    return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None
-
-
-def _when(asked: Answer | Results) -> dict[str, Any] | None:
-    when = asked.when
-    return {"phrase": when.phrase, "since": when.since, "until": when.until} if when else None

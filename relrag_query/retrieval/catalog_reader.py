@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import duckdb
@@ -41,6 +42,32 @@ _OF_FILE = """
     GROUP BY file_name HAVING count(*) = 1
 """
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"
+_BRIEFS = """
+    SELECT asset_id, rag_source_type, "from",
+        if(parent_asset_id IS NULL, coalesce(subject, file_name, ''), coalesce(file_name, subject, '')),
+        ts, left(text, $length)
+    FROM records WHERE asset_id IN (SELECT unnest($keys))
+    UNION ALL
+    SELECT asset_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, left(text, $length)
+    FROM chunks WHERE asset_id IN (SELECT unnest($keys)) AND chunk_index = 0 AND len(members) > 0
+    UNION ALL
+    SELECT 'chunk:' || chunk_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, left(text, $length)
+    FROM chunks WHERE chunk_id IN (SELECT unnest($chunks))
+"""
+_PREVIEW = 240
+"""characters of a text in a list"""
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a list says of a record, chat window or passage."""
+
+    ref: str
+    rag_source_type: str
+    sender: str | None
+    title: str
+    ts: int | None
+    preview: str
 
 
 class Layout(NamedTuple):
@@ -103,6 +130,13 @@ def record(connection: Connection, asset_id: str) -> Record | None:
     found.extra = orjson.loads(cast(str, found.extra))
     found.pages, found.spoken = _layout(found.pages, found.spoken)
     return found
+
+
+def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
+    """What a list says of each of these that exists, by ref; threads and recordings have nothing to say."""
+    passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
+    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW}).fetchall()
+    return {row[0]: Brief(*row) for row in rows}
 
 
 def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:

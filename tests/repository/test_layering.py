@@ -86,7 +86,9 @@ LAYERS = [
         f"relrag_query/{name}"
         for name in ("results.py", "pipeline.py", "archive.py", "statements.py", "graphrag", "evaluation")
     ),
+    *(f"relrag_query/{name}" for name in ("replies.py", "archive_status.py", "cursors.py", "service.py")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
+    *(f"relrag_query/{name}" for name in ("http", "mcp", "web")),
     "relrag_query/cli",
 ]
 """the folders, and the files beside them, from the lowest to the highest"""

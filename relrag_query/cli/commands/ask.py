@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import orjson
+from pydantic import BaseModel
 
+from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation, render
-from relrag_query.cli.terminal import safe
+from relrag_query.display.inert_text import safe
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def search(
         results = archive.search(_words(query), **limits.options())
         zone = ZoneInfo(archive.settings.timezone)
     if as_json:
-        _print_json(render.results_json(results, zone))
+        _print_json(replies.search_reply(results, zone, archive.generation.number))
     else:
         print(render.search_text(results, zone))
         _print_trace(results.trace if trace else [])
@@ -75,7 +76,7 @@ def ask(
     if told:
         print("\n")
     if as_json:
-        _print_json(render.answer_json(answer, zone))
+        _print_json(replies.answer_reply(answer, zone, archive.generation.number))
     else:
         print(render.answer_text(answer, zone, show_sources, told=bool(told)))
         _print_trace(answer.trace if trace else [])
@@ -88,8 +89,8 @@ def _words(text: str) -> str:
     return text
 
 
-def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+def _print_json(reply: BaseModel) -> None:
+    sys.stdout.write(reply.model_dump_json(indent=2, exclude={"next_cursor"}) + "\n")
 
 
 def _print_trace(lines: list[str]) -> None:

@@ -22,10 +22,10 @@ from relrag_pipelines.stores import generations, lake, lock, retired_generations
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
 from relrag_query.cli import conversation
-from relrag_query.cli.amounts import number
 from relrag_query.cli.commands import forget_report as shown
 from relrag_query.cli.commands.forget_report import ForgetPreview
 from relrag_query.cli.progress import show_progress
+from relrag_query.display.amounts import number
 from relrag_query.understanding import time_expressions
 
 _READERS_SECONDS = 10.0
