@@ -89,6 +89,7 @@ def answer_json(answer: Answer, zone: ZoneInfo) -> dict[str, Any]:
         "written_by": answer.written.model if answer.written else None,
         "invented_citations": answer.written.invented if answer.written else 0,
         "notice": answer.notice,
+        "people": answer.people,
         "intents": [intent.value for intent in answer.intents],
         "when": _when(answer),
         "trace": answer.trace,

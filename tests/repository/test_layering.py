@@ -84,7 +84,15 @@ LAYERS = [
     ),
     *(
         f"relrag_query/{name}"
-        for name in ("results.py", "pipeline.py", "archive.py", "statements.py", "graphrag", "evaluation")
+        for name in (
+            "results.py",
+            "pipeline.py",
+            "archive.py",
+            "statements.py",
+            "exploration.py",
+            "graphrag",
+            "evaluation",
+        )
     ),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     "relrag_query/cli",
