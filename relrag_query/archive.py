@@ -35,6 +35,7 @@ from relrag_query.results import (
     Results,
 )
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.question import DateLike, read_question
 from relrag_query.retrieval.search import QueryContext
@@ -132,6 +133,7 @@ class Archive:
         self,
         question: str,
         *,
+        follows: Sequence[str] = (),
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
         since: DateLike = None,
@@ -141,11 +143,13 @@ class Archive:
     ) -> Answer:
         """The sentences that answer a question, with the records that say so; `limit` caps the sentences and sources.
 
-        Where a language model answers, `on_text` is called with each piece as it is written.
+        `follows` are the questions that it follows up, the last one first. Where a language model answers, `on_text`
+        is called with each piece as it is written.
         """
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
-            context = self._context(connection, question, sources, kinds, since, until, candidates)
+            context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
+            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             return pipeline.ask(context, self.generation, limit, on_text, self._people(connection))
 
     @contextmanager
@@ -231,10 +235,16 @@ class Archive:
         relation_types: Sequence[str] | None = None,
         direction: Direction = "both",
         limit: int = 50,
+        offset: int = 0,
     ) -> list[Neighbor]:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
-            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit)
+            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset)
+
+    def briefs(self, refs: Sequence[str]) -> dict[str, Brief]:
+        """What a list says of each record, chat window or passage of these that exists, by ref."""
+        with self._reading() as connection:
+            return catalog_reader.briefs(connection, refs)
 
     def _context(
         self,
@@ -245,6 +255,7 @@ class Archive:
         since: DateLike,
         until: DateLike,
         limit: int,
+        follows: Sequence[str] = (),
     ) -> QueryContext:
         context = read_question(
             question,
@@ -253,6 +264,7 @@ class Archive:
             connection,
             self._counted(connection),
             self._meaning,
+            follows=follows,
             sources=sources,
             kinds=kinds,
             since=since,

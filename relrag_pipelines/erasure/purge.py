@@ -32,7 +32,7 @@ from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import atomic
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import archive_tables, generations, lake, quarantine, unit_state
+from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, quarantine, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -131,6 +131,7 @@ def remove(workspace: Workspace, rules: ErasureRules, chosen: Selection) -> None
             _remove_from(workspace, source, chosen, RuleMatcher(rules.rules, workspace.keys))
     # they are made of all months, and may keep nothing of what goes even where they cannot be made again
     archive_tables.drop(workspace.home)
+    graph_indexes.drop(workspace.home)
     _clean_up(workspace.home)
     rule_file.save(workspace.home, replace(rules, unfinished=False), workspace.keys)
 
@@ -331,7 +332,7 @@ def _clean_up(home: Path) -> None:
     generations.discard(home)
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
     left = [*home.glob(".*.tmp")]
-    for part in (home / name for name in ("private", "lake", "published")):
+    for part in (home / name for name in ("private", "lake", "published", graph_indexes.FOLDER)):
         # a reader that opens a generation meanwhile makes and removes folders there
         left += [part / one for one in atomic.files(part) if PurePosixPath(one).match(".*.tmp")]
     for path in left:

@@ -20,7 +20,8 @@ from relrag_pipelines.journal import manual_links
 from relrag_pipelines.onboarding.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
-from relrag_pipelines.stages import whole_archive
+from relrag_pipelines.stages import graph_index, whole_archive
+from relrag_pipelines.stages.graph_index import StaleGraph
 from relrag_pipelines.stages.month_range import partitioned
 from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
 from relrag_pipelines.stages.plan_model import (
@@ -86,11 +87,12 @@ def plan(
     published: str | None,
     wanted: str,
     archive: ArchiveState | None = None,
+    graphs: Iterable[StaleGraph] = (),
 ) -> Plan:
     """What has to be done: a pure function of what is there.
 
     known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
-    when there is none), wanted the one that the lake gives now.
+    when there is none), wanted the one that the lake gives now; graphs are the GraphRAG indexes that are stale.
     """
     surveys = list(surveys)
     exports = []
@@ -112,7 +114,7 @@ def plan(
         reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, _problems(surveys), published != wanted, tables)
+    return Plan(exports, stale, reason, _problems(surveys), published != wanted, tables, list(graphs))
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
@@ -129,7 +131,9 @@ def build_plan(workspace: Workspace) -> Plan:
     surveys = [inspect_source(workspace, source) for source in workspace.settings.sources]
     known = {one.source: set(one.scan.known) for one in surveys if one.scan}
     published, wanted = generations.published(workspace.home).get("inputs"), expected_inputs_hash(workspace, surveys)
-    return plan(surveys, known, published, wanted, inspect_archive(workspace))
+    changing = {one.source for one in stale_months(surveys) if one.stage == "chunks"}
+    graphs = graph_index.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
+    return plan(surveys, known, published, wanted, inspect_archive(workspace), graphs)
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:

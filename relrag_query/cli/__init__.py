@@ -28,7 +28,7 @@ app = typer.Typer(
 
 calls = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
 app.add_typer(calls, name="calls")
-graphrag = typer.Typer(help="GraphRAG indexes: which documents and pages an answer rests on.", no_args_is_help=True)
+graphrag = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to pages.", no_args_is_help=True)
 app.add_typer(graphrag, name="graphrag")
 people = typer.Typer(help="Who is who, what is known of them, and what they are to one another.", no_args_is_help=True)
 app.add_typer(people, name="people")
@@ -46,6 +46,9 @@ Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 for failures that were told before, too.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
 Who = Annotated[str, typer.Argument(help="A name, an alias or a number of `relrag people list`.")]
+ServedIndex = Annotated[
+    Path | None, typer.Option("--index", help="A folder with GraphRAG's parquet files, for traces of citations.")
+]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 
 
@@ -76,12 +79,14 @@ def ask(
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help=_MOST_SAID)] = None,
     as_json: Json = False,
     trace: Trace = False,
-    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print what each source says.")] = False,
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print ids and text of each source.")] = False,
+    follow_up: Annotated[bool, typer.Option("--continue", help="Go on from the last question.")] = False,
     config: Config = None,
 ) -> None:
     """Answer a question with sentences of the archive and their sources."""
     limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
-    _run("ask", "ask", " ".join(question), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
+    flags = {"as_json": as_json, "trace": trace, "show_sources": show_sources, "follow_up": follow_up}
+    _run("ask", "ask", " ".join(question), limits, config, **flags)
 
 
 @app.command()
@@ -115,12 +120,25 @@ def explore(
 
 @app.command()
 def show(
-    ref: Annotated[str, typer.Argument(help="An id: of a record, a passage (chunk:...) or a thread (thread:...).")],
+    ref: Annotated[
+        str,
+        typer.Argument(help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer."),
+    ],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many related records at most.")] = 50,
     config: Config = None,
 ) -> None:
     """Print one record, passage or thread, and what it is related to."""
     _run("show", "show", ref, config, limit=limit)
+
+
+@app.command()
+def thread(
+    ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many records, the last ones, at most.")] = 50,
+    config: Config = None,
+) -> None:
+    """Print a conversation in order: a thread of mails, or a chat."""
+    _run("show", "thread", ref, config, limit=limit)
 
 
 @app.command()
@@ -357,6 +375,55 @@ def people_fact(
     _run("people", "fact", name, predicate, value, config, valid_from=valid_from, valid_to=valid_to, wait=wait)
 
 
+@graphrag.command("query")
+def graphrag_query(
+    collection: Annotated[str, typer.Argument(help="Name of an index; `archive` is that of everything.")],
+    question: Words,
+    method: Annotated[str, typer.Option("--method", help="local, global or basic; see docs/graphrag.md.")] = "local",
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Trace the citations to pages.")] = False,
+    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Answer a question from a GraphRAG index, with citations."""
+    asked = " ".join(question)
+    shown = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
+    _run("graphrag", "query", collection, asked, config, as_json=as_json, **shown)
+
+
+@graphrag.command("add")
+def graphrag_add(
+    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where its parquet files lie, or a folder above.")],
+    config: Config = None,
+) -> None:
+    """Give an index that Microsoft's GraphRAG wrote, of any version, a name."""
+    _run("graphrag", "add", name, folder, config)
+
+
+@graphrag.command("remove")
+def graphrag_remove(name: Annotated[str, typer.Argument(help="Its name.")], config: Config = None) -> None:
+    """Take the name of an index that lies elsewhere back; its files stay."""
+    _run("graphrag", "remove", name, config)
+
+
+@graphrag.command("list")
+def graphrag_list(as_json: Json = False, config: Config = None) -> None:
+    """List the indexes that can be asked."""
+    _run("graphrag", "listing", config, as_json=as_json)
+
+
+@graphrag.command("status")
+def graphrag_status(
+    name: Annotated[str, typer.Argument(help="Name of an index.")] = "archive",
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say where an index lies, what it holds and what is wrong with it."""
+    _run("graphrag", "status", name, config, as_json=as_json)
+
+
 @graphrag.command("trace")
 def graphrag_trace(
     answer: Annotated[Path, typer.Argument(help="A file with the text of an answer; - reads standard input.")],
@@ -423,6 +490,29 @@ def ui(
     Whoever opens the link that is printed is logged in; it works once. --login prints another one.
     """
     _run("ui", "ui", config, port=port, read_only=read_only, host=host, login=login)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3100,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
+    token: Annotated[bool, typer.Option("--token", help="Only print the token that programs show.")] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Make another token, and print it.")] = False,
+    index: ServedIndex = None,
+    config: Config = None,
+) -> None:
+    """Serve pages, an API and MCP for this archive.
+
+    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    """
+    _run("serve", "serve", config, port=port, host=host, login=login, token=token, new_token=new_token, index=index)
+
+
+@app.command()
+def mcp(index: ServedIndex = None, config: Config = None) -> None:
+    """Serve the archive as tools to a language model, on standard input and output (MCP)."""
+    _run("serve", "mcp", config, index=index)
 
 
 def main() -> NoReturn:

@@ -94,7 +94,9 @@ LAYERS = [
             "evaluation",
         )
     ),
+    *(f"relrag_query/{name}" for name in ("replies.py", "archive_status.py", "cursors.py", "service.py")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
+    *(f"relrag_query/{name}" for name in ("http", "mcp", "web")),
     "relrag_query/cli",
 ]
 """the folders, and the files beside them, from the lowest to the highest"""
@@ -181,6 +183,7 @@ NAMES_A_KIND = {
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",
     "relrag_query/graphrag/pages.py": "a field of another store",
+    "relrag_query/graphrag/service.py": "a field of a source",
 }
 """what has a word in it that is also the name of a kind or of a type of records -> what it means there"""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relrag_query import exploration
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.cli.terminal import safe
+from relrag_query.display.inert_text import safe
 from relrag_query.exploration import Exploration
 from relrag_query.people.relationship_search import RelationshipSearchResult
 

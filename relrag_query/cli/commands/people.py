@@ -14,9 +14,9 @@ from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.settings import now
 from relrag_query import statements
 from relrag_query.archive import Archive
-from relrag_query.cli.amounts import number
-from relrag_query.cli.render import time_of
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import number
+from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import time_of
 from relrag_query.people.page import PersonPage, age
 from relrag_query.people.people import Known, Relation
 from relrag_query.statements import Said
