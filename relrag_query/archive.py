@@ -29,6 +29,7 @@ from relrag_query import pipeline
 from relrag_query.people import pending
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
+from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import (
     Answer,
     Results,
@@ -59,6 +60,7 @@ class Archive:
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
         self._frequencies: Frequencies = {}
+        self._relationships: RelationshipVectors | None = None
 
     @classmethod
     def open(cls, config: Path | None = None) -> Archive:
@@ -148,7 +150,7 @@ class Archive:
         with self._reading() as connection:
             context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
-            return pipeline.ask(context, self.generation, limit, on_text)
+            return pipeline.ask(context, self.generation, limit, on_text, self._people(connection))
 
     @contextmanager
     def people(self) -> Iterator[People]:
@@ -172,6 +174,27 @@ class Archive:
                 now = people.pending.survivor(person_id)
                 found[now] = found.get(now, 0) + count
         return found
+
+    def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
+        """The vector of a redacted question as it is compared, or why it has none."""
+        return self._meaning(redacted)
+
+    def relationship_vectors(self) -> RelationshipVectors:
+        """The vectors of this generation's relationships, read once."""
+        with self._once:
+            if self._relationships is None:
+                manifest = self.generation.manifest
+                with self._reading() as connection:
+                    vectors = RelationshipVectors(
+                        connection, str(manifest.get("embedder", "")), manifest.get("means", {})
+                    )
+                self._relationships = vectors
+            return self._relationships
+
+    def term_frequencies(self) -> Frequencies:
+        """How many passages hold a word."""
+        with self._reading() as connection:
+            return self._counted(connection)
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))

@@ -107,6 +107,18 @@ def search(
 
 
 @app.command()
+def explore(
+    query: Words,
+    relationships: Annotated[bool, typer.Option(help="Search what people are to one another, too.")] = True,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="How many of each at most.")] = 5,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say which people, relationships and records a question is about."""
+    _run("explore", "explore", " ".join(query), config, relationships=relationships, limit=limit, as_json=as_json)
+
+
+@app.command()
 def show(
     ref: Annotated[
         str,

@@ -84,7 +84,15 @@ LAYERS = [
     ),
     *(
         f"relrag_query/{name}"
-        for name in ("results.py", "pipeline.py", "archive.py", "statements.py", "graphrag", "evaluation")
+        for name in (
+            "results.py",
+            "pipeline.py",
+            "archive.py",
+            "statements.py",
+            "exploration.py",
+            "graphrag",
+            "evaluation",
+        )
     ),
     *(f"relrag_query/{name}" for name in ("replies.py", "archive_status.py", "cursors.py", "service.py")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
@@ -165,6 +173,8 @@ NAMES_A_KIND = {
     "relrag_pipelines/identity/statements.py": "a kind of statement",
     "relrag_pipelines/people/known.py": "a field of what a card says",
     "relrag_query/cli/commands/people.py": "kinds of identifiers",
+    "relrag_query/people/answers.py": "kinds of identifiers",
+    "relrag_query/people/questions.py": "kinds of identifiers",
     "relrag_pipelines/erasure/verification.py": "kinds of identifiers",
     "relrag_pipelines/pii/entities.py": "kinds of identifiers",
     "relrag_pipelines/pii/spelled_addresses.py": "a word",
