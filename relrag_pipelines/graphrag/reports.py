@@ -86,9 +86,9 @@ def draft(material: Material) -> Draft:
     ]
     titles = [material.entities[row].title for row in ranked]
     people = [material.entities[row].title for row in ranked if material.entities[row].type == EntityType.PERSON]
-    span = _span([unit.day for unit in material.units])
+    days = span([unit.day for unit in material.units])
     said = [
-        f"{f'{span}: ' if span else ''}{_count(len(titles), 'entity', 'entities')} in "
+        f"{f'{days}: ' if days else ''}{_count(len(titles), 'entity', 'entities')} in "
         f"{_count(len(material.units), 'passage', 'passages')}, above all {_enumerate(titles[:_NAMED])}."
     ]
     if people:
@@ -154,8 +154,8 @@ def _finding(
     others = [material.entities[one].title for one in ranked if one in beside][:3]
     title = material.entities[row].title
     figures = list(dict.fromkeys(found.strip() for _, one in best for found in FIGURE.findall(one.text)))
-    span = _span([unit.day for unit, _ in best])
-    facts = [f"{span}."] if span else []
+    days = span([unit.day for unit, _ in best])
+    facts = [f"{days}."] if days else []
     if figures:
         facts.append(f"Figures: {', '.join(figures[:_NAMED])}.")
     return {
@@ -163,6 +163,11 @@ def _finding(
         "facts": facts,
         "sentences": [_cited(unit, one, material, central) for unit, one in best],
     }
+
+
+def cite_sentence(unit: Unit, sentence: Sentence, material: Material) -> dict[str, Any]:
+    """A sentence of a community with the ids of what it cites."""
+    return _cited(unit, sentence, material, _centrality(material))
 
 
 def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int]) -> dict[str, Any]:
@@ -176,7 +181,8 @@ def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int
     }
 
 
-def _span(days: Sequence[str]) -> str:
+def span(days: Sequence[str]) -> str:
+    """First and last day; empty where none is known."""
     known = sorted(day for day in days if day)
     return " to ".join(dict.fromkeys([known[0], known[-1]])) if known else ""
 
