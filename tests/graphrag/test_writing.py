@@ -72,7 +72,7 @@ def test_a_report_keeps_what_names_a_passage_and_nothing_else(service: Service) 
     assert violations(tables) == []
     (report,) = tables["community_reports"].to_dict("records")
     assert report["title"] == "A boiler that will not heat"
-    assert report["summary"] == "2024-03-01 to 2024-03-04: The cabin's boiler broke and was repaired twice."
+    assert report["summary"] == "2024-03-01 – 2024-03-04: The cabin's boiler broke and was repaired twice."
     (finding,) = report["findings"]
     assert finding["summary"] == "The repair"
     # a citation that the model wrote itself would stand for whatever has that number
