@@ -43,7 +43,7 @@ ENVIRONMENT_ONLY = {
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
 
-_STRUCTURED = frozenset({"folder", "sources", "pii_policies", "graphrag"})
+_STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag"})
 """settings that are no single value, and the folder, which is not set by anyone"""
 
 COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -54,19 +54,49 @@ class SettingsError(SafeError):
     """relrag.toml or the environment is wrong; the message names the place, what was found and what is known."""
 
 
+ACTIONS = {
+    "pseudonymize": "`<TYPE:k1:...>`, equal values alike",
+    "hash": "its old name",
+    "replace": "`<TYPE>`",
+    "redact": "removed",
+    "mask": "stars but for the last four digits",
+    "encrypt": "`<TYPE:k1:e...>`, which only the archive's keys read",
+    "keep": "left as it is",
+}
+"""what may become of a finding"""
+_KNOWN_ACTIONS = f"known: {', '.join(ACTIONS)}"
+
+
 class Policy(BaseModel):
     """What is done with personal data of one channel."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     entities: list[str] = Field(description="which entities are looked for")
-    action: Literal["pseudonymize", "hash", "replace", "redact"] = Field(
-        description="pseudonymize: `<TYPE:k1:...>`, equal values alike; hash: its old name; "
-        "replace: `<TYPE>`; redact: removed"
+    action: str = Field(description="; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items()))
+    actions: dict[str, str] = Field(
+        default_factory=dict, description='another action for some entities, such as `CREDIT_CARD = "mask"`'
     )
 
+    @field_validator("action")
+    @classmethod
+    def _known_action(cls, action: str) -> str:
+        if action not in ACTIONS:
+            raise ValueError(f'is "{action}"; {_KNOWN_ACTIONS}')
+        return "pseudonymize" if action == "hash" else action
 
-_EVERYDAY = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER"]
+    @field_validator("actions")
+    @classmethod
+    def _known_actions(cls, actions: dict[str, str]) -> dict[str, str]:
+        if unknown := [(name, action) for name, action in actions.items() if action not in ACTIONS]:
+            name, action = unknown[0]
+            raise ValueError(f'has {name} = "{action}"; {_KNOWN_ACTIONS}')
+        return {name: "pseudonymize" if action == "hash" else action for name, action in actions.items()}
+
+
+_NUMBERS = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER", "US_SSN"]
+_MACHINES = ["IP_ADDRESS", "MAC_ADDRESS", "CREDENTIALS", "API_KEY"]
+_EVERYDAY = [*_NUMBERS, "PASSPORT", "DRIVER_LICENSE", *_MACHINES]
 
 POLICIES: dict[str, dict[str, Any]] = {
     "whatsapp": {
@@ -237,6 +267,9 @@ class Settings(BaseModel):
         description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",
     )
     owner: str = Field("", description="whose archive it is; what `me` and `I` mean in a question")
+    person_unnamed_after: int = Field(
+        10, ge=1, description="records after which whoever sent them is a person although nobody named them"
+    )
     timezone: str = Field("UTC", description="the owner's time zone: local times in exports, `last week`, display")
     first_month: str = Field(
         "2000-01", description="first monthly partition (YYYY-MM); earlier and undated records go there"
@@ -249,6 +282,19 @@ class Settings(BaseModel):
     pii_policies: dict[str, Policy] = Field(
         default_factory=lambda: {name: Policy.model_validate(policy) for name, policy in POLICIES.items()},
         description="policy of each channel; a channel without one uses `default`",
+    )
+    pii_allow_list: list[str] = Field(
+        default_factory=list,
+        description="values that are nobody's secret and stay as they stand, such as the number of a shop",
+        examples=[["*2700", "info@example.com"]],
+    )
+    pii_recognizers: str = Field(
+        "", description="a YAML file with recognisers of your own; docs/privacy.md shows its form"
+    )
+    pii_language_model: str = Field(
+        "",
+        description="a YAML file that names a language model on this machine, for PERSON, LOCATION and others; "
+        "docs/privacy.md shows its form",
     )
 
     chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
@@ -293,6 +339,10 @@ class Settings(BaseModel):
         "answers to this one and to those of this machine",
     )
 
+    web_public_url: str = Field(
+        "", description="address under which a proxy serves the pages of `relrag serve`, as ui_public_url"
+    )
+
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")
@@ -330,6 +380,10 @@ class Settings(BaseModel):
         "extractive",
         description="who answers; extractive: sentences of the archive; openai and cohere write from the redacted "
         "passages, which are sent to that service with the redacted question",
+    )
+    answer_excluded_labels: list[str] = Field(
+        ["spam", "trash", "promotions"],
+        description="mail under these labels of Gmail answers no question; `relrag search` still finds it",
     )
     answer_model: str = Field("", description="model that writes answers; else the service's usual one")
     answer_url: str = Field("", description="another server that speaks the protocol, https://.../v1")
@@ -385,7 +439,7 @@ class Settings(BaseModel):
             raise ValueError("is no plain address; write it as http://host:6333, and the key into QDRANT_API_KEY")
         return url.rstrip("/")
 
-    @field_validator("ui_public_url")
+    @field_validator("ui_public_url", "web_public_url")
     @classmethod
     def _origin(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d{0,4})?/?", url.lower()):
@@ -457,6 +511,17 @@ class Settings(BaseModel):
         return (
             (self.folder / Path(self.transcription_model).expanduser()).resolve() if self.transcription_model else None
         )
+
+    @property
+    def pii_recognizers_path(self) -> Path | None:
+        """`pii_recognizers`, absolute."""
+        return (self.folder / Path(self.pii_recognizers).expanduser()).resolve() if self.pii_recognizers else None
+
+    @property
+    def pii_language_model_path(self) -> Path | None:
+        """`pii_language_model`, absolute."""
+        named = self.pii_language_model
+        return (self.folder / Path(named).expanduser()).resolve() if named else None
 
     @property
     def golden_set_path(self) -> Path | None:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.erasure import (
     fingerprints,
     mail_quotes,
+    people,
     raw_items,
     rule_file,
     rule_matching,
@@ -119,6 +120,7 @@ def with_attachments(rule: ErasureRule, chosen: Selection, workspace: Workspace)
 
 def remove(workspace: Workspace, rules: ErasureRules, chosen: Selection) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
+    people.remove_statements(workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys))
     sidecars.remove_from_sidecars(
         workspace.home, chosen.nowhere, chosen.native_ids, RuleMatcher(rules.rules, workspace.keys)
     )

@@ -52,7 +52,7 @@ def build(workspace: Workspace) -> dict[str, int]:
     redaction_check.require_checked(workspace)
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     _require_up_to_date(workspace, surveys)
-    wanted, months = plans.expected_inputs_hash(workspace, surveys), plans.month_inputs(surveys)
+    wanted, months = plans.expected_inputs_hash(workspace, surveys), plans.month_inputs(workspace, surveys)
     model = plans.embedding_model(workspace, surveys)
     about = {
         "settings": plans.publish_settings(workspace),

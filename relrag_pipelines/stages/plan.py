@@ -42,7 +42,7 @@ from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
 from relrag_pipelines.text import analyzer
 from relrag_pipelines.workspace import Workspace
 
-PUBLISH_VERSION = 4
+PUBLISH_VERSION = 5
 """Raised when equal lake tables are published differently."""
 
 
@@ -208,14 +208,18 @@ def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -
     return fingerprint([publish_settings(workspace), tables, failures, *embedder, *whole])
 
 
-def month_inputs(surveys: Iterable[SourceState]) -> dict[str, str]:
-    """Hash of each month that has rows, by <source>/<YYYY-MM>; failures apart."""
+def month_inputs(workspace: Workspace, surveys: Iterable[SourceState]) -> dict[str, str]:
+    """Hash of each month that has rows and of its people, by <source>/<YYYY-MM>; failures apart."""
     found: dict[str, list[list[str]]] = {}
+    people = dict[str, str]()
+    if archive_tables.entry(workspace.home, "person_months"):
+        months = archive_tables.read(workspace.home, "person_months")
+        people = dict(zip(months["lake_month"].to_pylist(), months["people"].to_pylist(), strict=True))
     for one in surveys:
         for table in PUBLISHED_TABLES[:-1]:
             for month, output in month_outputs(one.manifests[table]):
                 found.setdefault(f"{one.source}/{month}", []).append([table, output])
-    return {month: fingerprint(outputs) for month, outputs in sorted(found.items())}
+    return {month: fingerprint([*outputs, people.get(month)]) for month, outputs in sorted(found.items())}
 
 
 def publish_settings(workspace: Workspace) -> str:

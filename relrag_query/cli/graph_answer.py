@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from relrag_query.cli import source_references
-from relrag_query.cli.terminal import safe
+from relrag_query.display.inert_text import safe
 from relrag_query.graphrag.answer import GraphAnswer
 from relrag_query.graphrag.service import Answered
 from relrag_query.graphrag.themes import Theme
+from relrag_query.graphrag.trace_reply import trace_reply
 
 
 def as_text(found: Answered) -> str:
@@ -37,7 +37,7 @@ def as_json(found: Answered) -> dict[str, Any]:
         "note": answer.note or None,
         "looked_at": records,
         "themes": [_theme(one) for one in answer.themes],
-        **source_references.as_json(found.trace, found.index),
+        **trace_reply(found.trace, found.index).model_dump(mode="json"),
     }
 
 

@@ -11,11 +11,12 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.stores import graph_indexes
 from relrag_query.cli import graph_answer, source_references
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
-from relrag_query.cli.terminal import safe
+from relrag_query.display.inert_text import safe
 from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import METHODS
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace as trace_citations
+from relrag_query.graphrag.trace_reply import trace_reply
 
 _LONGEST_ANSWER = 10_000_000
 """bytes; no model writes as much"""
@@ -37,7 +38,7 @@ def trace(
     opened = open_index(index)
     found = trace_citations(text, opened, question)
     if as_json:
-        print(json.dumps(source_references.as_json(found, opened), indent=1, ensure_ascii=False))
+        print(trace_reply(found, opened).model_dump_json(indent=1, exclude={"next_cursor"}))
     else:
         print(source_references.as_text(found, opened, documents=documents, limit=limit))
     return DONE

@@ -15,9 +15,9 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan, StaleMonth
 from relrag_pipelines.stages.whole_archive import STAGES
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import duration
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import duration
+from relrag_query.display.inert_text import safe
 
 if TYPE_CHECKING:
     from relrag_pipelines.stages.embedding_cost import CostEstimate

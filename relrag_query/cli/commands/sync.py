@@ -40,10 +40,10 @@ from relrag_pipelines.stores import (
 )
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import number, size
 from relrag_query.cli.commands.plan import cost_ahead, print_graphs, print_plan, require_sources, scope_note
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
 from relrag_query.cli.progress import show_progress
+from relrag_query.display.amounts import number, size
 
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import Outcome

@@ -108,6 +108,8 @@ class TextPhrases:
     """the line above what a mail quotes"""
     asks_for_questions: Written
     """a word of a question for what somebody asked; then a question is the answer"""
+    supersedes: Pattern
+    """says that something replaces what was before"""
 
 
 @dataclass(frozen=True)
