@@ -43,6 +43,8 @@ Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 for failures that were told before, too.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
+Who = Annotated[str, typer.Option("--who", help="Who asks to see originals; noted in private/reveals.jsonl.")]
+Why = Annotated[str, typer.Option("--why", help="What for; noted with it.")]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 
 
@@ -74,11 +76,15 @@ def ask(
     as_json: Json = False,
     trace: Trace = False,
     show_sources: Annotated[bool, typer.Option("--show-sources", help="Print what each source says.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Say what pseudonyms stand for; noted.")] = False,
+    who: Who = "",
+    why: Why = "",
     config: Config = None,
 ) -> None:
     """Answer a question with sentences of the archive and their sources."""
     limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
-    _run("ask", "ask", " ".join(question), limits, config, as_json=as_json, trace=trace, show_sources=show_sources)
+    options = {"as_json": as_json, "trace": trace, "show_sources": show_sources}
+    _run("ask", "ask", " ".join(question), limits, config, **options, reveal=reveal, who=who, why=why)
 
 
 @app.command()
@@ -106,6 +112,17 @@ def show(
 ) -> None:
     """Print one record, passage or thread, and what it is related to."""
     _run("show", "show", ref, config, limit=limit)
+
+
+@app.command()
+def reveal(
+    what: Annotated[str, typer.Argument(help="A pseudonym, such as <PHONE_NUMBER:k1:...>, or the id of a record.")],
+    who: Who = "",
+    why: Why = "",
+    config: Config = None,
+) -> None:
+    """Show what a pseudonym stands for, or a record unredacted; who asks and why is noted first."""
+    _run("reveal", "reveal", what, who, why, config)
 
 
 @app.command()

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import render
 from relrag_query.cli.terminal import safe
@@ -54,8 +55,16 @@ def ask(
     as_json: bool = False,
     trace: bool = False,
     show_sources: bool = False,
+    reveal: bool = False,
+    who: str = "",
+    why: str = "",
 ) -> int:
-    """Prints the answer with its sources; returns the exit code."""
+    """Prints the answer with its sources; returns the exit code.
+
+    With `reveal` pseudonyms in it are followed by what they stand for, on a terminal only.
+    """
+    if reveal and (as_json or not sys.stdout.isatty()):
+        raise ArchiveError("--reveal shows originals on a terminal only, not to a file, a program or as JSON")
     told: list[str] = []
 
     def tell(piece: str) -> None:
@@ -63,16 +72,31 @@ def ask(
         print(safe(piece), end="", flush=True)
 
     with Archive.open(config) as archive:
-        answer = archive.ask(_words(question), **limits.options(), on_text=None if as_json else tell)
+        answer = archive.ask(_words(question), **limits.options(), on_text=None if as_json or reveal else tell)
         zone = ZoneInfo(archive.settings.timezone)
+        settings = archive.settings
     if told:
         print("\n")
     if as_json:
         _print_json(render.answer_json(answer, zone))
     else:
-        print(render.answer_text(answer, zone, show_sources, told=bool(told)))
+        text = render.answer_text(answer, zone, show_sources, told=bool(told))
+        print(_revealed(text, settings, who, why) if reveal else text)
         _print_trace(answer.trace if trace else [])
     return 0
+
+
+def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
+    """The text with what its pseudonyms stand for, after a note of who asks and why."""
+    from relrag_pipelines.pii import pseudonyms
+    from relrag_pipelines.pii import reveal as revealing
+    from relrag_pipelines.privacy import keys
+    from relrag_query.cli.commands.reveal import note
+
+    if names := pseudonyms.all_in(text):
+        note(settings, who, why, names)
+        text = revealing.in_text(text, revealing.originals(settings.home_path, keys.load(settings.keys_path), names))
+    return text
 
 
 def _words(text: str) -> str:
