@@ -30,6 +30,8 @@ calls = typer.Typer(help="Recorded calls: list them, approve transcripts, swap s
 app.add_typer(calls, name="calls")
 graphrag = typer.Typer(help="GraphRAG indexes: which documents and pages an answer rests on.", no_args_is_help=True)
 app.add_typer(graphrag, name="graphrag")
+pii = typer.Typer(help="Personal data: how much was replaced, and what is found in a text.", no_args_is_help=True)
+app.add_typer(pii, name="pii")
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="relrag.toml to use; else the nearest one.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this source; may be given again.")]
@@ -253,6 +255,22 @@ def calls_approve(
 def calls_swap_speakers(ids: CallIds, wait: Wait = 0, config: Config = None) -> None:
     """Let the two speakers of a call stand for each other; a second time takes it back."""
     _run("calls", "swap_speakers", ids or [], config, wait=wait)
+
+
+@pii.command("report")
+def pii_report(as_json: Json = False, config: Config = None) -> None:
+    """Count what was replaced, by entity, channel and month; no values."""
+    _run("pii", "report", config, as_json=as_json)
+
+
+@pii.command("test")
+def pii_test(
+    text: Annotated[str, typer.Argument(help="Any text; it is looked at on this machine and not kept.")],
+    channel: Annotated[str, typer.Option("--channel", help="Whose policy; docs/settings.md lists them.")] = "default",
+    config: Config = None,
+) -> None:
+    """Show what is found in a text, why, and what becomes of it."""
+    _run("pii", "test", text, channel, config)
 
 
 @graphrag.command("trace")
