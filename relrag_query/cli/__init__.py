@@ -132,13 +132,14 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where your exports are; else the current folder.")] = Path(),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
     owner: Annotated[str, typer.Option("--owner", help="Whose archive it is, by the name in chats and mails.")] = "",
+    redaction: Annotated[str, typer.Option("--redaction", help="How much is hidden: balanced, strict or off.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a relrag.toml that is there; a copy is kept.")
     ] = False,
 ) -> None:
     """Look into a folder, show what was recognised, and write relrag.toml."""
-    _run("init", "init", folder, output=output, owner=owner, yes=yes, force=force)
+    _run("init", "init", folder, output=output, owner=owner, redaction=redaction, yes=yes, force=force)
 
 
 @app.command()
