@@ -87,7 +87,7 @@ def _passage(one: Candidate, found: Sequence[Candidate]) -> str:
     first = last = next(place for place, unit in enumerate(units) if unit is one.unit)
     size = len(units[first].text)
     while first > 0 or last < len(units) - 1:
-        after = last + 1 < len(units) and (last - first) % 3 < 2 or first == 0
+        after = (last + 1 < len(units) and (last - first) % 3 < 2) or first == 0
         place = last + 1 if after else first - 1
         size += len(units[place].text)
         if size > _READABLE:
