@@ -21,6 +21,7 @@ from bench import (
     mail,
     peers,
     people,
+    pii_scores,
     redaction,
     report,
     search,
@@ -47,7 +48,7 @@ def _others() -> Sequence[Peer]:
 
 
 def _redaction() -> list[Figure]:
-    gates = {"chat": 4.0, "mail": 3.0, "presidio_research": 2.0}
+    gates = {"chat": 5.0, "mail": 3.0, "nothing": 20.0, "presidio_research": 2.0}
     return [
         Figure(
             f"redaction, {name.replace('_', '-')}, {row['texts']:,} texts",
@@ -101,6 +102,7 @@ def _transcripts() -> list[Figure]:
 MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (unchanged.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
+    "findings": lambda: (pii_scores.figures(), {}),
     "whatsapp": lambda: (_whatsapp(), {}),
     "mail": lambda: (_mail(), {}),
     "transcripts": lambda: (_transcripts(), {}),

@@ -12,8 +12,8 @@ import fnmatch
 import os
 import re
 import tomllib
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -43,12 +43,28 @@ ENVIRONMENT_ONLY = {
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
 
-_STRUCTURED = frozenset({"folder", "sources", "pii_policies"})
+_STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag"})
 """settings that are no single value, and the folder, which is not set by anyone"""
+
+COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+"""of a GraphRAG index"""
 
 
 class SettingsError(SafeError):
     """relrag.toml or the environment is wrong; the message names the place, what was found and what is known."""
+
+
+ACTIONS = {
+    "pseudonymize": "`<TYPE:k1:...>`, equal values alike",
+    "hash": "its old name",
+    "replace": "`<TYPE>`",
+    "redact": "removed",
+    "mask": "stars but for the last four digits",
+    "encrypt": "`<TYPE:k1:e...>`, which only the archive's keys read",
+    "keep": "left as it is",
+}
+"""what may become of a finding"""
+_KNOWN_ACTIONS = f"known: {', '.join(ACTIONS)}"
 
 
 class Policy(BaseModel):
@@ -57,13 +73,30 @@ class Policy(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     entities: list[str] = Field(description="which entities are looked for")
-    action: Literal["pseudonymize", "hash", "replace", "redact"] = Field(
-        description="pseudonymize: `<TYPE:k1:...>`, equal values alike; hash: its old name; "
-        "replace: `<TYPE>`; redact: removed"
+    action: str = Field(description="; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items()))
+    actions: dict[str, str] = Field(
+        default_factory=dict, description='another action for some entities, such as `CREDIT_CARD = "mask"`'
     )
 
+    @field_validator("action")
+    @classmethod
+    def _known_action(cls, action: str) -> str:
+        if action not in ACTIONS:
+            raise ValueError(f'is "{action}"; {_KNOWN_ACTIONS}')
+        return "pseudonymize" if action == "hash" else action
 
-_EVERYDAY = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER"]
+    @field_validator("actions")
+    @classmethod
+    def _known_actions(cls, actions: dict[str, str]) -> dict[str, str]:
+        if unknown := [(name, action) for name, action in actions.items() if action not in ACTIONS]:
+            name, action = unknown[0]
+            raise ValueError(f'has {name} = "{action}"; {_KNOWN_ACTIONS}')
+        return {name: "pseudonymize" if action == "hash" else action for name, action in actions.items()}
+
+
+_NUMBERS = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER", "US_SSN"]
+_MACHINES = ["IP_ADDRESS", "MAC_ADDRESS", "CREDENTIALS", "API_KEY"]
+_EVERYDAY = [*_NUMBERS, "PASSPORT", "DRIVER_LICENSE", *_MACHINES]
 
 POLICIES: dict[str, dict[str, Any]] = {
     "whatsapp": {
@@ -153,6 +186,71 @@ class Source(BaseModel):
         return zone if zone is None else _zone(zone)
 
 
+class Collection(BaseModel):
+    """One `[graphrag.collections.<name>]` table of relrag.toml: what a GraphRAG index is made of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sources: list[str] = Field(default_factory=list, description="only these sources", examples=[["family"]])
+    kinds: list[str] = Field(default_factory=list, description="only these kinds", examples=[["whatsapp", "gmail"]])
+    since: str = Field("", description="nothing earlier: 2024, 2024-03 or 2024-03-15", examples=["2024"])
+    until: str = Field("", description="nothing later: 2024, 2024-03 or 2024-03-15", examples=["2024-12"])
+
+    @field_validator("kinds")
+    @classmethod
+    def _known_kinds(cls, kinds: list[str]) -> list[str]:
+        if wrong := [kind for kind in kinds if kind not in KINDS]:
+            raise ValueError(f'names "{wrong[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+        return kinds
+
+    @field_validator("since", "until")
+    @classmethod
+    def _span(cls, day: str) -> str:
+        if day:
+            days(day)
+        return day
+
+    def holds(self, source: Source) -> bool:
+        """Whether it is made of that source, too."""
+        return (not self.sources or source.name in self.sources) and (not self.kinds or source.kind in self.kinds)
+
+
+class GraphRAG(BaseModel):
+    """The `[graphrag]` table of relrag.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Literal["off", "fast", "llm"] = Field(
+        "off",
+        description="how indexes are made after publishing; fast: by statistics, nothing leaves this machine; "
+        "llm: by a language model, which is sent the redacted text of passages",
+    )
+    service: Literal["openai", "cohere"] = Field("openai", description="llm: whose protocol the model speaks")
+    model: str = Field("", description="llm: the model; else the service's usual one")
+    url: str = Field("", description="llm: another server that speaks the protocol, https://.../v1")
+    token_budget: int = Field(
+        1_000_000, ge=0, description="llm: tokens that a sync may spend at most on each index; the next one goes on"
+    )
+    gleanings: int = Field(1, ge=0, le=5, description="llm: how often it is asked again what is missing")
+    collections: dict[str, Collection] = Field(
+        default_factory=lambda: {"archive": Collection.model_validate({})},
+        description="indexes by name; where none is given, one named archive, of everything",
+    )
+
+    @field_validator("collections")
+    @classmethod
+    def _plain_names(cls, collections: dict[str, Collection]) -> dict[str, Collection]:
+        for name in collections:
+            if not COLLECTION_NAME.fullmatch(name):
+                raise ValueError(f'has "{name}"; use lower-case letters, digits and _, beginning with a letter')
+        return collections
+
+    @property
+    def made(self) -> dict[str, Collection]:
+        """The collections that are to be made, in order."""
+        return {} if self.method == "off" else dict(sorted(self.collections.items()))
+
+
 class Settings(BaseModel):
     """All settings of one archive."""
 
@@ -169,6 +267,9 @@ class Settings(BaseModel):
         description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",
     )
     owner: str = Field("", description="whose archive it is; what `me` and `I` mean in a question")
+    person_unnamed_after: int = Field(
+        10, ge=1, description="records after which whoever sent them is a person although nobody named them"
+    )
     timezone: str = Field("UTC", description="the owner's time zone: local times in exports, `last week`, display")
     first_month: str = Field(
         "2000-01", description="first monthly partition (YYYY-MM); earlier and undated records go there"
@@ -181,6 +282,19 @@ class Settings(BaseModel):
     pii_policies: dict[str, Policy] = Field(
         default_factory=lambda: {name: Policy.model_validate(policy) for name, policy in POLICIES.items()},
         description="policy of each channel; a channel without one uses `default`",
+    )
+    pii_allow_list: list[str] = Field(
+        default_factory=list,
+        description="values that are nobody's secret and stay as they stand, such as the number of a shop",
+        examples=[["*2700", "info@example.com"]],
+    )
+    pii_recognizers: str = Field(
+        "", description="a YAML file with recognisers of your own; docs/privacy.md shows its form"
+    )
+    pii_language_model: str = Field(
+        "",
+        description="a YAML file that names a language model on this machine, for PERSON, LOCATION and others; "
+        "docs/privacy.md shows its form",
     )
 
     chunk_tokens: int = Field(256, ge=32, le=8192, description="longest passage, in words and marks")
@@ -290,6 +404,11 @@ class Settings(BaseModel):
         0.05, ge=0, le=1, description="share by which recall on `golden_set` may fall without a warning"
     )
 
+    graphrag: GraphRAG = Field(
+        default_factory=lambda: GraphRAG.model_validate({}),
+        description="GraphRAG indexes; none unless it says how",
+    )
+
     folder: Path = Field(Path(), exclude=True, description="folder of relrag.toml (set when it is read)")
 
     @field_validator("archive")
@@ -362,6 +481,10 @@ class Settings(BaseModel):
             if source.channel and source.channel not in self.pii_policies:
                 known = ", ".join(sorted(self.pii_policies))
                 raise ValueError(f'source "{source.name}" has channel "{source.channel}"; known channels: {known}')
+        for name, collection in self.graphrag.collections.items():
+            if unknown := [one for one in collection.sources if one not in names]:
+                said = f'graphrag.collections.{name} names source "{unknown[0]}"'
+                raise ValueError(f"{said}; sources: {', '.join(names) or 'none'}")
         return self
 
     def source(self, name: str) -> Source:
@@ -390,6 +513,17 @@ class Settings(BaseModel):
         )
 
     @property
+    def pii_recognizers_path(self) -> Path | None:
+        """`pii_recognizers`, absolute."""
+        return (self.folder / Path(self.pii_recognizers).expanduser()).resolve() if self.pii_recognizers else None
+
+    @property
+    def pii_language_model_path(self) -> Path | None:
+        """`pii_language_model`, absolute."""
+        named = self.pii_language_model
+        return (self.folder / Path(named).expanduser()).resolve() if named else None
+
+    @property
     def golden_set_path(self) -> Path | None:
         """`golden_set`, absolute."""
         return (self.folder / Path(self.golden_set).expanduser()).resolve() if self.golden_set else None
@@ -397,6 +531,20 @@ class Settings(BaseModel):
     def source_path(self, source: Source) -> Path:
         """`source.path`, absolute."""
         return (self.folder / source.path.expanduser()).resolve()
+
+
+def days(said: str) -> tuple[date, date]:
+    """The first day of `2024`, `2024-03` or `2024-03-15`, and the one behind the last; ValueError for anything else."""
+    try:
+        if re.fullmatch(r"\d{4}", said):
+            return date(int(said), 1, 1), date(int(said) + 1, 1, 1)
+        if re.fullmatch(r"\d{4}-\d\d", said):
+            first = date.fromisoformat(f"{said}-01")
+            return first, (first + timedelta(days=31)).replace(day=1)
+        day = date.fromisoformat(said)
+    except (ValueError, OverflowError):
+        raise ValueError(f'is "{said}"; write 2024, 2024-03 or 2024-03-15') from None
+    return day, day + timedelta(days=1)
 
 
 def now(environ: Mapping[str, str] = os.environ) -> datetime:
@@ -487,6 +635,7 @@ def template(
         lines += [f"# {declared.description}", *said, f"{mark}{name} = {_toml(value)}", ""]
     lines += ["# Redaction of a channel can be changed, by a table such as this:", "#   [pii_policies.whatsapp]"]
     lines += [*(f"#   {name} = {_toml(value)}" for name, value in POLICIES["whatsapp"].items()), ""]
+    lines += ["# GraphRAG indexes are made where this table is given:", "#   [graphrag]", *_graphrag_template(), ""]
     options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
     for number, source in enumerate(sources):
         lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
@@ -514,6 +663,9 @@ def markdown() -> str:
     ]
     lines += ["", "## Kinds", "", "| kind | reads |", "|---|---|"]
     lines += [f"| `{kind.name}` | {kind.meaning} |" for kind in KINDS.values()]
+    for title, model in (("[graphrag]", GraphRAG), ("[graphrag.collections.<name>]", Collection)):
+        lines += ["", f"## `{title}`", "", "| key | default | meaning |", "|---|---|---|"]
+        lines += [f"| `{name}` | {_default(one)} | {one.description} |" for name, one in model.model_fields.items()]
     lines += ["", "## `[pii_policies.<channel>]`", "", "| channel | entities | action |", "|---|---|---|"]
     lines += [
         f"| `{name}` | {', '.join(policy['entities'])} | {policy['action']} |" for name, policy in POLICIES.items()
@@ -543,7 +695,7 @@ def _explain(problem: Any, environment: Mapping[str, str]) -> str:
     if place in environment:
         origin = f"RELRAG_{place.upper()} "
     if problem["type"] == "extra_forbidden":
-        model = Source if problem["loc"][0] == "sources" else Policy if len(problem["loc"]) > 1 else Settings
+        model = _model(problem["loc"])
         known = _known(model)
         return f"{origin}is not known{_nearest(str(problem['loc'][-1]), known)}; known: {', '.join(known)}"
     if problem["type"] == "missing":
@@ -551,6 +703,22 @@ def _explain(problem: Any, environment: Mapping[str, str]) -> str:
     if problem["type"] == "value_error":
         return f"{origin if place else f'{CONFIG_NAME}: '}{problem['msg'].removeprefix('Value error, ')}"
     return f'{origin}is "{problem["input"]}": {problem["msg"]}'
+
+
+def _model(place: Sequence[str | int]) -> type[BaseModel]:
+    """Whose key it is that stands at a place of relrag.toml."""
+    if place[0] == "graphrag" and len(place) > 1:
+        return Collection if place[1] == "collections" else GraphRAG
+    return Source if place[0] == "sources" else Policy if len(place) > 1 else Settings
+
+
+def _graphrag_template() -> list[str]:
+    example = {"method": "fast"}
+    return [
+        f"#   {name} = {_toml(example.get(name, one.default))}  # {one.description}"
+        for name, one in GraphRAG.model_fields.items()
+        if name != "collections"
+    ] + ["#   [graphrag.collections.letters]  # an index of a part", '#   kinds = ["gmail"]']
 
 
 def _known(model: type[BaseModel]) -> list[str]:
@@ -598,5 +766,5 @@ def _default(declared: Any) -> str:
     if declared.is_required():
         return "required"
     if declared.default_factory is not None:
-        return "see below" if declared.default_factory is not list else "none"
+        return "none" if declared.default_factory is list else "see below"
     return "none" if declared.default in (None, "") else f"`{_toml(declared.default)}`"

@@ -86,7 +86,7 @@ class Workspace:
         # imported only here: a sync that finds nothing to do has no need of it
         from relrag_pipelines.pii import PIIRedactor
 
-        return PIIRedactor(self.settings.pii_policies, self.keys, enabled=self.settings.pii_redaction_enabled)
+        return PIIRedactor.of(self.settings, self.keys)
 
     @functools.cached_property
     def embedder(self) -> Embedder:

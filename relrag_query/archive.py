@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo
@@ -27,6 +27,9 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
 from relrag_query.full_graph import FullGraph, get_full_graph_data, get_graph_around
+from relrag_query.people import pending
+from relrag_query.people.page import PersonPage, page
+from relrag_query.people.people import People
 from relrag_query.results import (
     Answer,
     Results,
@@ -147,6 +150,32 @@ class Archive:
             context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             return pipeline.ask(context, self.generation, limit, on_text)
+
+    @contextmanager
+    def people(self) -> Iterator[People]:
+        """Who is who, with what the owner said since the generation was made."""
+        with self._reading() as connection:
+            yield self._people(connection)
+
+    def person(self, name: str) -> PersonPage:
+        """The page about a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
+        with self._reading() as connection:
+            people = self._people(connection)
+            return page(connection, people, people.one(name))
+
+    def records_of_people(self) -> dict[int, int]:
+        """How many records each person wrote, received, took part in or is named in, by id."""
+        query = "SELECT person_id, count(DISTINCT asset_ref) FROM person_assets GROUP BY person_id ORDER BY person_id"
+        found: dict[int, int] = {}
+        with self._reading() as connection:
+            people = self._people(connection)
+            for person_id, count in connection.execute(query).fetchall():
+                now = people.pending.survivor(person_id)
+                found[now] = found.get(now, 0) + count
+        return found
+
+    def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
+        return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""

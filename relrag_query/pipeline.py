@@ -14,6 +14,7 @@ from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget,
 from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reply_expansion import attach_replies
+from relrag_query.answering.superseded import mark_superseded
 from relrag_query.results import (
     Answer,
     CitedSource,
@@ -33,7 +34,7 @@ from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblin
 from relrag_query.retrieval.term_coverage import PART, mentions_time, passage_tokens
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
-ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step)
+ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step, mark_superseded)
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:

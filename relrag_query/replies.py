@@ -58,6 +58,7 @@ class HitReply(BaseModel, serialize_by_alias=True):
     display_score: float = Field(description="0 to 1, comparable between queries")
     source_role: str | None = Field(description="why it was added, where it was not searched for")
     related: str = Field(description="of one that a relation brought in: to what, why and how surely")
+    superseded_by: str | None = Field(description="the newer record that says that it replaces this one")
     text: str
     messages: list[MessageReply]
 
@@ -293,6 +294,7 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
         display_score=hit.display_score,
         source_role=hit.role,
         related=hit.related,
+        superseded_by=hit.superseded_by.chunk.asset_id if hit.superseded_by else None,
         messages=[
             MessageReply(
                 asset_id=one.asset_id,

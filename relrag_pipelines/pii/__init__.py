@@ -1,8 +1,8 @@
 """Finding and replacing personal data.
 
-`PIIRedactor` is what the rest of the project uses. What is looked for stands in entities.py; one module each finds
-e-mail addresses, phone numbers and numbers with a checksum. They are plain functions, quick to import and to run;
-presidio.py registers them in Presidio's engine, and lends from it every kind that has no function here.
+`PIIRedactor` is what the rest of the project uses. Presidio decides what is found, and replaces it: engine.py gives its
+engine the recognisers. What is looked for stands in entities.py: functions for what needs a checksum or a look around,
+one module a kind, and patterns with context words in recognizers.yaml.
 
 The redactor is imported when it is first asked for: a sync that finds nothing to do needs the version alone.
 """
@@ -13,16 +13,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relrag_pipelines.pii.redactor import (
-        PIIEntity,
-        PIIRedactor,
-        PolicyError,
-        RedactionError,
-        Replacement,
-        apply,
-        flexible_pattern,
-        present_candidates,
-    )
+    from relrag_pipelines.pii.known_phones import flexible_pattern, present_candidates
+    from relrag_pipelines.pii.policies import PolicyError, RedactionError
+    from relrag_pipelines.pii.redactor import PIIEntity, PIIRedactor, Replacement, apply
 
 __all__ = [
     "VERSION",
@@ -36,11 +29,19 @@ __all__ = [
     "present_candidates",
 ]
 
-VERSION = 4
+_MODULES = {
+    "PolicyError": "policies",
+    "RedactionError": "policies",
+    "flexible_pattern": "known_phones",
+    "present_candidates": "known_phones",
+}
+"""where a name is, if not in redactor.py"""
+
+VERSION = 5
 """raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.redactor"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES.get(name, 'redactor')}"), name)

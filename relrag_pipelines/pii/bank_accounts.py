@@ -21,7 +21,10 @@ _REACH = 40
 _ISRAELI = re.compile(
     r"(?<![\d./-])\d{1,2}(?P<dash> ?[-/ ] ?)\d{3}(?P=dash)\d{5,9}(?![\d/-])|(?<![\d./-])\d{5,9}(?![\d/-])"
 )
-_WORDS = r"[הבלמשוכ]{0,2}(?:חשבון|ח-ן)|בנק|סניף|(?i:\baccounts?\b|\bacct\b|\ba/c\b|\bbank\b|\bbranch\b)"
+_WORDS = (
+    r"[הבלמשוכ]{0,2}(?:חשבון|ח-ן)|בנק|סניף"
+    r"|(?i:\baccounts?\b|\bacct\b|\ba/c\b|\bbank\b|\bbranch\b|\búčet\b|\búčt\w{1,3}|\bbank\w{1,3}\b)"
+)
 _SAYS_ACCOUNT = re.compile(_WORDS)
 _ENDS_IN_ACCOUNT = re.compile(
     r"(?:[הבלמשוכ]{0,2}(?:חשבון|ח-ן)|(?i:\baccount|\bacct|\ba/c))\.?"

@@ -17,6 +17,8 @@ _PHONE_WORDS = (
     r"|msisdn|call (?:me|us|him|her)|(?:za|pro|ob)?vol(?:ej\w*|at|ám|al[aoi]?)|zatelefonuj\w*|brnkni|anrufen"
     r"|ruf(?:e|en)? (?:mich )?an|(?:my|his|her|their|our|your|new|whose) (?:new )?number"
     r"|(?:čí je|m[ůo]je|moj[íe]|mé|nové|jeho|její|jejich|naše) (?:nové )?číslo"
+    r"|(?:answering|reach(?:able|ed)?|respond\w*|dial(?:ed|ing)?|ring(?:ing)?|text(?:ed|ing)?|messages?|registered|contact"
+    r"|callback|call(?:ed|ing|s)?)(?: (?:\w{1,8} )?(?:at|on|to|under|from|by|number))?"
     r"|meine (?:neue )?nummer|המספר (?:החדש )?שלי"
     r"|[הבלמשוכ]{0,2}(?:טל(?:פון)?|נייד|פלאפון|סלולרי|פקס|וואטסאפ|ווטסאפ)|[הלת]?תתקשר\w*|ל?התקשר\w*"
 )
@@ -97,3 +99,24 @@ def in_address(text: str, start: int) -> bool:
 def is_amount(text: str, end: int) -> bool:
     """Whether what follows makes a number an amount, or an account with the code of its bank."""
     return _AMOUNT_FOLLOWS.match(text, end) is not None
+
+
+def lowered(text: str) -> str:
+    """The text in lower case, each letter by itself, so that a part of it is lowered as it is in the whole."""
+    return text.lower().replace("ς", "σ")
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’׳\"״#][^\W_]*)*")
+_GLUED = re.compile("[הבלמשוכ]{1,3}(?=[א-ת]{2})")
+
+
+def words_in_front(text: str, start: int, count: int) -> list[str]:
+    """The last words in front of a place, in lower case; of Hebrew ones also what is left without glued letters."""
+    near = lowered(text[max(0, start - _FAR) : start])
+    words = [match[0].rstrip("'’׳\"״") for match in _WORD.finditer(near)][-count:]
+    more = [word[end:] for word in words if (glued := _GLUED.match(word)) for end in range(1, glued.end() + 1)]
+    return words + more
+
+
+_FAR = 96
+"""characters in front of a finding in which its context words stand"""

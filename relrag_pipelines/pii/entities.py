@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from relrag_pipelines.pii import bank_accounts, cards, emails, ibans, national_ids, phones, spelled_addresses
+from relrag_pipelines.pii import (
+    bank_accounts,
+    cards,
+    company_numbers,
+    emails,
+    ibans,
+    national_ids,
+    patterns,
+    phones,
+    spelled_addresses,
+)
+from relrag_pipelines.pii.patterns import PatternEntry
 from relrag_pipelines.pii.spans import Span
 
 
@@ -15,8 +28,8 @@ class EntityType:
 
     name: str
     """as policies and pseudonyms name it; Presidio's name where it has one"""
-    find: Callable[[str], list[Span]]
-    """its occurrences in a text, in order, without overlap"""
+    find: Callable[[str], list[Span]] | None
+    """its occurrences in a text, in order, without overlap; None where only Presidio and its patterns know"""
     normalise: Callable[[str], str]
     """the one way to write a value that was found"""
     keyed_as: str
@@ -25,14 +38,45 @@ class EntityType:
     """characters of which each of its occurrences has one, as in a character class; empty where there are none"""
     words: tuple[str, ...] = ()
     """or one of these, letter by letter"""
+    patterns: tuple[PatternEntry, ...] = ()
+    """recognisers that are written as data"""
+
+    def may_hold(self, text: str) -> bool:
+        """Whether Presidio could find it in the text; no, only where none of its recognisers can."""
+        if self.find is None and not self.patterns:
+            return True
+        return bool(self.find and self.find(text)) or any(one.may_match(text) for one in self.patterns)
 
 
 _DIGIT = r"\p{Nd}"
 _AT = "@＠﹫(\\[{%&"
 """what else may stand for an @: `(at)`, `%40`, `&#64;`"""
 
+
+def squeezed(value: str) -> str:
+    """The value in lower case, without white space."""
+    return "".join(value.split()).casefold()
+
+
+def letters_and_digits(value: str) -> str:
+    """The letters and digits of the value, in lower case."""
+    return "".join(filter(str.isalnum, value)).casefold()
+
+
+def _remembered(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
+    """The function, which is asked twice for each text: whether the engine is needed, and by the engine."""
+    return functools.lru_cache(maxsize=4)(find)
+
+
+def _by_patterns(
+    name: str, keyed_as: str, normalise: Callable[[str], str], hint: str = _DIGIT, words: tuple[str, ...] = ()
+) -> EntityType:
+    entries = tuple(one for one in patterns.load(patterns.BUILT_IN) if one.entity == name)
+    return EntityType(name, None, normalise, keyed_as, hint, words, entries)
+
+
 ENTITIES = {
-    entity.name: entity
+    entity.name: entity if entity.find is None else replace(entity, find=_remembered(entity.find))
     for entity in (
         EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelled_addresses.WORDS),
         EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
@@ -46,5 +90,33 @@ ENTITIES = {
 }
 """looked for in questions and ids too, whatever the policies"""
 
-FURTHER = {"BANK_ACCOUNT": EntityType("BANK_ACCOUNT", bank_accounts.find, bank_accounts.normalise, "account", _DIGIT)}
+FURTHER = {
+    entity.name: entity if entity.find is None else replace(entity, find=_remembered(entity.find))
+    for entity in (
+        _by_patterns("US_SSN", "us_ssn", letters_and_digits),
+        _by_patterns("IP_ADDRESS", "ip", squeezed),
+        _by_patterns("MAC_ADDRESS", "mac", letters_and_digits),
+        _by_patterns("CREDENTIALS", "credentials", str.strip, _DIGIT + "@"),
+        _by_patterns("API_KEY", "api_key", str.strip, words=("PRIVATE KEY-----",)),
+        _by_patterns("PASSPORT", "passport", letters_and_digits),
+        _by_patterns("DRIVER_LICENSE", "driver_license", letters_and_digits),
+        EntityType("IL_COMPANY_NUMBER", company_numbers.find_israeli, company_numbers.normalise, "il_company", _DIGIT),
+        EntityType("CZ_COMPANY_NUMBER", company_numbers.find_ico, company_numbers.normalise, "cz_company", _DIGIT),
+        EntityType("CZ_TAX_NUMBER", company_numbers.find_dic, company_numbers.normalise, "cz_tax", _DIGIT),
+        EntityType("BANK_ACCOUNT", bank_accounts.find, bank_accounts.normalise, "account", _DIGIT),
+    )
+}
 """looked for only where a policy names them"""
+
+
+@functools.cache
+def table(file: Path | None = None) -> Mapping[str, EntityType]:
+    """All entities that need nothing but relrag, and those of the owner's file; one of ours may get more patterns.
+
+    Raises SettingsError where the file cannot be read.
+    """
+    known = ENTITIES | FURTHER
+    for entry in patterns.load(file) if file else ():
+        base = known.get(entry.entity) or EntityType(entry.entity, None, squeezed, entry.entity, "")
+        known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
+    return known

@@ -1,6 +1,7 @@
 """Pseudonyms: `<PHONE_NUMBER:k1:ab12cd34ef56>` stands for one value, the same in every channel.
 
-The letters say what it was, `k1` names the key, the rest is the keyed hash of the normalised value. In a text that is
+The letters say what it was, `k1` names the key, the rest is the keyed hash of the normalised value. A policy may have
+values encrypted instead: `<IBAN_CODE:k1:e...>`, which the keys turn back. In a text that is
 redacted already they are left alone, so redacting twice changes nothing. A text that comes from outside and holds
 something that looks like one is disarmed before it is redacted, so that nobody can plant or imitate one.
 """
@@ -11,16 +12,28 @@ import re
 
 from relrag_pipelines.privacy.keys import Keys
 
-PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:[0-9a-f]{12}>"
+PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:(?:[0-9a-f]{12}|e[0-9a-f]{56,})>"
 """what a pseudonym looks like, for both Python and RE2"""
 
 _PSEUDONYM = re.compile(PATTERN)
+_ENCRYPTED = re.compile(r"<([A-Z][A-Z0-9_]*):k\d+:e((?:[0-9a-f]{2}){28,})>")
 _ARMED = re.compile(PATTERN.replace("<", "<(?=").replace(">", ">)"))
 
 
 def pseudonym(entity: str, keyed_as: str, normalised: str, keys: Keys) -> str:
     """The pseudonym of a normalised value."""
     return f"<{entity}:{keys.version}:{keys.pseudonym(keyed_as, normalised)}>"
+
+
+def encrypted(entity: str, value: str, keys: Keys) -> str:
+    """What stands for a value that the keys can turn back; the same for the same value."""
+    return f"<{entity}:{keys.version}:e{keys.seal(value, entity).hex()}>"
+
+
+def decrypted(token: str, keys: Keys) -> str | None:
+    """The value that `encrypted` made the token of; None where it is none, or of other keys."""
+    match = _ENCRYPTED.fullmatch(token)
+    return keys.unseal(bytes.fromhex(match[2]), match[1]) if match else None
 
 
 def to_entity_type(text: str) -> str:

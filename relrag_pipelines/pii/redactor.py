@@ -1,36 +1,39 @@
-"""Finding and replacing personal data by the policy of a channel."""
+"""Finding and replacing personal data by the policy of a channel.
+
+Presidio decides what is found and replaces it (engine.py). What stands in front of it here changes no finding: texts
+in which no recogniser can find anything do not get there, and equal texts get there once.
+"""
 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import regex
 
-from relrag_pipelines.errors import SafeError
-from relrag_pipelines.pii import pseudonyms, spelled_addresses
-from relrag_pipelines.pii.entities import ENTITIES, FURTHER, EntityType
+from relrag_pipelines.pii import known_phones, policies, pseudonyms
+from relrag_pipelines.pii.entities import ENTITIES, EntityType
+from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.settings import Policy, SettingsError
+from relrag_pipelines.settings import Policy, Settings
+
+if TYPE_CHECKING:
+    from presidio_analyzer import RecognizerResult
+
+    from relrag_pipelines.pii.engine import Engine
 
 _WORD = regex.compile("[0-9A-Za-z]")
-_NO_DIGITS = re.compile(r"\D+")
+
+Result = TypeVar("Result")
 
 DEFAULT_CHANNEL = "default"
 PHONE = "PHONE_NUMBER"
-FEWEST_KNOWN = 3
-"""digits or letters of a number that is known to be a phone; with less it would stand for half of all numbers"""
 MAX_PASSES = 20
-
-
-class RedactionError(SafeError):
-    """Personal data could not be looked for or replaced; the message names the kind and holds no text."""
-
-
-class PolicyError(RedactionError, SettingsError):
-    """A policy names an entity or an action that does not exist."""
+_SOUGHT = "looked for"
+_MOST_REMEMBERED, _LONGEST_REMEMBERED = 1 << 12, 512
+"""texts, and characters of one"""
 
 
 @dataclass(frozen=True)
@@ -53,23 +56,8 @@ class Replacement:
     start: int
     end: int
     new: str
-
-
-Action = Callable[[EntityType, str], str]
-"""what stands for a value of an entity"""
-
-
-@dataclass(frozen=True)
-class _CompiledPolicy:
-    """A policy, ready to be carried out."""
-
-    entities: tuple[EntityType, ...]
-    action: Action
-    hint: regex.Pattern[str]
-    """matches every text in which any of the entities can be, but for those with one of the words"""
-    words: tuple[str, ...]
-    by_hint: tuple[tuple[regex.Pattern[str], tuple[EntityType, ...]], ...]
-    """the entities with one hint, and what matches the texts in which they can be"""
+    value: str = field(default="", repr=False, compare=False)
+    """what was found; it may go on behind `end`, where another finding begins"""
 
 
 class PIIRedactor:
@@ -79,26 +67,42 @@ class PIIRedactor:
     looked at or the channel has no policy; they never return it as it was instead.
     """
 
-    def __init__(self, policies: Mapping[str, Policy], keys: Keys, enabled: bool = True) -> None:
+    def __init__(
+        self,
+        policies: Mapping[str, Policy],
+        keys: Keys,
+        enabled: bool = True,
+        allowed: Sequence[str] = (),
+        catalog: EntityCatalog | None = None,
+    ) -> None:
         self.enabled = enabled
         self._keys = keys
-        self._rules = {channel: self._rule(channel, policy) for channel, policy in policies.items()}
-        named = (entity for rule in self._rules.values() for entity in rule.entities)
-        every = {entity.name: entity for entity in (*ENTITIES.values(), *named)}
-        self._any = _rule_for(tuple(every.values()), self._pseudonym)
+        self._allowed = tuple(allowed)
+        self._catalog = catalog or EntityCatalog()
+        self._rules = {channel: self._catalog.compile(channel, policy) for channel, policy in policies.items()}
+        self._ids, self._any = self._rules_of_all()
+        self._remembered: dict[tuple[int, str], list[PIIEntity]] = {}
+
+    @classmethod
+    def of(cls, settings: Settings, keys: Keys) -> PIIRedactor:
+        """The redactor that an archive's settings describe."""
+        catalog = EntityCatalog(settings.pii_recognizers_path, settings.pii_language_model_path)
+        return cls(settings.pii_policies, keys, settings.pii_redaction_enabled, settings.pii_allow_list, catalog)
 
     def detect(self, text: str, channel: str) -> list[PIIEntity]:
         """What the channel's policy looks for and the text holds, by position.
 
         A finding within another is left out; of two at one place the surer stands. Pseudonyms are not looked into.
         """
-        return _detect(text, self._rule_of(channel))
+        return self._detect(text, self._rule_of(channel))
 
     def redact(self, text: str, channel: str, phones: Collection[str] = ()) -> str:
         """The text after the channel's policy. A second time changes nothing, and nothing is detected in it.
 
         `phones` are known to be phone numbers, however they look, and are found wherever the text holds them.
         """
+        if not phones and not self._rule_of(channel).may_change(text):
+            return text  # most texts, so without the detour
         for changes in self.passes(text, channel, phones):
             text = apply(text, changes)
         return text
@@ -123,24 +127,35 @@ class PIIRedactor:
         return text
 
     def safe_id(self, native_id: str) -> str:
-        """The id, or its keyed hash where it shows personal data of any kind, whatever the policies.
+        """The id, or its keyed hash where it shows personal data of a usual kind, whatever the policies.
 
         What looks like a number within a longer word, such as a hash, is none.
         """
         shown = any(
             not _WORD.match(native_id[one.start - 1 : one.start]) and not _WORD.match(native_id[one.end : one.end + 1])
-            for one in _detect(native_id, self._any)
+            for one in self._detect(native_id, self._ids)
         )
         return f"h{self._keys.id_hash(native_id)}" if shown else native_id
 
     def hint(self, channel: str) -> str:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
         rule = self._rule_of(channel)
-        return "|".join([rule.hint.pattern, *map(re.escape, rule.words)]) if rule.hint.pattern else ""
+        return "|".join([rule.hint.pattern, *map(regex.escape, rule.words)]) if rule.hint.pattern else ""
 
     def looks_for_phones(self, channel: str) -> bool:
         """Whether phone numbers are replaced in the channel."""
         return self.enabled and PHONE in [entity.name for entity in self._rule_of(channel).entities]
+
+    def explain(self, text: str, channel: str) -> list[RecognizerResult]:
+        """What Presidio finds in the text under the channel's policy, with its reasons; nothing is left out before."""
+        rule = self._rule_of(channel)
+        names = [entity.name for entity in rule.entities]
+        masked = pseudonyms.mask_pseudonyms(text)
+        return self._engine.analyze(masked, names, self._allowed, explain=True) if names else []
+
+    def action(self, entity: str, channel: str) -> str:
+        """What becomes of an entity under the channel's policy."""
+        return self._rule_of(channel).actions[entity]
 
     def passes(self, text: str, channel: str, phones: Collection[str] = ()) -> Iterator[list[Replacement]]:
         """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
@@ -150,38 +165,83 @@ class PIIRedactor:
         rule = self._rule_of(channel)
         yield from self._passes(text, rule, tuple(phones) if self.looks_for_phones(channel) else ())
 
-    def _passes(self, text: str, rule: _CompiledPolicy, phones: tuple[str, ...] = ()) -> Iterator[list[Replacement]]:
+    def _passes(self, text: str, rule: CompiledPolicy, phones: tuple[str, ...] = ()) -> Iterator[list[Replacement]]:
         if not self.enabled:
             return
         for _ in range(MAX_PASSES):
-            found = _detect(text, rule, phones)
+            found = self._detect(text, rule, phones)
             if not found:
                 return
-            changes = _changes(text, found, rule)
+            changes = self._changes(text, found, rule)
             yield changes
             text = apply(text, changes)
         raise RedactionError(f"what stands in for personal data is found again ({found[0].type})")
 
-    def _rule_of(self, channel: str) -> _CompiledPolicy:
+    def _rule_of(self, channel: str) -> CompiledPolicy:
         rule = self._rules.get(channel) or self._rules.get(DEFAULT_CHANNEL)
         if rule is None:
             raise RedactionError(f'channel "{channel}" has no policy, and there is no policy "{DEFAULT_CHANNEL}"')
         return rule
 
-    def _rule(self, channel: str, policy: Policy) -> _CompiledPolicy:
-        actions: dict[str, Action] = {
-            "pseudonymize": self._pseudonym,
-            "hash": self._pseudonym,
-            "replace": lambda entity, value: f"<{entity.name}>",
-            "redact": lambda entity, value: "",
-        }
-        if policy.action not in actions:
-            raise PolicyError(f'pii_policies.{channel}.action is "{policy.action}"; known: {", ".join(actions)}')
-        entities = tuple(_entity(channel, name) for name in dict.fromkeys(policy.entities))
-        return _rule_for(entities, actions[policy.action])
+    def _rules_of_all(self) -> tuple[CompiledPolicy, CompiledPolicy]:
+        """The usual entities, for ids, and those with all that any policy names, for questions."""
+        usual = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
+        every = usual | {entity.name: entity for rule in self._rules.values() for entity in rule.entities}
+        ids, any_ = (policies.compiled(some.values(), dict.fromkeys(some, "pseudonymize")) for some in (usual, every))
+        return ids, any_
 
-    def _pseudonym(self, entity: EntityType, value: str) -> str:
-        return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(value), self._keys)
+    @functools.cached_property
+    def _engine(self) -> Engine:
+        return self._catalog.engine
+
+    def _detect(self, text: str, rule: CompiledPolicy, phones: tuple[str, ...] = ()) -> list[PIIEntity]:
+        if not phones and not rule.may_change(text):
+            return []
+        masked = pseudonyms.mask_pseudonyms(text)
+        key = (id(rule), masked)
+        if not phones and (known := self._remembered.get(key)) is not None:
+            return known
+        found = self._analyzed(masked, rule, phones)
+        if not phones and len(masked) <= _LONGEST_REMEMBERED:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = found
+        return found
+
+    def _analyzed(self, text: str, rule: CompiledPolicy, phones: tuple[str, ...]) -> list[PIIEntity]:
+        """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
+        names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
+        further = {}
+        if phones and known_phones.find(text, phones):
+            further[PHONE] = functools.partial(known_phones.find, phones=phones)
+        if not names and not further:
+            return []
+        found = _guarded(
+            ", ".join([*names, *further]), _SOUGHT, self._engine.analyze, text, names, self._allowed, further
+        )
+        outermost: list[PIIEntity] = []
+        for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score, one.entity_type)):
+            if not outermost or one.end > outermost[-1].end:
+                outermost.append(PIIEntity(one.entity_type, one.start, one.end, one.score))
+        return outermost
+
+    def _changes(self, text: str, found: list[PIIEntity], rule: CompiledPolicy) -> list[Replacement]:
+        """One change a finding; of two that overlap the first ends where the second begins, but stands for itself."""
+        from relrag_pipelines.pii import operators
+
+        entities = {entity.name: entity for entity in rule.entities}
+        configs = {
+            name: operators.config(rule.actions[name], entities[name], self._keys)
+            for name in {one.type for one in found}
+        }
+        spans = [(one.type, one.start, one.end, one.score) for one in found]
+        kinds = ", ".join(sorted(configs))
+        new = _guarded(kinds, "replaced", self._engine.replace, text, spans, configs)
+        ends = [*(one.start for one in found[1:]), len(text)]
+        return [
+            Replacement(one.start, min(one.end, end), said, text[one.start : one.end])
+            for one, end, said in zip(found, ends, new, strict=True)
+        ]
 
 
 def apply(text: str, changes: Iterable[Replacement]) -> str:
@@ -193,112 +253,15 @@ def apply(text: str, changes: Iterable[Replacement]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _entity(channel: str, name: str) -> EntityType:
-    if own := ENTITIES.get(name) or FURTHER.get(name):
-        return own
-    from relrag_pipelines.pii import presidio  # takes seconds, so only for what we do not find ourselves
-
-    if name not in presidio.known_entities():
-        known = ", ".join(sorted({*ENTITIES, *FURTHER, *presidio.known_entities()}))
-        raise PolicyError(f'pii_policies.{channel}.entities names "{name}", which is not known; known: {known}')
-    return presidio.entity(name)
+def _may_hold(entity: EntityType, text: str) -> bool:
+    return _guarded(entity.name, _SOUGHT, entity.may_hold, text)
 
 
-def _rule_for(entities: tuple[EntityType, ...], action: Action) -> _CompiledPolicy:
-    words = dict.fromkeys(word for entity in entities for word in entity.words)
-    hints = dict.fromkeys(entity.hint for entity in entities)
-    by_hint = ((_class(hint), tuple(one for one in entities if one.hint == hint)) for hint in hints)
-    return _CompiledPolicy(entities, action, _prefilter_pattern(entities), tuple(words), tuple(by_hint))
-
-
-def _prefilter_pattern(entities: Iterable[EntityType]) -> regex.Pattern[str]:
-    hints = {entity.hint for entity in entities}
-    return _class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
-
-
-def _class(characters: str) -> regex.Pattern[str]:
-    """Matches texts that have one of the characters; all texts where there are none."""
-    return regex.compile(f"[{characters}]" if characters else "")
-
-
-def _detect(text: str, rule: _CompiledPolicy, phones: tuple[str, ...] = ()) -> list[PIIEntity]:
-    if not phones and not rule.hint.search(text) and not spelled_addresses.has_spelled_address(text, rule.words):
-        return []
-    masked = pseudonyms.mask_pseudonyms(text)
-    found = [PIIEntity(entity.name, *span) for entity in _perhaps(rule, masked) for span in _found(entity, masked)]
-    found += [
-        PIIEntity(PHONE, *m.span(), 1.0)
-        for one in present_candidates(masked, phones)
-        for m in flexible_pattern(one).finditer(masked)
-    ]
-    outermost: list[PIIEntity] = []
-    for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score)):
-        if not outermost or one.end > outermost[-1].end:
-            outermost.append(one)
-    return outermost
-
-
-def _perhaps(rule: _CompiledPolicy, text: str) -> Iterator[EntityType]:
-    """Those entities of the rule that can be in the text."""
-    for hint, entities in rule.by_hint:
-        if hint.search(text):
-            yield from entities
-        else:
-            yield from (
-                entity
-                for entity in entities
-                if entity.words and spelled_addresses.has_spelled_address(text, entity.words)
-            )
-
-
-def present_candidates(text: str, phones: Collection[str]) -> list[str]:
-    """Those of the phones whose digits stand one after another in the text: far quicker than to look for each."""
-    if not phones:
-        return []
-    digits = _NO_DIGITS.sub("", text)
-    return [one for one in phones if _digits(one) in digits]
-
-
-@functools.lru_cache(maxsize=4096)
-def _digits(number: str) -> str:
-    return _NO_DIGITS.sub("", number)
-
-
-@functools.lru_cache(maxsize=4096)
-def flexible_pattern(number: str) -> re.Pattern[str]:
-    """A number known by its letters and digits, in whatever groups they stand; never within another number or word."""
-    said = [re.escape(char) for char in number if char.isalnum()]
-    if len(said) < FEWEST_KNOWN:
-        return re.compile("(?!)")
-    gap = r"[\W_]{0,3}"
-    before, behind = (r"\d" if char.isdecimal() else r"[^\W_]" for char in (said[0], said[-1]))
-    return re.compile(rf"(?<!{before})[+(]{{0,2}}{gap.join(said)}(?!{behind})", re.IGNORECASE)
-
-
-def _found(entity: EntityType, text: str) -> Sequence[tuple[int, int, float]]:
+def _guarded(kind: str, what: str, function: Callable[..., Result], *given: Any) -> Result:
+    """What the function returns; RedactionError, which names the kind and holds no text, where it fails."""
     try:
-        return entity.find(text)
+        return function(*given)
     except Exception as error:  # noqa: BLE001  whatever went wrong, its message may quote the text
         fault = type(error).__name__
     # raised outside the except block, so that the error with the text is not kept as context
-    raise RedactionError(f"{entity.name} could not be looked for ({fault})")
-
-
-def _changes(text: str, found: list[PIIEntity], rule: _CompiledPolicy) -> list[Replacement]:
-    """One change a finding; where two overlap the first ends where the second begins, but stands for all of itself."""
-    entities = {entity.name: entity for entity in rule.entities}
-    ends = [*(one.start for one in found[1:]), len(text)]
-    return [
-        Replacement(
-            one.start, min(one.end, end), _replacement(entities[one.type], text[one.start : one.end], rule.action)
-        )
-        for one, end in zip(found, ends, strict=True)
-    ]
-
-
-def _replacement(entity: EntityType, value: str, action: Action) -> str:
-    try:
-        return action(entity, value)
-    except Exception as error:  # noqa: BLE001  as above
-        fault = type(error).__name__
-    raise RedactionError(f"{entity.name} could not be replaced ({fault})")
+    raise RedactionError(f"{kind} could not be {what} ({fault})")

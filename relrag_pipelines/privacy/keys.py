@@ -6,6 +6,7 @@ short secret (a phone number, a name) can be found by trying all of them; under 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -16,6 +17,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import sync_folder
@@ -62,6 +64,32 @@ class Keys:
         text = f"{kind}\0{normalised}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, digest_size=6, key=self.pseudonyms).hexdigest()
 
+    def seal(self, value: str, kind: str) -> bytes:
+        """The value encrypted (AES-GCM-SIV, RFC 8452), with the kind as further data; equal values give equal bytes.
+
+        12 bytes of nonce, the text, and 16 bytes of tag. The nonce is a keyed hash of the value, so it repeats only
+        where the value does, and the cipher bears even that.
+        """
+        plain = value.encode("utf-8", "surrogatepass")
+        nonce = hashlib.blake2b(kind.encode() + b"\0" + plain, digest_size=12, key=self._vault).digest()
+        sealed: bytes = _cipher(self._vault).encrypt(nonce, plain, kind.encode())
+        return nonce + sealed
+
+    def unseal(self, sealed: bytes, kind: str) -> str | None:
+        """The value again; None where other keys sealed it, or somebody changed it."""
+        from cryptography.exceptions import InvalidTag
+
+        try:
+            plain: bytes = _cipher(self._vault).decrypt(sealed[:12], sealed[12:], kind.encode())
+        except (InvalidTag, ValueError):
+            return None
+        return plain.decode("utf-8", "surrogatepass")
+
+    @property
+    def _vault(self) -> bytes:
+        """The key of what can be revealed, derived from that of the pseudonyms: a new one of those makes both anew."""
+        return hashlib.blake2b(digest_size=32, key=self.pseudonyms, person=b"relrag-vault").digest()
+
     @property
     def fingerprint(self) -> str:
         """Tells these keys from others without revealing them: 16 hex digits."""
@@ -71,6 +99,14 @@ class Keys:
     def id_fingerprint(self) -> str:
         """Tells the id key from others without revealing it: 16 hex digits."""
         return hashlib.blake2b(self.ids, digest_size=8, person=b"relrag-keys").hexdigest()
+
+
+@functools.lru_cache(maxsize=2)
+def _cipher(key: bytes) -> Any:
+    # imported only where something is sealed or revealed
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
+
+    return AESGCMSIV(key)
 
 
 def load(path: Path) -> Keys:

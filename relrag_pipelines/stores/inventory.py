@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores import archive_tables, graph_indexes, lake
 
 Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
@@ -61,6 +61,8 @@ PARTS = (
     Part(
         rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"
     ),
+    Part(rf"{graph_indexes.FOLDER}/[a-z][a-z0-9_]*/(\d+/[^/]+|current)", "GraphRAG indexes", "private"),
+    Part(graph_indexes.ANSWERS.replace(".", r"\."), "what language models answered about passages", "private"),
     Part(r"published/(\d+/.+|current)", "published generations", "private"),
     Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
     Part(r"dagster/(?!ui-\d+\.json$|daemon\.lock$).+", "runs and events; no text of the archive", "history"),

@@ -137,14 +137,16 @@ def test_stores_are_measured_with_their_index(monkeypatch: pytest.MonkeyPatch) -
 
 def test_redaction_is_measured_by_kind_of_text(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {"chat_texts": redaction.chat_texts(30), "mail_texts": redaction.mail_texts(5)}
+    few["quiet_texts"] = redaction.quiet_texts(20)
     for name, texts in few.items():
         monkeypatch.setattr(redaction, name, lambda count, texts=texts: texts)
     monkeypatch.setattr(redaction, "annotated", lambda: [{"full_text": "Call 052-123-4567"}])
     figures, _ = bench.MEASURES["redaction"]()
     gates = {figure.what: figure.at_least for figure in figures}
     assert gates == {
-        "redaction, chat, 30 texts": 4.0,
+        "redaction, chat, 30 texts": 5.0,
         "redaction, mail, 5 texts": 3.0,
+        "redaction, nothing, 20 texts": 20.0,
         "redaction, presidio-research, 1 texts": 2.0,
     }
     assert all(figure.ours > 0 and figure.other for figure in figures)

@@ -63,11 +63,11 @@ def test_a_day_sends_nothing_and_writes_for_the_owner_only(tmp_path: Path) -> No
 
 FETCHES = """
 from relrag_pipelines.embedders import EmbeddingError, fastembed, openai_tokenizer
-from relrag_pipelines.pii import presidio
+from relrag_pipelines.pii.policies import EntityCatalog
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog
 
-presidio.engine().analyze("ota@example.co.uk, https://intranet.example.com/x", "en")
+EntityCatalog().engine.analyze("ota@example.co.uk, https://intranet.example.com/x", ["EMAIL_ADDRESS", "URL"])
 assert openai_tokenizer.truncate_tokens("a long text " * 1000, 10)
 try:
     fastembed.load(Settings(embedder="fastembed", embedding_model="BAAI/bge-small-en-v1.5"))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines.pii import PIIEntity, PIIRedactor, PolicyError, RedactionError, entities
-from relrag_pipelines.pii import redactor as redactor_module
+from relrag_pipelines.pii import PIIEntity, PIIRedactor, PolicyError, RedactionError, entities, pseudonyms
 from relrag_pipelines.pii.pseudonyms import escape_lookalikes, to_entity_type
+from relrag_pipelines.pii.spans import Span
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import POLICIES, Policy, Settings, SettingsError
 
@@ -117,10 +117,10 @@ def test_fragments_of_longer_numbers_are_not_left_behind() -> None:
 
 def test_of_two_that_overlap_each_stands_for_all_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {
-        "A": replace(entities.ENTITIES["CREDIT_CARD"], name="A", find=lambda text: [(0, 6, 1.0)], normalise=str),
-        "B": replace(entities.ENTITIES["CREDIT_CARD"], name="B", find=lambda text: [(4, 9, 0.5)], normalise=str),
+        "A": replace(entities.ENTITIES["CREDIT_CARD"], name="A", find=lambda text: [Span(0, 6, 1.0)], normalise=str),
+        "B": replace(entities.ENTITIES["CREDIT_CARD"], name="B", find=lambda text: [Span(4, 9, 0.5)], normalise=str),
     }
-    monkeypatch.setattr(redactor_module, "ENTITIES", table)
+    monkeypatch.setattr(entities, "table", lambda file: table)
     ours = PIIRedactor({"default": Policy(entities=["A", "B"], action="pseudonymize")}, KEYS)
     a, b = (KEYS.pseudonym("card", value) for value in ("123456", "56789"))
     changes = next(ours.passes("123456789!", "default"))
@@ -181,7 +181,7 @@ def test_an_error_stops_the_text_and_tells_nothing_of_it(
 
     for field, said in (("find", "looked for"), ("normalise", "replaced")):
         broken = replace(entities.ENTITIES["PHONE_NUMBER"], **{field: failing})
-        monkeypatch.setattr(redactor_module, "ENTITIES", {"PHONE_NUMBER": broken})
+        monkeypatch.setattr(entities, "table", lambda file, broken=broken: {"PHONE_NUMBER": broken})
         ours = PIIRedactor({"default": Policy(entities=["PHONE_NUMBER"], action="pseudonymize")}, KEYS)
         for run in (
             lambda text, ours=ours: ours.redact(text, "default"),
@@ -198,8 +198,8 @@ def test_an_error_stops_the_text_and_tells_nothing_of_it(
 
 
 def test_what_is_found_again_and_again_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = replace(entities.ENTITIES["PHONE_NUMBER"], name="A1", find=lambda text: [(0, 1, 1.0)])
-    monkeypatch.setattr(redactor_module, "ENTITIES", {"A1": endless})
+    endless = replace(entities.ENTITIES["PHONE_NUMBER"], name="A1", find=lambda text: [Span(0, 1, 1.0)])
+    monkeypatch.setattr(entities, "table", lambda file: {"A1": endless})
     ours = PIIRedactor({"default": Policy(entities=["A1"], action="replace")}, KEYS)
     with pytest.raises(RedactionError, match=r"found again \(A1\)"):
         ours.redact("1", "default")
@@ -209,7 +209,28 @@ def test_policies_that_cannot_be_carried_out_are_refused() -> None:
     assert issubclass(PolicyError, SettingsError)
     with pytest.raises(PolicyError) as refused:
         redactor(default=Policy.model_construct(entities=["PHONE_NUMBER"], action="blur"))
-    assert str(refused.value) == ('pii_policies.default.action is "blur"; known: pseudonymize, hash, replace, redact')
+    assert str(refused.value) == (
+        'pii_policies.default.action is "blur"; known: pseudonymize, hash, replace, redact, mask, encrypt, keep'
+    )
+    with pytest.raises(PolicyError) as refused:
+        redactor(default=Policy(entities=[], action="keep", actions={"FONE": "mask"}))
+    assert str(refused.value).startswith(
+        'pii_policies.default.actions names "FONE", which is not known; known: API_KEY'
+    )
+
+
+def test_an_entity_may_have_an_action_of_its_own() -> None:
+    actions = {"CREDIT_CARD": "mask", "IBAN_CODE": "encrypt", "EMAIL_ADDRESS": "keep", "US_SSN": "redact"}
+    ours = redactor(default=Policy(entities=["PHONE_NUMBER", "EMAIL_ADDRESS"], action="replace", actions=actions))
+    redacted = ours.redact(f"{EVERYTHING} | ssn 846-15-5715", "default")
+    assert redacted.startswith("<PHONE_NUMBER> | dani@example.com | **** **** **** 1111 | <IBAN_CODE:k1:e")
+    assert redacted.endswith(" | ת.ז. 123456782 | INV-1187 | ssn ")
+    token = redacted.split(" | ")[3]
+    assert pseudonyms.decrypted(token, KEYS) == "IL62 0108 0000 0009 9999 999"
+    assert pseudonyms.decrypted(token, replace(KEYS, pseudonyms=b"q" * 32)) is None
+    assert pseudonyms.decrypted(token.replace("IBAN_CODE", "CREDIT_CARD"), KEYS) is None
+    assert ours.redact(redacted, "default") == redacted
+    assert to_entity_type(token) == "<IBAN_CODE>"
 
 
 def test_a_channel_without_policy_is_an_error() -> None:

@@ -99,7 +99,7 @@ def _redaction(settings: Settings) -> Iterator[CheckResult]:
         )
         return
     try:
-        PIIRedactor(settings.pii_policies, key_files.Keys(b"", b"", "k0"))
+        PIIRedactor.of(settings, key_files.Keys(b"", b"", "k0"))
     except SettingsError as error:
         yield CheckResult("problem", "redaction", str(error))
         return

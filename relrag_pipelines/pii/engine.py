@@ -1,0 +1,221 @@
+"""Presidio: its AnalyzerEngine decides what is personal data, its AnonymizerEngine replaces it.
+
+Recognisers are ours, those of the YAML files, and Presidio's own for what neither has. They run without a model and
+without a network, unless a setting names a language model that is on this machine. Importing this module takes a
+second, so a text comes here only where a recogniser could find something in it; redactor.py sees to that.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tldextract
+import tldextract.tldextract
+from presidio_analyzer import (
+    AnalysisExplanation,
+    AnalyzerEngine,
+    EntityRecognizer,
+    PatternRecognizer,
+    RecognizerRegistry,
+    RecognizerResult,
+)
+from presidio_analyzer.context_aware_enhancers import LemmaContextAwareEnhancer
+from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine, NoOpNlpEngine
+from presidio_anonymizer import AnonymizerEngine
+from presidio_anonymizer.entities import OperatorConfig
+from presidio_anonymizer.entities import RecognizerResult as Finding
+
+from relrag_pipelines.pii import language_models, operators
+from relrag_pipelines.pii.context_words import words_in_front
+from relrag_pipelines.pii.entities import EntityType
+from relrag_pipelines.pii.patterns import BOOST, BOOSTED, PatternEntry
+from relrag_pipelines.pii.spans import Span
+
+LANGUAGE = "en"
+"""what Presidio calls the language of every pattern here; none depends on one"""
+_WORDS_IN_FRONT = 5
+_TEXT = "text"
+_AT_ONCE = 64
+"""findings that are replaced in one go"""
+
+# Some recognisers ask for the public suffix of a name; by default that list is fetched from the network.
+tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+
+def _strict(record: logging.LogRecord) -> bool:
+    """Keeps texts out of the log; a pattern that ran out of time, which Presidio only logs, is an error."""
+    if record.exc_info:
+        raise TimeoutError(record.name)
+    return False
+
+
+logging.getLogger("presidio-analyzer").addFilter(_strict)
+logging.getLogger("presidio-anonymizer").addFilter(_strict)
+
+
+class Recognizer(EntityRecognizer):
+    """A function that finds one entity, as Presidio sees it."""
+
+    def __init__(self, entity: str, find: Callable[[str], Iterable[Span]], language: str = LANGUAGE) -> None:
+        self._find = find
+        super().__init__([entity], name=f"relrag {entity}", supported_language=language)
+
+    def load(self) -> None:
+        """Nothing to load."""
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
+    ) -> list[RecognizerResult]:
+        """What the function finds."""
+        entity, who = self.supported_entities[0], f"relrag {self.supported_entities[0]}"
+        return [
+            RecognizerResult(entity, *span, AnalysisExplanation(who, span[2], textual_explanation=f"found by {who}"))
+            for span in self._find(text)
+        ]
+
+
+class _Text(NoOpNlpEngine):
+    """No model: the text itself is kept, for the words in front of a finding."""
+
+    def process_text(self, text: str, language: str) -> NlpArtifacts:
+        artifacts = super().process_text(text, language)
+        setattr(artifacts, _TEXT, text)
+        return artifacts
+
+
+class _WordsInFront(LemmaContextAwareEnhancer):
+    """Presidio's enhancer by context words, given the words in front of a finding instead of a model's lemmas."""
+
+    def enhance_using_context(
+        self,
+        text: str,
+        raw_results: list[RecognizerResult],
+        nlp_artifacts: NlpArtifacts,
+        recognizers: list[EntityRecognizer],
+        context: list[str] | None = None,
+    ) -> list[RecognizerResult]:
+        """As Presidio's, but without a deep copy of those results whose recogniser has no context words."""
+        heeding = {one.id for one in recognizers if one.context}
+        ids = [one.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY] for one in raw_results]
+        others = [one for one, who in zip(raw_results, ids, strict=True) if who not in heeding]
+        some = [one for one, who in zip(raw_results, ids, strict=True) if who in heeding]
+        if some:
+            some = super().enhance_using_context(text, some, nlp_artifacts, recognizers, context)
+        return [*others, *some]
+
+    def _extract_surrounding_words(self, nlp_artifacts: NlpArtifacts, word: str, start: int) -> list[str]:
+        # a model's tokens know their text
+        text = getattr(nlp_artifacts, _TEXT, None) or nlp_artifacts.tokens.text
+        return words_in_front(text, start, self.context_prefix_count)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Presidio with the recognisers of one archive."""
+
+    analyzer: AnalyzerEngine
+    anonymizer: AnonymizerEngine
+    language: str
+
+    def analyze(
+        self,
+        text: str,
+        entities: Sequence[str],
+        allowed: Sequence[str] = (),
+        further: Mapping[str, Callable[[str], Iterable[Span]]] | None = None,
+        explain: bool = False,
+    ) -> list[RecognizerResult]:
+        """What stands in the text, as Presidio decides; `further` are functions for this text alone."""
+        adhoc: list[EntityRecognizer] = [
+            Recognizer(name, find, self.language) for name, find in (further or {}).items()
+        ]
+        return self.analyzer.analyze(
+            text,
+            self.language,
+            entities=[*entities, *(name for name in further or {} if name not in entities)],
+            allow_list=list(allowed),
+            ad_hoc_recognizers=adhoc,
+            return_decision_process=explain,
+        )
+
+    def replace(
+        self, text: str, found: Sequence[tuple[str, int, int, float]], configs: Mapping[str, OperatorConfig]
+    ) -> list[str]:
+        """What stands for each finding, in their order; they are sorted, and none lies within another."""
+        new: list[str] = []
+        # the anonymizer copies the text once a finding, so it is given no more of it than some findings span
+        for first in range(0, len(found), _AT_ONCE):
+            some = found[first : first + _AT_ONCE]
+            begin = some[0][1]
+            findings = [Finding(name, start - begin, end - begin, score) for name, start, end, score in some]
+            part = text[begin : some[-1][2]]
+            done = self.anonymizer.anonymize(part, findings, {**configs}, merge_entities_with_spaces=False)
+            new += (item.text for item in sorted(done.items, key=lambda item: item.start))
+        return new
+
+    @functools.cached_property
+    def known_entities(self) -> frozenset[str]:
+        """Names of all entities that are found."""
+        return frozenset(self.analyzer.get_supported_entities(self.language))
+
+
+@functools.cache
+def engine(entities: tuple[EntityType, ...], model: Path | None) -> Engine:
+    """Presidio with these entities' recognisers, with its own for all others, and with the language model of a file."""
+    nlp = language_models.load(model) if model else None
+    language = nlp.get_supported_languages()[0] if nlp else LANGUAGE
+    ours = {entity.name for entity in entities}
+    recognisers = [
+        *(Recognizer(entity.name, entity.find, language) for entity in entities if entity.find),
+        *(_of_entry(entry, language) for entity in entities for entry in entity.patterns),
+        *(one for one in _predefined() if not ours & set(one.supported_entities)),
+    ]
+    for one in recognisers:
+        one.supported_language = language
+    return Engine(_analyzer(recognisers, nlp, language), operators.anonymizer(), language)
+
+
+def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:
+    """Presidio as it comes, with its own recognisers of these entities: what ours are held against."""
+    return _analyzer([one for one in _predefined() if set(entities) & set(one.supported_entities)], None, LANGUAGE)
+
+
+def _of_entry(entry: PatternEntry, language: str) -> PatternRecognizer:
+    config: dict[str, Any] = {**entry.config, "supported_language": language}
+    thresholds = config.pop("score_thresholds")
+    recogniser = PatternRecognizer.from_dict(config)
+    recogniser.score_thresholds = thresholds
+    return recogniser
+
+
+def _predefined() -> list[EntityRecognizer]:
+    registry = RecognizerRegistry(supported_languages=[LANGUAGE])
+    registry.load_predefined_recognizers(languages=[LANGUAGE], nlp_engine=_no_model(LANGUAGE))
+    return list(registry.recognizers)
+
+
+def _analyzer(recognisers: Collection[EntityRecognizer], nlp: NlpEngine | None, language: str) -> AnalyzerEngine:
+    registry = RecognizerRegistry(recognizers=list(recognisers), supported_languages=[language])
+    if nlp:
+        registry.add_nlp_recognizer(nlp)
+    with warnings.catch_warnings():
+        # it warns that without a model an enhancer has no words to look at; this one has
+        warnings.simplefilter("ignore", UserWarning)
+        return AnalyzerEngine(
+            registry=registry,
+            nlp_engine=nlp or _no_model(language),
+            supported_languages=[language],
+            context_aware_enhancer=_WordsInFront(BOOST, BOOSTED, _WORDS_IN_FRONT, context_matching_mode="whole_word"),
+        )
+
+
+def _no_model(language: str) -> NoOpNlpEngine:
+    nlp = _Text([{"lang_code": language, "model_name": ""}])
+    nlp.load()
+    return nlp

@@ -1,0 +1,100 @@
+"""Recognisers that are written as data: patterns, scores and context words, in the form in which Presidio reads them.
+
+recognizers.yaml holds those that come with relrag; `pii_recognizers` names a file of the owner's. They run in
+Presidio's engine. What is here reads them and tells, without Presidio, texts in which none of them can find anything.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import regex
+import yaml
+
+from relrag_pipelines.pii.context_words import lowered
+from relrag_pipelines.settings import SettingsError
+
+BUILT_IN = Path(__file__).parent / "recognizers.yaml"
+FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
+"""as Presidio compiles patterns"""
+BOOST, BOOSTED = 0.35, 0.4
+"""what a context word adds to a score, and the least that it makes of it"""
+
+_KEYS = {
+    "name", "supported_entity", "patterns", "deny_list", "deny_list_score", "context", "score_thresholds", "version",
+    "global_regex_flags", "country_code",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PatternEntry:
+    """One recogniser of a file."""
+
+    name: str
+    entity: str
+    config: Mapping[str, Any]
+    """what Presidio makes the recogniser of; its context is one list"""
+
+    @functools.cached_property
+    def _looked_for(self) -> list[tuple[regex.Pattern[str], bool]]:
+        """Each pattern, and whether it counts only beside a context word."""
+        flags, least = self.config.get("global_regex_flags", FLAGS), self.config["score_thresholds"]
+        least = least.get(self.entity, least.get("default", 0.0))
+        scored = [(one["regex"], one["score"]) for one in self.config.get("patterns", ())]
+        if words := self.config.get("deny_list"):
+            scored.append((f"(?:{'|'.join(map(regex.escape, words))})", self.config.get("deny_list_score", 1.0)))
+        reached = ((pattern, score >= least, max(score + BOOST, BOOSTED) >= least) for pattern, score in scored)
+        return [(regex.compile(one, flags), not alone) for one, alone, beside in reached if alone or beside]
+
+    def may_match(self, text: str) -> bool:
+        """Whether the recogniser could find something in the text; no, only where it certainly finds nothing."""
+        return any(
+            (not beside or self._has_context(text)) and pattern.search(text, timeout=60) is not None
+            for pattern, beside in self._looked_for
+        )
+
+    def _has_context(self, text: str) -> bool:
+        plain = lowered(text)
+        return any(word in plain for word in self.config["context"])
+
+
+@functools.cache
+def load(path: Path) -> tuple[PatternEntry, ...]:
+    """The recognisers of a file. Raises SettingsError, which names the entry and what is wrong with it."""
+    try:
+        given = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        entries = given["recognizers"]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError) as error:
+        raise SettingsError(
+            f"{path} holds no recognisers ({type(error).__name__}); docs/privacy.md shows its form"
+        ) from None
+    return tuple(_entry(path, number, entry) for number, entry in enumerate(entries))
+
+
+def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
+    place = f"{path}: recognizers[{number}]"
+    if not isinstance(entry, dict):
+        raise SettingsError(f"{place} is no table; docs/privacy.md shows its form")
+    if unknown := sorted(set(entry) - _KEYS):
+        raise SettingsError(f"{place}.{unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
+    entity = entry.get("supported_entity")
+    if not isinstance(entity, str) or not regex.fullmatch("[A-Z][A-Z0-9_]*", entity):
+        raise SettingsError(f'{place}.supported_entity is "{entity}"; write it as EMPLOYEE_NUMBER')
+    if not entry.get("patterns") and not entry.get("deny_list"):
+        raise SettingsError(f"{place} has neither patterns nor deny_list")
+    context = entry.get("context") or []
+    if isinstance(context, dict):
+        context = [word for words in context.values() for word in words]
+    config = {**entry, "context": list(dict.fromkeys(lowered(str(word)) for word in context))}
+    config["score_thresholds"] = entry.get("score_thresholds") or {}
+    name = config["name"] = str(entry.get("name") or entity.lower())
+    found = PatternEntry(name, entity, config)
+    try:
+        found.may_match("")
+    except (regex.error, TypeError, KeyError, AttributeError) as error:
+        raise SettingsError(f"{place} ({name}) cannot be read: {error}") from None
+    return found

@@ -1,0 +1,116 @@
+"""Policies, ready to be carried out: which entities are looked for, what becomes of each, and where none can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import regex
+
+from relrag_pipelines.errors import SafeError
+from relrag_pipelines.pii import entities as entity_table
+from relrag_pipelines.pii import spelled_addresses
+from relrag_pipelines.pii.entities import EntityType
+from relrag_pipelines.settings import ACTIONS, Policy, SettingsError
+
+if TYPE_CHECKING:
+    from relrag_pipelines.pii.engine import Engine
+
+KEEP = "keep"
+
+
+class RedactionError(SafeError):
+    """Personal data could not be looked for or replaced; the message names the kind and holds no text."""
+
+
+class PolicyError(RedactionError, SettingsError):
+    """A policy names an entity or an action that does not exist."""
+
+
+@dataclass(frozen=True)
+class CompiledPolicy:
+    """A policy, ready to be carried out."""
+
+    entities: tuple[EntityType, ...]
+    actions: Mapping[str, str]
+    """what becomes of each of the entities, by its name"""
+    hint: regex.Pattern[str]
+    """matches every text in which any of the entities can be, but for those with one of the words"""
+    words: tuple[str, ...]
+    by_hint: tuple[tuple[regex.Pattern[str], tuple[EntityType, ...]], ...]
+    """the entities with one hint, and what matches the texts in which they can be"""
+
+    def may_change(self, text: str) -> bool:
+        """Whether any of the entities could be in the text, by its characters alone."""
+        return self.hint.search(text) is not None or spelled_addresses.has_spelled_address(text, self.words)
+
+    def candidates(self, text: str) -> Iterator[EntityType]:
+        """The entities that the text may hold, by its characters."""
+        for hint, entities in self.by_hint:
+            if hint.search(text):
+                yield from entities
+            else:
+                yield from (one for one in entities if spelled_addresses.has_spelled_address(text, one.words))
+
+
+@dataclass(frozen=True)
+class EntityCatalog:
+    """The entities that policies of an archive may name."""
+
+    recognizers: Path | None = None
+    """the owner's own recognisers"""
+    language_model: Path | None = None
+
+    @property
+    def ours(self) -> Mapping[str, EntityType]:
+        """Those that need nothing but relrag and the owner's file."""
+        return entity_table.table(self.recognizers)
+
+    @property
+    def engine(self) -> Engine:
+        """Presidio with the recognisers of all these. Raises SettingsError where the language model cannot be read."""
+        # takes a second to import, so only where something is to be found
+        from relrag_pipelines.pii import engine
+
+        return engine.engine(tuple(self.ours.values()), self.language_model)
+
+    def entity(self, place: str, name: str) -> EntityType:
+        """The entity; PolicyError names the known ones where there is none, `place` says where it is named."""
+        if own := self.ours.get(name):
+            return own
+        known = self.engine.known_entities | self.ours.keys()
+        if name not in known:
+            raise PolicyError(f'{place} names "{name}", which is not known; known: {", ".join(sorted(known))}')
+        return EntityType(name, None, entity_table.squeezed, name, "")
+
+    def compile(self, channel: str, policy: Policy) -> CompiledPolicy:
+        """The policy of a channel. Raises PolicyError where it names what does not exist."""
+        place = f"pii_policies.{channel}"
+        for name, action in {"action": policy.action, **{f"actions.{k}": v for k, v in policy.actions.items()}}.items():
+            if action not in ACTIONS:
+                raise PolicyError(f'{place}.{name} is "{action}"; known: {", ".join(ACTIONS)}')
+        named = {name: self.entity(f"{place}.entities", name) for name in policy.entities}
+        named |= {name: self.entity(f"{place}.actions", name) for name in policy.actions if name not in named}
+        actions = {name: policy.actions.get(name, policy.action) for name in named}
+        return compiled((entity for name, entity in named.items() if actions[name] != KEEP), actions)
+
+
+def compiled(entities: Iterable[EntityType], actions: Mapping[str, str]) -> CompiledPolicy:
+    """A policy for these entities."""
+    looked_for = tuple(entities)
+    words = dict.fromkeys(word for entity in looked_for for word in entity.words)
+    hints = dict.fromkeys(entity.hint for entity in looked_for)
+    by_hint = ((_class(hint), tuple(one for one in looked_for if one.hint == hint)) for hint in hints)
+    return CompiledPolicy(looked_for, actions, _prefilter_pattern(looked_for), tuple(words), tuple(by_hint))
+
+
+def _prefilter_pattern(entities: Iterable[EntityType]) -> regex.Pattern[str]:
+    hints = {entity.hint for entity in entities}
+    return _class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
+
+
+def _class(characters: str) -> regex.Pattern[str]:
+    """Matches texts that have one of the characters; all texts where there are none."""
+    return regex.compile(f"[{characters}]" if characters else "")
