@@ -96,10 +96,16 @@ LAYERS = [
     ),
     *(
         f"relrag_query/{name}"
-        for name in ("graph_layout.py", "replies.py", "archive_status.py", "cursors.py", "service.py")
+        for name in (
+            "graph_layout.py",
+            "replies.py",
+            "archive_status.py",
+            "cursors.py",
+            "service.py",
+        )
     ),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
-    *(f"relrag_query/{name}" for name in ("http", "mcp", "web")),
+    *(f"relrag_query/{name}" for name in ("langchain.py", "llama_index.py", "http", "mcp", "web")),
     "relrag_query/cli",
 ]
 """the folders, and the files beside them, from the lowest to the highest"""
