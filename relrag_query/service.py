@@ -31,6 +31,7 @@ from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.index import Index, open_index
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
+from relrag_query.person_replies import PeopleReply, PersonBrief, PersonReply, person_reply
 from relrag_query.retrieval.question import DateLike
 
 LOOK_SECONDS = 0.5
@@ -219,6 +220,32 @@ class Service:
         """`chunks` and their `count`: the first 50 of these ids, without those that are not known."""
         with self.reading() as archive:
             return get_chunks_batch(archive, chunk_ids)
+
+    def person(self, name: str) -> PersonReply:
+        """What is known of a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
+        with self.reading() as archive:
+            return person_reply(archive.person(name), self.zone, archive.generation.number)
+
+    def people(self, limit: int = 50, after: str | None = None) -> PeopleReply:
+        """The people of the archive, those of most records first."""
+        size = min(limit, MOST)
+        with self.reading() as archive:
+            number = archive.generation.number
+            skipped = offset_of(after, number)
+            counted = archive.records_of_people()
+            with archive.people() as people:
+                known = sorted(people.every().values(), key=lambda one: (-counted.get(one.person_id, 0), one.person_id))
+            page = [
+                PersonBrief(
+                    person_id=one.person_id,
+                    name=one.name,
+                    is_owner=one.is_owner,
+                    records=counted.get(one.person_id, 0),
+                )
+                for one in known[skipped : skipped + size]
+            ]
+            more = cursor(number, skipped + size) if len(known) > skipped + size else None
+            return PeopleReply(generation=number, people=page, next_cursor=more)
 
     def full_graph(self, asked: GraphLimits | None = None) -> GraphReply:
         """The graph of the archive with the place of each node; the same until another generation is published."""

@@ -22,6 +22,7 @@ from relrag_query.http import requests
 from relrag_query.http.event_stream import MEDIA_TYPE, event_stream
 from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
 from relrag_query.http.turns import Turns
+from relrag_query.person_replies import PeopleReply, PersonReply
 from relrag_query.service import GraphLimits, GraphReply, Service
 
 PREFIX = "/api/v1"
@@ -87,6 +88,15 @@ OPERATIONS = (
         requests.ChunksRequest,
         requests.ChunksReply,
         lambda to, asked: to.chunks(asked.chunk_ids),
+    ),
+    Operation("person", "GET", "/person", requests.PersonRequest, PersonReply, lambda to, asked: to.person(asked.name)),
+    Operation(
+        "people",
+        "GET",
+        "/people",
+        requests.PeopleRequest,
+        PeopleReply,
+        lambda to, asked: to.people(asked.limit, asked.cursor),
     ),
     Operation("graph", "GET", "/graph", requests.GraphRequest, GraphReply, _graph),
     Operation(

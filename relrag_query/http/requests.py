@@ -73,6 +73,19 @@ class NeighborsRequest(BaseModel, extra="forbid"):
     cursor: Cursor = None
 
 
+class PersonRequest(BaseModel, extra="forbid"):
+    """What is known of a person: aliases, facts, relationships, traffic, latest records."""
+
+    name: Ref = Field(description="a name, an alias or a number")
+
+
+class PeopleRequest(BaseModel, extra="forbid"):
+    """The people of the archive, those of most records first."""
+
+    limit: int = Field(50, ge=1, le=MOST)
+    cursor: Cursor = None
+
+
 class GraphRequest(BaseModel, extra="forbid"):
     """People, their records, and what relates any of them."""
 

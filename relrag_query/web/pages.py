@@ -50,6 +50,8 @@ def routes(service: Service, turns: Turns) -> list[Route]:
         "/record": pages.record,
         "/thread": pages.thread,
         "/source": pages.source,
+        "/people": pages.people,
+        "/person": pages.person,
         "/graph": pages.graph,
         "/archive": pages.archive,
     }
@@ -143,6 +145,16 @@ class Pages:
             return HTMLResponse(self._html("no_picture.html", said=str(error)), 404)
         told = {"X-Marked": f"{picture.matched:.2f}", "X-Covered": str(picture.covered)}
         return Response(picture.png, media_type="image/png", headers=told)
+
+    async def people(self, request: Request) -> Response:
+        """Who is in the archive."""
+        found = await self._turns.run(self._service.people, 100, request.query_params.get("cursor"))
+        return self._page("people.html", found=found)
+
+    async def person(self, request: Request) -> Response:
+        """What is known of one person."""
+        found = await self._turns.run(self._service.person, request.query_params.get("name", ""))
+        return self._page("person.html", person=found)
 
     async def graph(self, request: Request) -> Response:
         """People and records and what relates them: drawn by a script, and as a table."""

@@ -99,6 +99,7 @@ LAYERS = [
         for name in (
             "graph_layout.py",
             "replies.py",
+            "person_replies.py",
             "archive_status.py",
             "cursors.py",
             "service.py",

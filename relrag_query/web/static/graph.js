@@ -139,7 +139,8 @@ async function draw() {
   })
   renderer.on('doubleClickNode', ({ node, event }) => {
     event.preventSigmaDefault()
-    if (!node.startsWith('person:')) location = `/record?${new URLSearchParams({ ref: node })}`
+    const person = node.startsWith('person:')
+    location = person ? `/person?name=${node.slice(7)}` : `/record?${new URLSearchParams({ ref: node })}`
   })
   dark.addEventListener('change', () => location.reload())
   const focus = place.dataset.focus
