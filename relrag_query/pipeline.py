@@ -18,6 +18,7 @@ from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.answering.superseded import mark_superseded
 from relrag_query.people import answers, questions
 from relrag_query.people.people import People
+from relrag_query.people.questions import PeopleQuestion
 from relrag_query.results import (
     Answer,
     CitedSource,
@@ -30,7 +31,7 @@ from relrag_query.results import (
     nearest_hits,
 )
 from relrag_query.retrieval import catalog_reader
-from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit
+from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit
 from relrag_query.retrieval.neighborhood import expand_step
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblings, run
@@ -69,8 +70,10 @@ def ask(
     With `people`, questions about these are answered by what is known of them.
     """
     settings = context.settings
-    if people and (told_of_people := _of_people(context, generation, people, limit)):
-        return told_of_people
+    asked = questions.read(context.question, people) if people else None
+    unknown = asked.unknown if asked and asked.asks == "who" else ""
+    if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
+        return of_people
     most = 2 * settings.search_limit if limit is None else limit
     wanted = listing.parse_listing(context)
     at_most = min(most, settings.source_display_max_count)
@@ -85,6 +88,7 @@ def ask(
     hits += [] if wanted else add_named_records(told, hits, context)
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
+    sure = "unsure" if unknown and sure == "sure" else sure  # it may be somebody else's
     shown = _shown(context, hits, told, written, at_most)
     quotes = [] if written else _quotes(context, told, shown)
     elsewhere = not written and told.elsewhere
@@ -100,21 +104,19 @@ def ask(
         when=context.when,
         trace=context.trace,
         written=written,
-        head=explanation.explain_query(
+        head=[_stated_by_nobody(unknown)] * bool(unknown)
+        + explanation.explain_query(
             context, wanted, [one.hit for one in shown] or hits, _zone(context), elsewhere=elsewhere
         ),
         notice=notice,
     )
 
 
-def _of_people(context: QueryContext, generation: Generation, people: People, limit: int | None) -> Answer | None:
-    """The answer to a question about people by what is known of them; None where it asks something else."""
-    asked = questions.read(context.question, people)
+def _of_people(
+    asked: PeopleQuestion, context: QueryContext, generation: Generation, people: People, limit: int | None
+) -> Answer | None:
+    """The answer to a question about people by what is known of them; None where nothing is."""
     today = settings_module.now().astimezone(_zone(context)).date()
-    if asked is None:
-        return None
-    if asked.asks == "who" and asked.unknown:
-        return _nobody(context, generation, asked.unknown)
     told = answers.answer(asked, people, context, today)
     if told is None:
         return None
@@ -123,7 +125,7 @@ def _of_people(context: QueryContext, generation: Generation, people: People, li
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
         source.locations = list(source.hit.extra.get("source_refs", ()))
-    _located(context, [source for source in sources if source.hit.chunk.source != answers.ENTITY_STORE])
+    _located(context, [source for source in sources if source.hit.chunk.source != ENTITY_STORE])
     return Answer(
         question=context.question,
         confidence="sure" if told.sure else "unsure",
@@ -141,23 +143,9 @@ def _of_people(context: QueryContext, generation: Generation, people: People, li
     )
 
 
-def _nobody(context: QueryContext, generation: Generation, type_: str) -> Answer:
-    """That nobody is known to be it: somebody else's mother would be worse than none."""
-    context.note("people", f"nobody is known as {type_}")
-    told = f"Nobody is known as {type_.replace('_', ' ')} of whom you mean; `relrag people relate` says who it is."
-    return Answer(
-        question=context.question,
-        confidence="none",
-        quotes=[],
-        sources=[],
-        closest=[],
-        searched=_scope(context, generation, listed=False),
-        missing=[],
-        intents=context.intents,
-        when=context.when,
-        trace=context.trace,
-        head=[told],
-    )
+def _stated_by_nobody(type_: str) -> str:
+    """That texts alone say who it is: of whom they say it, they seldom tell."""
+    return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
 
 
 def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:

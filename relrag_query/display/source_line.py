@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import record_type
-from relrag_query.retrieval.hit import Hit, QuotedPlace
+from relrag_query.retrieval.hit import ENTITY_STORE, Hit, QuotedPlace
 
 _ADDRESS = re.compile(r"(.*\S)\s*<[^>]*>\s*")
 """somebody as a mail names him"""
@@ -24,7 +24,7 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) ->
     chunk = hit.chunk
     told = [one.ts for one in places if one.ts is not None] if chunk.members else []
     parts = (
-        time_of(min(told, default=chunk.ts), zone),
+        "" if chunk.ts is None and hit.source == ENTITY_STORE else time_of(min(told, default=chunk.ts), zone),
         _people(chunk),
         _what(hit),
         pages_of(chunk, places),

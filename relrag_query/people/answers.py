@@ -12,11 +12,9 @@ from relrag_query.people.people import FAMILY, Known, People, Relation
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.fusion import hybrid_search
-from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.hit import ENTITY_STORE, Hit
 from relrag_query.retrieval.search import QueryContext, load_messages
 
-ENTITY_STORE = "entity_store"
-"""the source of what is known of people"""
 _FACT, _SCOPED = 1.0, 0.85
 """display scores of what is known of people, and of passages that have to do with them"""
 _ROOM, _LOOKED_AT = 5, 200

@@ -11,6 +11,8 @@ CONTEXT_EXPANSION = "context_expansion"
 RECENCY_SUPPLEMENT = "recency_supplement"
 ASSET_NEIGHBORHOOD = "asset_neighborhood"
 """roles of passages that were added for context only; what was searched for has none"""
+ENTITY_STORE = "entity_store"
+"""source of what is known of people"""
 
 
 @dataclass(slots=True)
