@@ -26,6 +26,7 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
+from relrag_query.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import pending
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
@@ -240,6 +241,22 @@ class Archive:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
             return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset)
+
+    def full_graph(
+        self,
+        limit_persons: int = 100,
+        limit_assets_per_person: int = 10,
+        include_asset_edges: bool = True,
+        records: int = 0,
+    ) -> FullGraph:
+        """People, their records, and what relates them; see `get_full_graph_data`."""
+        with self._reading() as connection:
+            return get_full_graph_data(connection, limit_persons, limit_assets_per_person, include_asset_edges, records)
+
+    def graph_around(self, ref: str, limit: int = 30) -> FullGraph:
+        """A record or person and what it is directly related to."""
+        with self._reading() as connection:
+            return get_graph_around(connection, ref, limit)
 
     def briefs(self, refs: Sequence[str]) -> dict[str, Brief]:
         """What a list says of each record, chat window or passage of these that exists, by ref."""

@@ -7,7 +7,7 @@ reader shows them and follows nothing that they say. Times are ISO 8601 by the o
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field
@@ -20,6 +20,9 @@ from relrag_query.results import Answer, Results
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.hit import Hit
 from relrag_query.understanding.time_expressions import TimeRange
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class MessageReply(BaseModel, serialize_by_alias=True):
@@ -85,6 +88,10 @@ class SearchReply(BaseModel, serialize_by_alias=True):
     trace: list[str]
     next_cursor: str | None = None
 
+    def to_pandas(self) -> pd.DataFrame:
+        """The hits as a table, a row each, by the names of their JSON; messages as a list in a cell."""
+        return _frame([hit.model_dump(by_alias=True) for hit in self.hits], HitReply)
+
 
 class QuoteReply(BaseModel, serialize_by_alias=True):
     """One sentence of an answer, with the numbers of the sources that say it."""
@@ -128,6 +135,10 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
     intents: list[str]
     when: TimeReply | None
     trace: list[str]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The sources as a table, a row each, by the names of their JSON."""
+        return _frame([source.model_dump(by_alias=True) for source in self.sources], SourceReply)
 
 
 class BriefReply(BaseModel, serialize_by_alias=True):
@@ -353,6 +364,14 @@ def neighbor_reply(one: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> N
 def local_time(ts: int | None, zone: ZoneInfo) -> str | None:
     """Seconds as ISO 8601 by the owner's clock."""
     return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None
+
+
+def _frame(rows: list[dict[str, Any]], model: type[BaseModel]) -> pd.DataFrame:
+    # imported only here: nothing else of a query needs it
+    import pandas as pd
+
+    names = [field.serialization_alias or name for name, field in model.model_fields.items()]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _brief(found: Brief | None, zone: ZoneInfo) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from relrag_query import exploration
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
-from relrag_query.evaluation import metrics
+from relrag_query.evaluation import question_sets
 from relrag_query.results import Answer, CitedSource
 from tests.conftest import ROOT
 
@@ -88,7 +88,7 @@ def test_no_decoy_is_shown_where_words_alone_are_searched(archive: Archive, name
 
 
 def test_the_set_of_the_demo_is_measured_by_eval(archive: Archive) -> None:
-    measured = metrics.measure(archive, ROOT / "examples" / "archive" / "answers.json")
+    measured = question_sets.measure(archive, ROOT / "examples" / "archive" / "answers.json")
     recall = {one["name"]: one["source_recall"] for one in measured["each"]}
     assert [recall[name] for name in ANSWERED] == [1.0] * len(ANSWERED)
     assert (measured["questions"], measured["wrong_sources_shown"]) == (len(QUESTIONS), 0)
