@@ -52,15 +52,16 @@ def make(
     before = {table: lake_months.previous(home, table) for table in TABLES}
     wanted = _inputs(home, months, version)
     known = dict(zip(*(before["person_months"][name].to_pylist() for name in ("lake_month", "input")), strict=True))
-    bearers = _bearers(*names)
-    earlier = _bearers(*(lake_months.previous(home, table) for table in ("person_names", "given_forms")))
-    renamed = _with_changed_names(bearers, earlier, before["month_words"])
+    earlier = tuple(lake_months.previous(home, table) for table in ("person_names", "given_forms"))
+    # mostly nobody is new, and then nothing is compared, however many people there are
+    same = all(one.equals(other) for one, other in zip(names, earlier, strict=True))
+    renamed = set() if same else _with_changed_names(_bearers(*names), _bearers(*earlier), before["month_words"])
     stale = [month for month in wanted if known.get(month) != wanted[month] or month in renamed]
     kept = pa.array([month for month in wanted if month not in {*stale}], pa.string())
     rows: dict[str, list[object]] = {table: [] for table in TABLES}
     for done, month in enumerate(stale):
         workspace.report("people", done, len(stale))
-        for table, some in _read(month, months, found, bearers).items():
+        for table, some in _read(month, months, found, names).items():
             rows[table] += some
     made = {
         table: pa.concat_tables([_of_months(before[table], kept), to_table(rows[table], row)])
@@ -109,7 +110,9 @@ def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
     return table.filter(pc.is_in(table["lake_month"], months))
 
 
-def _read(month: str, months: Months, found: Resolution, bearers: pa.Table) -> Mapping[str, list[object]]:
+def _read(
+    month: str, months: Months, found: Resolution, names: tuple[pa.Table, pa.Table]
+) -> Mapping[str, list[object]]:
     """The rows that one month gives."""
     if month not in months.records:
         return {}
@@ -118,8 +121,7 @@ def _read(month: str, months: Months, found: Resolution, bearers: pa.Table) -> M
     begun = set[str]().union(*map(beginnings, texts.values()))
     words = [MonthWord(month, word) for word in sorted(begun)]
     present, writers, own = _appearing(month, months, found)
-    bearing = bearers.filter(pc.is_in(bearers["word"], pa.array(begun, pa.string())))
-    named = finder(found, pc.unique(bearing["person_id"]).to_pylist())
+    named = finder(found, _bearing(*names, begun))
     mentions = [one for one in mentioned(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
     spoken = {
         one["asset_id"]: (one["text"], one["client_id"])
@@ -128,6 +130,23 @@ def _read(month: str, months: Months, found: Resolution, bearers: pa.Table) -> M
     }
     relations = text_relationships(named, month, spoken, writers, present)
     return {"person_mentions": [*mentions], "text_relationships": [*relations], "month_words": [*words]}
+
+
+def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
+    """Who bears a name that begins with one of these words, in any of its cases."""
+    with catalog.connect() as connection:
+        for name, table in (("names", names), ("forms", forms)):
+            connection.register(name, table)
+        found = connection.execute(
+            """
+            WITH asked AS (SELECT unnest($words) AS word),
+            givens AS (FROM asked UNION SELECT given FROM forms SEMI JOIN asked ON word = form WHERE rank = 'case')
+            SELECT DISTINCT person_id FROM names
+            WHERE rank = 'whole' AND split_part(form, ' ', 1) IN (FROM givens) ORDER BY ALL
+            """,
+            {"words": sorted(words)},
+        ).fetchall()
+    return [one for (one,) in found]
 
 
 def _appearing(
