@@ -8,7 +8,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -56,6 +56,9 @@ docs: $(STAMP) ## Write the generated part of docs/ again
 
 ui: $(STAMP) ## Open Dagster's UI and daemon on 127.0.0.1, and print a link to log in (READ_ONLY=1: for looking only)
 	@$(BIN)/relrag ui $(UI_FLAGS)
+
+web: $(STAMP) ## Serve pages, API and MCP for an archive on 127.0.0.1, and print a link to log in
+	@$(BIN)/relrag serve
 
 bench: $(STAMP) ## Measure speed against floors and peers, under 5 minutes
 	@$(BIN)/python -m bench
@@ -115,7 +118,7 @@ screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chrom
 lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the newest versions)
 	@set -e; place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
 	  python3 -m venv "$$place"; "$$place/bin/pip" --quiet --disable-pip-version-check install uv; \
-	  "$$place/bin/uv" pip compile --quiet --universal --extra dev --extra browser --extra openai --extra cohere --extra fastembed --extra postgres --extra qdrant --generate-hashes --no-header \
+	  "$$place/bin/uv" pip compile --quiet --universal --extra dev --extra browser --extra openai --extra cohere --extra fastembed --extra postgres --extra qdrant --extra serve --generate-hashes --no-header \
 	    --no-emit-index-url --no-emit-find-links --python-version 3.11 $(if $(UPGRADE),--upgrade) \
 	    --output-file requirements.lock pyproject.toml; \
 	  "$$place/bin/uv" pip compile --quiet --universal --generate-hashes --no-header \

@@ -18,13 +18,14 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets import run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, table_true
 from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
 from relrag_pipelines.assets.published import publishing_assets, publishing_checks
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.files import access
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stores import archive_tables, lock
 from relrag_pipelines.stores.fingerprint import fingerprint
@@ -60,20 +61,33 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         dg.AssetSelection.assets(*PUBLISHING),
         description="Publishes a generation of what all sources hold, which is what queries then read.",
     )
+    graphs = list(workspace.settings.graphrag.made)
+    graphrag = dg.define_asset_job(
+        "graphrag",
+        dg.AssetSelection.assets(*(key(one, table.name) for one in graphs for table in graph_index.TABLES)),
+        description="Makes GraphRAG indexes of what is published.",
+    )
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
             *(archive_stage(workspace, stage) for stage in whole_archive.STAGES),
             *publishing_assets(workspace),
+            *(graph_assets(workspace, collection) for collection in graphs),
         ],
         asset_checks=[
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
             *(table_true(table, workspace) for table in archive_tables.NAMES),
             *publishing_checks(workspace),
+            *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
         ],
-        jobs=[sync, backfill, publish] if sources else [publish],
+        jobs=[*([sync, backfill] if sources else []), publish, *([graphrag] if graphs else [])],
         schedules=[_nightly(workspace, sync)] if sources else [],
-        sensors=[_source_folders(workspace, sync), _follow_up(workspace, [sync, publish])] if sources else [],
+        sensors=[
+            _source_folders(workspace, sync),
+            _follow_up(workspace, [sync, publish, *([graphrag] if graphs else [])]),
+        ]
+        if sources
+        else [],
         executor=run_tags.executor(workspace),
     )
 
@@ -155,7 +169,7 @@ def changed_sources(workspace: Workspace) -> Requests:
 
 
 def follow_up(workspace: Workspace) -> Requests:
-    """The runs that the plan asks for now, but for exports: stale months, then what is made of all, then publishing."""
+    """The runs that the plan asks for now, but for exports: stale months, what is made of all, publishing, graphs."""
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
     wanted = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")
@@ -180,6 +194,13 @@ def follow_up(workspace: Workspace) -> Requests:
     elif todo.outdated:
         tags = run_tags.describe_run(workspace, [], {}, run_tags.SENSOR)
         yield dg.RunRequest(run_key=f"publish:{wanted}", job_name="publish", tags=tags)
+    elif graphs := [one.collection for one in todo.graphs if not one.resumed]:
+        yield dg.RunRequest(
+            run_key=f"graphrag:{fingerprint([graphs, wanted])}",
+            job_name="graphrag",
+            asset_selection=[key(one, table.name) for one in graphs for table in graph_index.TABLES],
+            tags=run_tags.describe_run(workspace, [], {}, run_tags.SENSOR),
+        )
     else:
         waiting = ", ".join(one.source for one in todo.exports)
         yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else "everything is up to date")

@@ -23,7 +23,7 @@ from relrag_pipelines import pandas_probe
 
 pandas_probe.probe()
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Raised when a stored table changes shape, and with it that table's `since`.
 
 Of an older home the tables that have changed since are made again: those of the lake from private/, the private ones
@@ -173,6 +173,7 @@ class Person:
 
     person_id: Annotated[int, "never given to anybody else"]
     name: Annotated[str, "the fullest name, as the owner of the archive writes it where a card has one; may be empty"]
+    is_owner: Annotated[bool, "whose archive it is"] = False
 
 
 @dataclass(slots=True)
@@ -193,6 +194,60 @@ class PersonRedirect:
 
     former_person_id: Annotated[int, "the id that is no more in use"]
     person_id: Annotated[int, "who that is"]
+
+
+@dataclass(slots=True)
+class PersonName:
+    """A form in which a person is named, by which questions and texts find him."""
+
+    form: Annotated[str, "a name or a part of it, without accents and capitals"]
+    person_id: Annotated[int, "the person"]
+    rank: Annotated[str, "whole, given or family"]
+
+
+@dataclass(slots=True)
+class GivenForm:
+    """Another form of a given name that somebody bears."""
+
+    form: Annotated[str, "without accents and capitals; behind a ~ how it sounds, in any script"]
+    given: Annotated[str, "the name, without accents and capitals"]
+    rank: Annotated[str, "case (inflected, or a possessive), short (of the same full name), sound"]
+
+
+@dataclass(slots=True)
+class PersonEntry:
+    """Whom a string or card of a source is of."""
+
+    source: Annotated[str, "name of the source"]
+    entry: Annotated[str, "as in identifiers"]
+    pinned_person_id: Annotated[int, "the id that the source pins; -1 where it pins none"]
+    person_id: Annotated[int, "the person"]
+
+
+@dataclass(slots=True)
+class PersonMention:
+    """Who is named in a record's text."""
+
+    lake_month: Annotated[str, "<source>/<YYYY-MM> of the lake that holds the record"]
+    asset_id: Annotated[str, "the record"]
+    person_id: Annotated[int, "the person"]
+
+
+@dataclass(slots=True)
+class PersonMonth:
+    """What is known of a month's people, so that only months that change are read again."""
+
+    lake_month: Annotated[str, "<source>/<YYYY-MM> of the lake"]
+    input: Annotated[str, "hash of its records and identifiers and of whom its entries are of, hex"]
+    people: Annotated[str, "hash of who appears in it and is named in its texts, hex"]
+
+
+@dataclass(slots=True)
+class MonthWord:
+    """A word of a month's texts that may begin a name."""
+
+    lake_month: Annotated[str, "<source>/<YYYY-MM> of the lake"]
+    word: Annotated[str, "without accents and capitals, of Hebrew ones also what is left without a prefix"]
 
 
 @dataclass(slots=True)
@@ -222,7 +277,10 @@ class PersonAsset:
 
 @dataclass(slots=True)
 class PersonRelationship:
-    """What one person is to another: `to` is the `relationship_type` of `from`."""
+    """What one person is to another: `to` is the `relationship_type` of `from`.
+
+    What the owner says counts for more than what a card says, and that for more than what a text says.
+    """
 
     from_person_id: Annotated[int, "whose mentor, child, spouse it is"]
     to_person_id: Annotated[int, "the mentor, child, spouse"]
@@ -236,8 +294,31 @@ class PersonRelationship:
     source_quote: Annotated[str | None, "the words that say so, redacted"] = None
     valid_from: Annotated[str | None, "since when it holds, ISO 8601"] = None
     valid_to: Annotated[str | None, "until when it held, ISO 8601"] = None
+    client_id: Annotated[str | None, "client scope of the record that says so"] = None
+    further_source_refs: Annotated[list[str], "what else says so"] = field(default_factory=list)
     text_hash: Annotated[str, "keyed hash of the text that is embedded, hex"] = ""
-    relationship_embedding: Annotated[list[Float32] | None, "vector of that text"] = None
+
+
+@dataclass(slots=True)
+class TextRelationship:
+    """What a text says one person is to another."""
+
+    lake_month: Annotated[str, "<source>/<YYYY-MM> of the lake that holds the record"]
+    from_person_id: Annotated[int, "as in person_relationships"]
+    to_person_id: Annotated[int, "as in person_relationships"]
+    relationship_type: Annotated[str, "as in person_relationships"]
+    source_ref: Annotated[str, "asset_id of the record"]
+    source_quote: Annotated[str, "the words that say so, redacted"]
+    client_id: Annotated[str | None, "client scope of the record"] = None
+
+
+@dataclass(slots=True)
+class RelationshipEmbedding:
+    """The one vector of a relationship; those whose texts are equal share it."""
+
+    text_hash: Annotated[str, "as in person_relationships"]
+    model: Annotated[str, "name and version of the model"]
+    relationship_embedding: Annotated[list[Float32], "vector of that text, as the model gives it"]
 
 
 @dataclass(slots=True)
@@ -374,6 +455,15 @@ class Table:
     """the schema version that gave the table the shape it has"""
 
 
+JOINED = "joined when publishing"
+"""the place of a table of the whole archive that decides what other tables of a generation hold"""
+
+
+def _archive(table: str, *further: str) -> str:
+    """The places of a table of the whole archive."""
+    return ", ".join([f"lake/{table}/archive.parquet", *further])
+
+
 TABLES = {
     table.name: table
     for table in (
@@ -406,25 +496,89 @@ TABLES = {
             "lake/identifiers/<source>/<YYYY-MM>.parquet, catalog",
             since=4,
         ),
-        Table("persons", Person, ("person_id",), "catalog", since=4),
-        Table("person_aliases", PersonAlias, ("person_id", "kind", "keyed", "alias"), "catalog", since=4),
-        Table("person_redirects", PersonRedirect, ("former_person_id",), "catalog", since=4),
-        Table("person_facts", PersonFact, ("person_id", "predicate", "value", "source_ref"), "catalog", since=4),
+        Table("persons", Person, ("person_id",), _archive("persons", "catalog"), since=5),
+        Table(
+            "person_aliases",
+            PersonAlias,
+            ("person_id", "kind", "keyed", "alias"),
+            _archive("person_aliases", "catalog"),
+            since=5,
+        ),
+        Table(
+            "person_redirects",
+            PersonRedirect,
+            ("former_person_id",),
+            _archive("person_redirects", "catalog"),
+            since=5,
+        ),
+        Table(
+            "person_names",
+            PersonName,
+            ("form", "person_id", "rank"),
+            _archive("person_names", "catalog"),
+            {"idx_person_names_form": "form"},
+            since=5,
+        ),
+        Table(
+            "given_forms",
+            GivenForm,
+            ("form", "given", "rank"),
+            _archive("given_forms", "catalog"),
+            {"idx_given_forms_form": "form"},
+            since=5,
+        ),
+        Table(
+            "person_facts",
+            PersonFact,
+            ("person_id", "predicate", "value", "source_ref"),
+            _archive("person_facts", "catalog"),
+            since=5,
+        ),
+        Table(
+            "person_relationships",
+            PersonRelationship,
+            ("from_person_id", "to_person_id", "relationship_type"),
+            _archive("person_relationships", "catalog"),
+            {"idx_relationships_to": "to_person_id"},
+            since=5,
+        ),
+        Table(
+            "relationship_embeddings",
+            RelationshipEmbedding,
+            ("text_hash",),
+            _archive("relationship_embeddings", "catalog"),
+            since=5,
+        ),
+        Table(
+            "person_entries",
+            PersonEntry,
+            ("source", "entry", "pinned_person_id"),
+            _archive("person_entries", JOINED),
+            since=5,
+        ),
+        Table(
+            "person_mentions",
+            PersonMention,
+            ("lake_month", "asset_id", "person_id"),
+            _archive("person_mentions", JOINED),
+            since=5,
+        ),
+        Table("person_months", PersonMonth, ("lake_month",), _archive("person_months", JOINED), since=5),
+        Table(
+            "text_relationships",
+            TextRelationship,
+            ("lake_month", "source_ref", "from_person_id", "to_person_id", "relationship_type"),
+            _archive("text_relationships"),
+            since=5,
+        ),
+        Table("month_words", MonthWord, ("lake_month", "word"), _archive("month_words"), since=5),
         Table(
             "person_assets",
             PersonAsset,
             ("person_id", "asset_ref", "role"),
             "catalog",
             {"idx_person_assets_ref": "asset_ref"},
-            since=4,
-        ),
-        Table(
-            "person_relationships",
-            PersonRelationship,
-            ("from_person_id", "to_person_id", "relationship_type", "source_ref"),
-            "catalog",
-            {"idx_relationships_to": "to_person_id"},
-            since=4,
+            since=5,
         ),
         Table(
             "chunks",
@@ -591,7 +745,7 @@ def _not_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _arrow_type(kind: Any) -> pa.DataType:
-    if get_origin(kind) is list:
+    if get_origin(kind) in (list, tuple):
         return pa.list_(_arrow_type(get_args(kind)[0]))
     if dataclasses.is_dataclass(kind):
         return pa.struct([pa.field(column.name, column.type) for column in columns(typing.cast(type, kind))])

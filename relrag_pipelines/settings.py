@@ -12,8 +12,8 @@ import fnmatch
 import os
 import re
 import tomllib
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -43,8 +43,11 @@ ENVIRONMENT_ONLY = {
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
 
-_STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list"})
+_STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag"})
 """settings that are no single value, and the folder, which is not set by anyone"""
+
+COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+"""of a GraphRAG index"""
 
 
 class SettingsError(SafeError):
@@ -191,6 +194,71 @@ class Source(BaseModel):
         return zone if zone is None else _zone(zone)
 
 
+class Collection(BaseModel):
+    """One `[graphrag.collections.<name>]` table of relrag.toml: what a GraphRAG index is made of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sources: list[str] = Field(default_factory=list, description="only these sources", examples=[["family"]])
+    kinds: list[str] = Field(default_factory=list, description="only these kinds", examples=[["whatsapp", "gmail"]])
+    since: str = Field("", description="nothing earlier: 2024, 2024-03 or 2024-03-15", examples=["2024"])
+    until: str = Field("", description="nothing later: 2024, 2024-03 or 2024-03-15", examples=["2024-12"])
+
+    @field_validator("kinds")
+    @classmethod
+    def _known_kinds(cls, kinds: list[str]) -> list[str]:
+        if wrong := [kind for kind in kinds if kind not in KINDS]:
+            raise ValueError(f'names "{wrong[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+        return kinds
+
+    @field_validator("since", "until")
+    @classmethod
+    def _span(cls, day: str) -> str:
+        if day:
+            days(day)
+        return day
+
+    def holds(self, source: Source) -> bool:
+        """Whether it is made of that source, too."""
+        return (not self.sources or source.name in self.sources) and (not self.kinds or source.kind in self.kinds)
+
+
+class GraphRAG(BaseModel):
+    """The `[graphrag]` table of relrag.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Literal["off", "fast", "llm"] = Field(
+        "off",
+        description="how indexes are made after publishing; fast: by statistics, nothing leaves this machine; "
+        "llm: by a language model, which is sent the redacted text of passages",
+    )
+    service: Literal["openai", "cohere"] = Field("openai", description="llm: whose protocol the model speaks")
+    model: str = Field("", description="llm: the model; else the service's usual one")
+    url: str = Field("", description="llm: another server that speaks the protocol, https://.../v1")
+    token_budget: int = Field(
+        1_000_000, ge=0, description="llm: tokens that a sync may spend at most on each index; the next one goes on"
+    )
+    gleanings: int = Field(1, ge=0, le=5, description="llm: how often it is asked again what is missing")
+    collections: dict[str, Collection] = Field(
+        default_factory=lambda: {"archive": Collection.model_validate({})},
+        description="indexes by name; where none is given, one named archive, of everything",
+    )
+
+    @field_validator("collections")
+    @classmethod
+    def _plain_names(cls, collections: dict[str, Collection]) -> dict[str, Collection]:
+        for name in collections:
+            if not COLLECTION_NAME.fullmatch(name):
+                raise ValueError(f'has "{name}"; use lower-case letters, digits and _, beginning with a letter')
+        return collections
+
+    @property
+    def made(self) -> dict[str, Collection]:
+        """The collections that are to be made, in order."""
+        return {} if self.method == "off" else dict(sorted(self.collections.items()))
+
+
 class Settings(BaseModel):
     """All settings of one archive."""
 
@@ -207,6 +275,9 @@ class Settings(BaseModel):
         description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",
     )
     owner: str = Field("", description="whose archive it is; what `me` and `I` mean in a question")
+    person_unnamed_after: int = Field(
+        10, ge=1, description="records after which whoever sent them is a person although nobody named them"
+    )
     timezone: str = Field("UTC", description="the owner's time zone: local times in exports, `last week`, display")
     first_month: str = Field(
         "2000-01", description="first monthly partition (YYYY-MM); earlier and undated records go there"
@@ -281,6 +352,10 @@ class Settings(BaseModel):
         "answers to this one and to those of this machine",
     )
 
+    web_public_url: str = Field(
+        "", description="address under which a proxy serves the pages of `relrag serve`, as ui_public_url"
+    )
+
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")
@@ -319,6 +394,10 @@ class Settings(BaseModel):
         description="who answers; extractive: sentences of the archive; openai and cohere write from the redacted "
         "passages, which are sent to that service with the redacted question",
     )
+    answer_excluded_labels: list[str] = Field(
+        ["spam", "trash", "promotions"],
+        description="mail under these labels of Gmail answers no question; `relrag search` still finds it",
+    )
     answer_model: str = Field("", description="model that writes answers; else the service's usual one")
     answer_url: str = Field("", description="another server that speaks the protocol, https://.../v1")
     answer_max_tokens: int = Field(800, ge=50, description="longest written answer, in tokens")
@@ -336,6 +415,11 @@ class Settings(BaseModel):
     )
     golden_margin: float = Field(
         0.05, ge=0, le=1, description="share by which recall on `golden_set` may fall without a warning"
+    )
+
+    graphrag: GraphRAG = Field(
+        default_factory=lambda: GraphRAG.model_validate({}),
+        description="GraphRAG indexes; none unless it says how",
     )
 
     folder: Path = Field(Path(), exclude=True, description="folder of relrag.toml (set when it is read)")
@@ -368,7 +452,7 @@ class Settings(BaseModel):
             raise ValueError("is no plain address; write it as http://host:6333, and the key into QDRANT_API_KEY")
         return url.rstrip("/")
 
-    @field_validator("ui_public_url")
+    @field_validator("ui_public_url", "web_public_url")
     @classmethod
     def _origin(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d{0,4})?/?", url.lower()):
@@ -411,6 +495,10 @@ class Settings(BaseModel):
             if source.channel and source.channel not in self.pii_policies:
                 known = ", ".join(sorted(self.pii_policies))
                 raise ValueError(f'source "{source.name}" has channel "{source.channel}"; known channels: {known}')
+        for name, collection in self.graphrag.collections.items():
+            if unknown := [one for one in collection.sources if one not in names]:
+                said = f'graphrag.collections.{name} names source "{unknown[0]}"'
+                raise ValueError(f"{said}; sources: {', '.join(names) or 'none'}")
         return self
 
     def source(self, name: str) -> Source:
@@ -457,6 +545,20 @@ class Settings(BaseModel):
     def source_path(self, source: Source) -> Path:
         """`source.path`, absolute."""
         return (self.folder / source.path.expanduser()).resolve()
+
+
+def days(said: str) -> tuple[date, date]:
+    """The first day of `2024`, `2024-03` or `2024-03-15`, and the one behind the last; ValueError for anything else."""
+    try:
+        if re.fullmatch(r"\d{4}", said):
+            return date(int(said), 1, 1), date(int(said) + 1, 1, 1)
+        if re.fullmatch(r"\d{4}-\d\d", said):
+            first = date.fromisoformat(f"{said}-01")
+            return first, (first + timedelta(days=31)).replace(day=1)
+        day = date.fromisoformat(said)
+    except (ValueError, OverflowError):
+        raise ValueError(f'is "{said}"; write 2024, 2024-03 or 2024-03-15') from None
+    return day, day + timedelta(days=1)
 
 
 def now(environ: Mapping[str, str] = os.environ) -> datetime:
@@ -547,6 +649,7 @@ def template(
         lines += [f"# {declared.description}", *said, f"{mark}{name} = {_toml(value)}", ""]
     lines += ["# Redaction of a channel can be changed, by a table such as this:", "#   [pii_policies.whatsapp]"]
     lines += [*(f"#   {name} = {_toml(value)}" for name, value in POLICIES["whatsapp"].items()), ""]
+    lines += ["# GraphRAG indexes are made where this table is given:", "#   [graphrag]", *_graphrag_template(), ""]
     options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
     for number, source in enumerate(sources):
         lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
@@ -574,6 +677,9 @@ def markdown() -> str:
     ]
     lines += ["", "## Kinds", "", "| kind | reads |", "|---|---|"]
     lines += [f"| `{kind.name}` | {kind.meaning} |" for kind in KINDS.values()]
+    for title, model in (("[graphrag]", GraphRAG), ("[graphrag.collections.<name>]", Collection)):
+        lines += ["", f"## `{title}`", "", "| key | default | meaning |", "|---|---|---|"]
+        lines += [f"| `{name}` | {_default(one)} | {one.description} |" for name, one in model.model_fields.items()]
     lines += ["", "## `[pii_policies.<channel>]`", "", "| channel | entities | action |", "|---|---|---|"]
     lines += [
         f"| `{name}` | {', '.join(policy['entities'])} | {policy['action']} |" for name, policy in POLICIES.items()
@@ -608,7 +714,7 @@ def _explain(problem: Any, environment: Mapping[str, str]) -> str:
     if place in environment:
         origin = f"RELRAG_{place.upper()} "
     if problem["type"] == "extra_forbidden":
-        model = Source if problem["loc"][0] == "sources" else Policy if len(problem["loc"]) > 1 else Settings
+        model = _model(problem["loc"])
         known = _known(model)
         return f"{origin}is not known{_nearest(str(problem['loc'][-1]), known)}; known: {', '.join(known)}"
     if problem["type"] == "missing":
@@ -616,6 +722,22 @@ def _explain(problem: Any, environment: Mapping[str, str]) -> str:
     if problem["type"] == "value_error":
         return f"{origin if place else f'{CONFIG_NAME}: '}{problem['msg'].removeprefix('Value error, ')}"
     return f'{origin}is "{problem["input"]}": {problem["msg"]}'
+
+
+def _model(place: Sequence[str | int]) -> type[BaseModel]:
+    """Whose key it is that stands at a place of relrag.toml."""
+    if place[0] == "graphrag" and len(place) > 1:
+        return Collection if place[1] == "collections" else GraphRAG
+    return Source if place[0] == "sources" else Policy if len(place) > 1 else Settings
+
+
+def _graphrag_template() -> list[str]:
+    example = {"method": "fast"}
+    return [
+        f"#   {name} = {_toml(example.get(name, one.default))}  # {one.description}"
+        for name, one in GraphRAG.model_fields.items()
+        if name != "collections"
+    ] + ["#   [graphrag.collections.letters]  # an index of a part", '#   kinds = ["gmail"]']
 
 
 def _known(model: type[BaseModel]) -> list[str]:
@@ -663,5 +785,5 @@ def _default(declared: Any) -> str:
     if declared.is_required():
         return "required"
     if declared.default_factory is not None:
-        return "see below" if declared.default_factory is not list else "none"
+        return "none" if declared.default_factory is list else "see below"
     return "none" if declared.default in (None, "") else f"`{_toml(declared.default)}`"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo
@@ -26,11 +26,15 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
+from relrag_query.people import pending
+from relrag_query.people.page import PersonPage, page
+from relrag_query.people.people import People
 from relrag_query.results import (
     Answer,
     Results,
 )
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.question import DateLike, read_question
 from relrag_query.retrieval.search import QueryContext
@@ -127,6 +131,7 @@ class Archive:
         self,
         question: str,
         *,
+        follows: Sequence[str] = (),
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
         since: DateLike = None,
@@ -136,12 +141,40 @@ class Archive:
     ) -> Answer:
         """The sentences that answer a question, with the records that say so; `limit` caps the sentences and sources.
 
-        Where a language model answers, `on_text` is called with each piece as it is written.
+        `follows` are the questions that it follows up, the last one first. Where a language model answers, `on_text`
+        is called with each piece as it is written.
         """
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
-            context = self._context(connection, question, sources, kinds, since, until, candidates)
+            context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
+            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             return pipeline.ask(context, self.generation, limit, on_text)
+
+    @contextmanager
+    def people(self) -> Iterator[People]:
+        """Who is who, with what the owner said since the generation was made."""
+        with self._reading() as connection:
+            yield self._people(connection)
+
+    def person(self, name: str) -> PersonPage:
+        """The page about a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
+        with self._reading() as connection:
+            people = self._people(connection)
+            return page(connection, people, people.one(name))
+
+    def records_of_people(self) -> dict[int, int]:
+        """How many records each person wrote, received, took part in or is named in, by id."""
+        query = "SELECT person_id, count(DISTINCT asset_ref) FROM person_assets GROUP BY person_id ORDER BY person_id"
+        found: dict[int, int] = {}
+        with self._reading() as connection:
+            people = self._people(connection)
+            for person_id, count in connection.execute(query).fetchall():
+                now = people.pending.survivor(person_id)
+                found[now] = found.get(now, 0) + count
+        return found
+
+    def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
+        return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
@@ -179,10 +212,16 @@ class Archive:
         relation_types: Sequence[str] | None = None,
         direction: Direction = "both",
         limit: int = 50,
+        offset: int = 0,
     ) -> list[Neighbor]:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
-            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit)
+            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset)
+
+    def briefs(self, refs: Sequence[str]) -> dict[str, Brief]:
+        """What a list says of each record, chat window or passage of these that exists, by ref."""
+        with self._reading() as connection:
+            return catalog_reader.briefs(connection, refs)
 
     def _context(
         self,
@@ -193,6 +232,7 @@ class Archive:
         since: DateLike,
         until: DateLike,
         limit: int,
+        follows: Sequence[str] = (),
     ) -> QueryContext:
         context = read_question(
             question,
@@ -201,6 +241,7 @@ class Archive:
             connection,
             self._counted(connection),
             self._meaning,
+            follows=follows,
             sources=sources,
             kinds=kinds,
             since=since,

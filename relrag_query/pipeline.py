@@ -7,21 +7,23 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.stores.generations import Generation
-from relrag_query.answering import closest, confidence, explanation, listing
+from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
 from relrag_query.answering.candidates import candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
 from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reply_expansion import attach_replies
+from relrag_query.answering.superseded import mark_superseded
 from relrag_query.results import (
     Answer,
     CitedSource,
+    Quote,
     Results,
     cited_sources,
     displayed_sources,
     main_record,
-    make_quote,
+    make_quotes,
     nearest_hits,
 )
 from relrag_query.retrieval import catalog_reader
@@ -32,7 +34,7 @@ from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblin
 from relrag_query.retrieval.term_coverage import PART, mentions_time, passage_tokens
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
-ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step)
+ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step, mark_superseded)
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
@@ -72,14 +74,12 @@ def ask(
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
     shown = _shown(context, hits, told, written, at_most)
-    numbers = {source.hit.chunk.chunk_group_id: source.number for source in shown}
-    quotes = [] if written else [make_quote(sentence, numbers) for sentence in told.sentences]
+    quotes = [] if written else _quotes(context, told, shown)
     elsewhere = not written and told.elsewhere
     return Answer(
         question=context.question,
         confidence=sure,
-        # a sentence whose source has no room is left out with it
-        quotes=[one for one in quotes if one.sources] or quotes,
+        quotes=quotes,
         sources=shown,
         closest=[] if sure != "none" else nearest_hits(hits),
         searched=_scope(context, generation, listed=wanted is not None),
@@ -156,6 +156,11 @@ def _located(context: QueryContext, listed: list[CitedSource]) -> list[CitedSour
     for source in listed:
         source.locations = known.get(records[source.number], [])
     return listed
+
+
+def _quotes(context: QueryContext, evidence: ExtractiveAnswer, sources: list[CitedSource]) -> list[Quote]:
+    units = [unit for sentence in evidence.sentences for unit in (sentence.unit, *sentence.also)]
+    return make_quotes(evidence.sentences, sources, quoted_places.locate(units, context.connection))
 
 
 def _missing(context: QueryContext, hits: list[Hit]) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from relrag_pipelines.settings import Settings
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
 from relrag_query.display.source_filter import apply_source_filter
-from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.time_expressions import TimeRange
 
@@ -45,6 +46,8 @@ class CitedSource:
     """the passages that the answer quotes"""
     locations: list[str] = field(default_factory=list)
     """where the original lies: `<path>#<anchor>`"""
+    places: list[QuotedPlace] = field(default_factory=list)
+    """where in it the quotes of the answer stand, in the order of the answer"""
 
 
 @dataclass
@@ -56,6 +59,8 @@ class Quote:
     ts: int | None
     sources: list[int]
     """numbers of the sources that say it"""
+    place: QuotedPlace = field(default_factory=QuotedPlace)
+    """where in the first of these it stands"""
 
 
 @dataclass
@@ -111,11 +116,26 @@ def nearest_hits(hits: list[Hit]) -> list[Hit]:
     return [hit for hit in hits if hit.hit_of is None and not hit.role][:_CLOSEST]
 
 
-def make_quote(sentence: Sentence, numbers: dict[str, int]) -> Quote:
-    """A sentence with the numbers of the sources that say it."""
-    unit = sentence.unit
-    cited = (numbers.get(hit.chunk.chunk_group_id) for hit in sentence.hits)
-    return Quote(unit.quote, unit.sender, unit.ts, list(dict.fromkeys(number for number in cited if number)))
+def make_quotes(
+    sentences: Sequence[Sentence], sources: Sequence[CitedSource], places: Sequence[QuotedPlace]
+) -> list[Quote]:
+    """The sentences with the numbers of the sources that say them; tells each source where it is quoted.
+
+    `places` are those of all units of all sentences. A sentence whose source has no room is left out with it, unless
+    none has.
+    """
+    numbered = {source.hit.chunk.chunk_group_id: source for source in sources}
+    remaining = iter(places)
+    quotes = []
+    for sentence in sentences:
+        told = [(numbered.get(hit.chunk.chunk_group_id), next(remaining)) for hit in sentence.hits]
+        for source, place in told:
+            if source and place not in source.places:
+                source.places.append(place)
+        numbers = list(dict.fromkeys(source.number for source, _ in told if source))
+        unit = sentence.unit
+        quotes.append(Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1]))
+    return [one for one in quotes if one.sources] or quotes
 
 
 def cited_sources(written: GeneratedAnswer) -> list[CitedSource]:

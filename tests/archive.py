@@ -10,7 +10,7 @@ from relrag_pipelines.files import sealed_json
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stages import month_range, monthly, whole_archive
+from relrag_pipelines.stages import graph_build, month_range, monthly, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
@@ -109,6 +109,8 @@ def sync(config: Path) -> Workspace:
     if plans.build_plan(made).outdated:
         publish.build(made)
         publish.publish(made)
+    for graph in plans.build_plan(made).graphs:
+        graph_build.run(made, graph.collection)
     assert plans.build_plan(made).empty
     return made
 

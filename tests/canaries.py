@@ -27,6 +27,9 @@ embedder = "none"
 timezone = "Europe/Prague"
 pii_redaction_enabled = true
 asset_neighborhood_expansion_enabled = true
+
+[graphrag]
+method = "fast"
 """
 SOURCES = {
     "chat": ("whatsapp", "chats"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,6 @@ class Asked:
     rows: Vectors
     gold_rank: int | None
     """rank of the first hit that holds evidence, from 0"""
-    redo: object = field(default=None, repr=False)
 
 
 def collect(name: str, work: Path, embedder: str = "e5", most: int = 24) -> list[Asked]:
@@ -68,8 +67,7 @@ def _ask(archive: Archive, name: str, one: Question, most: int) -> Asked:
         ranks = [found[place].rank for place, yes in enumerate(right) if yes]
         decoy = [any(holds(place, candidate) for place in one.decoys) for candidate in found]
         rows = evidence.rows(found, context)
-        context.connection = None  # type: ignore[assignment]
-        return Asked(name, one, found, right, decoy, rows, min(ranks, default=None), context)
+        return Asked(name, one, found, right, decoy, rows, min(ranks, default=None))
 
 
 def embed(asked: list[Asked], order: list[np.ndarray], most: int) -> None:
@@ -86,7 +84,6 @@ def embed(asked: list[Asked], order: list[np.ndarray], most: int) -> None:
             made, _ = model.documents(new)
             cache |= zip(new, centring.centre(made, passages), strict=True)
         vector = centring.centre(model.query(one.question.question)[None], questions)[0]
-        similar: list[float | None] = [None] * len(one.candidates)
-        for place in first:
-            similar[place] = float(cache[one.candidates[place].embedded] @ vector)
-        one.rows = evidence.rows(one.candidates, one.redo, similar)  # type: ignore[arg-type]
+        one.rows = evidence.compare(
+            one.rows, first, [cache[one.candidates[place].embedded] @ vector for place in first]
+        )

@@ -38,8 +38,8 @@ def describe_run(
 
     Without months where an export is yet to tell them.
     """
-    sources = dict.fromkeys(key.path[0] for key in keys if len(key.path) > 1)
     configured = [source.name for source in workspace.settings.sources]
+    sources = dict.fromkeys(key.path[0] for key in keys if len(key.path) == 2)
     months = [tags[tag] for tag in (*_RANGE, _PARTITION) if tag in tags]
     if not sources:  # what is published is made of all of them
         months = [month for source in configured for month in lake.manifest(workspace.home, "records", source)]

@@ -120,10 +120,11 @@ def _table(ids: pa.ChunkedArray, hashes: list[str], model: ModelInfo, vectors: d
 
 
 def prune_cache(home: Path) -> int:
-    """Removes from the cache what no passage of the lake has any more; returns how many vectors."""
+    """Removes from the cache what no passage or relationship of the lake has any more; returns how many vectors."""
     if not vector_cache.path(home).exists():
         return 0
-    months = (home / "lake" / "embeddings").glob("*/*.parquet")
+    relationships = home / "lake" / "relationship_embeddings" / "archive.parquet"
+    months = [*(home / "lake" / "embeddings").glob("*/*.parquet"), *([relationships] if relationships.exists() else ())]
     with vector_cache.open(home) as cache:
         kept = (key for month in months for key in pq.read_table(month, columns=["text_hash"], partitioning=None)[0])
         failpoint("vector_cache.commit", vector_cache.path(home))

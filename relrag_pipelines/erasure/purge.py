@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.erasure import (
     fingerprints,
     mail_quotes,
+    people,
     raw_items,
     rule_file,
     rule_matching,
@@ -31,7 +32,7 @@ from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import atomic
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import archive_tables, generations, lake, quarantine, unit_state
+from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, quarantine, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -119,6 +120,7 @@ def with_attachments(rule: ErasureRule, chosen: Selection, workspace: Workspace)
 
 def remove(workspace: Workspace, rules: ErasureRules, chosen: Selection) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
+    people.remove_statements(workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys))
     sidecars.remove_from_sidecars(
         workspace.home, chosen.nowhere, chosen.native_ids, RuleMatcher(rules.rules, workspace.keys)
     )
@@ -129,6 +131,7 @@ def remove(workspace: Workspace, rules: ErasureRules, chosen: Selection) -> None
             _remove_from(workspace, source, chosen, RuleMatcher(rules.rules, workspace.keys))
     # they are made of all months, and may keep nothing of what goes even where they cannot be made again
     archive_tables.drop(workspace.home)
+    graph_indexes.drop(workspace.home)
     _clean_up(workspace.home)
     rule_file.save(workspace.home, replace(rules, unfinished=False), workspace.keys)
 
@@ -329,7 +332,7 @@ def _clean_up(home: Path) -> None:
     generations.discard(home)
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
     left = [*home.glob(".*.tmp")]
-    for part in (home / name for name in ("private", "lake", "published")):
+    for part in (home / name for name in ("private", "lake", "published", graph_indexes.FOLDER)):
         # a reader that opens a generation meanwhile makes and removes folders there
         left += [part / one for one in atomic.files(part) if PurePosixPath(one).match(".*.tmp")]
     for path in left:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_OURS = (".gitignore", "dagster", "lake", "lock", "private", "published")
+_OURS = (".gitignore", "dagster", "graphrag", "lake", "lock", "private", "published")
 """what a home holds; where it is by mistake a folder that holds other things too, these are left as they are"""
 
 _given: int | None = None

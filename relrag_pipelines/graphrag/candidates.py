@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import regex
 
+from relrag_pipelines.graphrag.common_words import is_common
 from relrag_pipelines.text.analyzer import fold
 from relrag_pipelines.text.reference_numbers import find_reference_numbers
 from relrag_pipelines.text.stopwords import CZECH, ENGLISH, FINAL_LETTERS, HEBREW, OTHERS
@@ -58,6 +59,7 @@ _CALENDAR = frozenset(
 )  # fmt: skip
 _EMPTY = frozenset(
     {"ok", "okay", "re", "fwd", "fw", "hi", "hello", "dear", "thanks", "thank", "regards", "yes", "please"}
+    | {"kc", "kč", "czk", "eur", "usd", "gbp", "ils", "nis"}  # of a figure, which is an amount of anything
 )
 _FUNCTION_WORDS = ENGLISH | CZECH | OTHERS | _CALENDAR | _EMPTY
 _LEAST = 4
@@ -79,6 +81,10 @@ def is_function_word(word: str) -> bool:
     """Whether a word, folded, says nothing of what a text is about; days and months count as such."""
     word = word.partition("'")[0].partition("’")[0]  # I'm, don't
     return word in _FUNCTION_WORDS or word.translate(FINAL_LETTERS) in HEBREW
+
+
+def _says_nothing(word: str) -> bool:
+    return is_function_word(word) or is_common(word)
 
 
 def _numbers(text: str, files: list[Candidate]) -> Iterator[Candidate]:
@@ -107,7 +113,7 @@ def _terms(text: str) -> Iterator[Candidate]:
         word = found[0]
         if word[0].isupper() or len(word) > _LONGEST:
             continue
-        if len(word) >= (_LEAST if word[0].islower() else _LEAST_OF_OTHERS) and not is_function_word(fold(word)):
+        if len(word) >= (_LEAST if word[0].islower() else _LEAST_OF_OTHERS) and not _says_nothing(fold(word)):
             yield Candidate(EntityType.TERM, word, found.start())
 
 

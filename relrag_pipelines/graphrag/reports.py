@@ -28,7 +28,7 @@ _WORDS = 4
 _CITED = 5
 """numbers of one table in a citation at most, as Microsoft's prompts ask for; `+more` stands for the rest"""
 _AMOUNT = r"\d(?:[.,' \u00a0]?\d)*"
-_FIGURE = re.compile(rf"[€$£₪]\s?{_AMOUNT}|{_AMOUNT}\s?(?:[€$£₪%]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS)(?!\w))")
+FIGURE = re.compile(rf"[€$£₪]\s?{_AMOUNT}|{_AMOUNT}\s?(?:[€$£₪%]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS)(?!\w))")
 _CITES = re.compile(r"\[(?=\s*Data\s*:)", re.IGNORECASE)
 
 
@@ -153,7 +153,7 @@ def _finding(
     beside = {one for _, sentence in best for one in sentence.entities} - {row}
     others = [material.entities[one].title for one in ranked if one in beside][:3]
     title = material.entities[row].title
-    figures = list(dict.fromkeys(found.strip() for _, one in best for found in _FIGURE.findall(one.text)))
+    figures = list(dict.fromkeys(found.strip() for _, one in best for found in FIGURE.findall(one.text)))
     span = _span([unit.day for unit, _ in best])
     facts = [f"{span}."] if span else []
     if figures:

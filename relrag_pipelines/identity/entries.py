@@ -57,11 +57,11 @@ def naming_entries(identifiers: Mapping[str, pa.Table]) -> list[NamingEntry]:
     """The entries of the identifiers of each source, all months together, in order of source and entry."""
     found: list[NamingEntry] = []
     for source in sorted(identifiers):
-        found += _of_source(source, identifiers[source])
+        found += from_counts(source, _counted(identifiers[source]).to_pylist())
     return found
 
 
-def _of_source(source: str, identifiers: pa.Table) -> Iterable[NamingEntry]:
+def _counted(identifiers: pa.Table) -> pa.Table:
     sent = pc.cast(pc.equal(identifiers["role"], "sender"), pa.int64())
     is_card = pc.cast(pc.equal(identifiers["entry"], identifiers["asset_id"]), pa.int64())
     narrow = identifiers.select(["entry", "person_id", "kind", "keyed", "value", "shared"])
@@ -71,18 +71,26 @@ def _of_source(source: str, identifiers: pa.Table) -> Iterable[NamingEntry]:
         .group_by(["entry", "person_id", "kind", "keyed", "shared"])
         .aggregate([("value", "min"), ("sent", "sum"), ("is_card", "max")])
     )
+    return grouped.rename_columns({"value_min": "value", "sent_sum": "sent", "is_card_max": "is_card"})
+
+
+def from_counts(source: str, counts: Iterable[dict[str, Any]]) -> Iterable[NamingEntry]:
+    """The entries of one source, in order, from its identifiers counted by entry, person_id, kind, keyed and shared.
+
+    Of each group its least value, how many of its rows are senders (`sent`), and whether any is of a card (`is_card`).
+    """
     rows: defaultdict[tuple[str, int | None], list[dict[str, Any]]] = defaultdict(list)
-    for row in grouped.to_pylist():
+    for row in counts:
         rows[row["entry"], row["person_id"]].append(row)
     for (entry, person_id), of_entry in sorted(rows.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
         claims = tuple(sorted({_claim(row) for row in of_entry}))
-        is_card_here = any(row["is_card_max"] for row in of_entry)
-        sent_most = max(row["sent_sum"] for row in of_entry)
+        is_card_here = any(row["is_card"] for row in of_entry)
+        sent_most = max(row["sent"] for row in of_entry)
         yield NamingEntry(source, entry, is_card_here, claims, person_id, sent_most)
 
 
 def _claim(row: dict[str, Any]) -> Claim:
-    kind, value = row["kind"], row["value_min"]
+    kind, value = row["kind"], row["value"]
     if kind == "whatsapp" and not _ACCOUNT.fullmatch(value):
         return Claim("name", value, row["keyed"], row["shared"])
     return Claim(kind, value, row["keyed"], row["shared"])

@@ -23,7 +23,8 @@ _LONGEST_PREFIX = 5
 _FEWEST_BEHIND_PREFIX = 3
 """letters of a name that may have a prefix: of shorter ones it would be found in common words, מה in למה"""
 _NEXT = re.compile(r"(?:[ \u00a0]|[-\u2010\u2011\u05be'’.]{1,2} ?)([^\W\d_]+)")
-_MOST_WORDS = 5
+MOST_WORDS = 5
+"""words of a name that is looked for"""
 
 
 class Mention(NamedTuple):
@@ -52,7 +53,7 @@ class MentionFinder:
         for person_id, names in people.items():
             for name in names:
                 said, parsed = words(name), parse(name)
-                if not said or len(said) > _MOST_WORDS or parsed.is_kin or parsed.is_organisation:
+                if not said or len(said) > MOST_WORDS or parsed.is_kin or parsed.is_organisation:
                     continue
                 if len(said[0]) > 1:
                     for form in as_given(said[0]):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.person_ids import allocate, merged
-from relrag_pipelines.identity.statements import Allocation, Entry, holding
+from relrag_pipelines.identity.statements import Allocation, Numbered, holding
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10
@@ -49,7 +49,7 @@ class Resolution:
 
 def resolve(
     entries: Sequence[NamingEntry],
-    journal: Iterable[Entry],
+    journal: Iterable[Numbered],
     keyed: Callable[[str], str],
     unnamed_after: int = UNNAMED_AFTER,
 ) -> Resolution:

@@ -1,4 +1,6 @@
-"""What is stated of people, one entry of the journal a statement: ids that were given, merges, splits, undoing.
+"""What is stated of people, one entry of the journal a statement.
+
+Who is who: ids that were given, merges, splits. What is known of them: facts, relationships, notes. And undoing.
 
 An anchor names what an id was given to, and never changes: `email:<keyed>`, `phone:<keyed>`, `whatsapp:<keyed>`,
 `card:<asset_id>`, `pin:<id>`, `name:<source>:<keyed>` of a name that stands alone, or `email:<keyed>/<keyed>` of an
@@ -8,48 +10,112 @@ address with a name beside it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol
 
 FIRST_ID = 100_000
 """the first id that is given; the smaller ones are left to those who write ids into their contacts"""
 
 
+class _Tuples:
+    """Lists, as the journal's JSON has them, become tuples."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, list):
+                object.__setattr__(self, name, tuple(value))
+
+
 @dataclass(frozen=True)
-class Allocation:
+class Allocation(_Tuples):
     """The person of these anchors has that id from now on."""
 
-    person_id: int
-    anchors: tuple[str, ...]
+    person_id: Annotated[int, "the id"]
+    anchors: Annotated[tuple[str, ...], "what it is given to: keyed hashes of names and addresses, ids of cards"]
 
 
 @dataclass(frozen=True)
-class Merge:
+class Merge(_Tuples):
     """These are one person, who keeps the first id."""
 
-    into: int
-    others: tuple[int, ...]
+    into: Annotated[int, "the id that stays"]
+    others: Annotated[tuple[int, ...], "ids that lead to it from now on"]
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(_Tuples):
     """Of what was one person, this is another."""
 
-    out: tuple[str, ...]
-    """anchors of the other"""
-    stay: tuple[str, ...]
-    """the anchors that the person keeps"""
+    out: Annotated[tuple[str, ...], "anchors of the other"]
+    stay: Annotated[tuple[str, ...], "the anchors that the person keeps"]
 
 
 @dataclass(frozen=True)
 class Undo:
-    """That statement does not hold: of a merge, of a split, or of an undo."""
+    """That entry does not hold: what is stated of people, or an undo."""
 
-    number: int
+    number: Annotated[int, "of the entry"]
 
 
-Statement = Allocation | Merge | Split | Undo
-_WORDS: dict[str, type[Any]] = {"id": Allocation, "merge": Merge, "split": Split, "undo": Undo}
+@dataclass(frozen=True)
+class StatedFact:
+    """What the owner says of a person."""
+
+    person_id: Annotated[int, "the person"]
+    predicate: Annotated[str, "birthday, occupation, lives_in ..."]
+    value: Annotated[str, "as said; dates in ISO 8601"]
+    valid_from: Annotated[str | None, "since when it holds, ISO 8601"] = None
+    valid_to: Annotated[str | None, "until when it held, ISO 8601"] = None
+
+
+@dataclass(frozen=True)
+class StatedRelationship:
+    """What the owner says one person is to another; what it leaves open stays as it was said before."""
+
+    from_person_id: Annotated[int, "whose mentor, child, spouse it is"]
+    to_person_id: Annotated[int, "the mentor, child, spouse"]
+    relationship_type: Annotated[str, "mentor, child, spouse, friend ..."]
+    description: Annotated[str | None, "in the owner's words"] = None
+    attitude: Annotated[int | None, "1 (very negative) to 5 (very positive)"] = None
+    proximity: Annotated[int | None, "1 (distant) to 5 (very close)"] = None
+    valid_from: Annotated[str | None, "since when it holds, ISO 8601"] = None
+    valid_to: Annotated[str | None, "until when it held, ISO 8601"] = None
+    deleted: Annotated[bool, "there is no such relationship, whatever else says so"] = False
+
+
+@dataclass(frozen=True)
+class RelationshipNote:
+    """A note on a relationship that is there, whoever says so."""
+
+    from_person_id: Annotated[int, "as of the relationship"]
+    to_person_id: Annotated[int, "as of the relationship"]
+    relationship_type: Annotated[str, "as of the relationship"]
+    note: Annotated[str, "in the owner's words"]
+
+
+Statement = Allocation | Merge | Split | Undo | StatedFact | StatedRelationship | RelationshipNote
+KINDS: dict[str, type] = {
+    "person_id": Allocation,
+    "merge": Merge,
+    "split": Split,
+    "undo": Undo,
+    "fact": StatedFact,
+    "relationship": StatedRelationship,
+    "relationship_note": RelationshipNote,
+}
+"""name in the journal -> type"""
+
+
+class Numbered(Protocol):
+    """An entry of the journal."""
+
+    @property
+    def number(self) -> int:
+        """Its number for ever."""
+
+    @property
+    def said(self) -> Any:
+        """What it says."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +126,13 @@ class Entry:
     said: Statement
 
 
-def to_line(said: Statement) -> dict[str, Any]:
-    """The statement as a line of the journal, whose `word` says what it is."""
-    (word,) = (word for word, kind in _WORDS.items() if isinstance(said, kind))
-    return {"word": word, **asdict(said)}
+def holding(journal: Iterable[Numbered]) -> list[Entry]:
+    """What holds, in order: all but what was undone, and not the undoing. An id that was given stays given.
 
-
-def from_line(line: dict[str, Any]) -> Statement:
-    """The statement of a line. Raises ValueError for a word that is none of people's."""
-    if line.get("word") not in _WORDS:
-        raise ValueError(f"word is {line.get('word')!r}; known: {', '.join(_WORDS)}")
-    kind = _WORDS[line["word"]]
-    fields = {name: line[name] for name in kind.__dataclass_fields__}
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})  # type: ignore[no-any-return]
-
-
-def holding(journal: Iterable[Entry]) -> list[Entry]:
-    """What holds, in order: all but what was undone, and not the undoing. An id that was given stays given."""
-    entries = sorted(journal, key=lambda entry: entry.number)
+    Entries of the journal that are about something else are left out.
+    """
+    about = (Entry(entry.number, entry.said) for entry in journal if isinstance(entry.said, Statement))
+    entries = sorted(about, key=lambda entry: entry.number)
     undone: set[int] = set()
     for entry in reversed(entries):
         if isinstance(entry.said, Undo) and entry.number not in undone and entry.said.number < entry.number:

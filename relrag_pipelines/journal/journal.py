@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -110,10 +110,19 @@ def forget(home: Path, meant: Callable[[list[Any]], bool]) -> int:
 
     The file is replaced as a whole, a torn line goes. What cannot be read stays, for the search to name.
     """
+    return _forget(home, lambda line: _is_meant(line, meant))
+
+
+def forget_entries(home: Path, numbers: Collection[int]) -> int:
+    """The same of the entries with these numbers."""
+    return _forget(home, lambda line: _number(line) in numbers)
+
+
+def _forget(home: Path, is_meant: Callable[[bytes], bool]) -> int:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         lines = _whole_lines(path(home))
-        kept = [_without(line) if _is_meant(line, meant) else line for line in lines]
+        kept = [_without(line) if is_meant(line) else line for line in lines]
         if path(home).exists() and path(home).read_bytes() != b"".join(kept):
             _replace(home, b"".join(kept))
     return sum(one != two for one, two in zip(kept, lines, strict=True))
@@ -124,6 +133,13 @@ def _is_meant(line: bytes, meant: Callable[[list[Any]], bool]) -> bool:
         return meant(list(orjson.loads(line).get("said", {}).values()))
     except (orjson.JSONDecodeError, AttributeError):
         return False
+
+
+def _number(line: bytes) -> int:
+    try:
+        return int(orjson.loads(line)["entry"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return 0
 
 
 def _without(line: bytes) -> bytes:

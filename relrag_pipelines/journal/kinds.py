@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from relrag_pipelines.identity import statements
 from relrag_pipelines.records import ManualLink, columns, field_table
 
 
@@ -17,7 +18,15 @@ class CallWord:
     word: Annotated[str, "approve; or swap-speakers: the two stand for each other, a second time takes that back"]
 
 
-KINDS: Mapping[str, type] = {"link": ManualLink, "call": CallWord}
+@dataclass(slots=True)
+class GraphRAGIndex:
+    """A GraphRAG index that lies elsewhere, and what it is called here."""
+
+    name: Annotated[str, "its name; what was said of it last counts"]
+    folder: Annotated[str, "where its parquet files lie, absolute; empty: the name is taken back"]
+
+
+KINDS: Mapping[str, type] = {"link": ManualLink, "call": CallWord, "graphrag_index": GraphRAGIndex, **statements.KINDS}
 """name in the journal -> row type. A name stays as long as there are entries of it; a new field needs a default"""
 FORGOTTEN = "forgotten"
 """kind of what is left of an entry that was forgotten: its number, so that no other gets it"""

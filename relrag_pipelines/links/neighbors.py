@@ -16,7 +16,7 @@ _NEIGHBORS = """
     UNION ALL
     SELECT src_asset_ref, relation_type, 'in', confidence, provenance FROM asset_asset_edges
     WHERE dst_asset_ref = $ref AND $direction <> 'out' AND ($types IS NULL OR list_contains($types, relation_type))
-    ORDER BY 3 DESC, 2, 1 LIMIT $limit
+    ORDER BY 3 DESC, 2, 1 LIMIT $limit OFFSET $offset
 """
 _MEMBERS = """
     SELECT src_asset_ref, ts FROM asset_asset_edges LEFT JOIN records ON asset_id = src_asset_ref
@@ -57,6 +57,7 @@ def neighbors(
     relation_types: Sequence[str] | None = None,
     direction: Direction = "both",
     limit: int = 50,
+    offset: int = 0,
 ) -> list[Neighbor]:
     """What an asset is directly related to: what it points to first, then what points to it."""
     rows = connection.execute(
@@ -66,6 +67,7 @@ def neighbors(
             "direction": direction,
             "types": None if relation_types is None else list(relation_types),
             "limit": limit,
+            "offset": offset,
         },
     ).fetchall()
     return [Neighbor(*row) for row in rows]

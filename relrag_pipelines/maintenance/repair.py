@@ -20,6 +20,7 @@ from relrag_pipelines.stores import (
     archive_tables,
     evaluation_history,
     generations,
+    graph_indexes,
     inventory,
     lake,
     private_manifest,
@@ -59,6 +60,9 @@ def _single(home: Path, path: str) -> Iterator[str]:
     part = inventory.part(path)
     if path.startswith("lake/") and part:
         yield f"{_lake(home, path)}: removed, to be made again from private/"
+    elif path.startswith(f"{graph_indexes.FOLDER}/") and part and part.origin == "private":
+        graph_indexes.drop_damaged(home)
+        yield f"{path}: its index removed, to be made again after publishing"
     elif part and part.origin == "private" and path.startswith("private/"):
         (home / path).unlink(missing_ok=True)
         yield f"{path}: removed; what it held is computed again where it is needed"

@@ -21,6 +21,7 @@ from relrag_pipelines.stores import (
     evaluation_history,
     generation_damage,
     generations,
+    graph_indexes,
     inventory,
     known_failures,
     lake,
@@ -67,6 +68,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
             if not (home / name).exists() and (home / "private" / "records" / source / "MANIFEST.json").exists():
                 yield name, "is missing"
     yield from archive_tables.damage(home)
+    yield from graph_indexes.damage(home)
     yield from private_manifest.damage(home)
     yield from quarantine.damage(home)
     numbers = generations.numbers(home)

@@ -23,6 +23,7 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from relrag_pipelines import definitions, embedders
 from relrag_pipelines.assets import run_tags
+from relrag_pipelines.assets.graph_assets import key
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
@@ -30,11 +31,11 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.orchestration import orphaned_runs
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.plan_model import Plan
-from relrag_pipelines.stores import archive_tables, generations, lake, lake_damage, lock
+from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, lake_damage, lock
 from relrag_pipelines.workspace import Workspace
 
 _EMBEDDED_AT_ONCE = 1_000
@@ -162,6 +163,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
             for source in sources:
                 lake_damage.drop_damaged(workspace.home, source)
             archive_tables.drop_damaged(workspace.home)
+            graph_indexes.drop_damaged(workspace.home)
         if sources:
             asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
             config = {"ops": {f"{source}__export": asked for source in sources}}
@@ -198,7 +200,17 @@ def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
     if todo.outdated and not todo.behind:
         session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
+    _make_graphs(workspace, session)
     return session.outcome
+
+
+def _make_graphs(workspace: Workspace, session: "_Session") -> None:
+    """The GraphRAG indexes that are stale, each a run; the new generation is read meanwhile."""
+    if not workspace.settings.graphrag.made:
+        return
+    todo = plans.build_plan(workspace)
+    for one in [] if todo.behind or todo.outdated else todo.graphs:
+        session.materialize("graphrag", [key(one.collection, table.name) for table in graph_index.TABLES])
 
 
 def _report_lexical_generation(workspace: Workspace) -> None:

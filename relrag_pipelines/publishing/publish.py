@@ -23,10 +23,10 @@ from relrag_pipelines.journal import journal
 from relrag_pipelines.publishing import centred_vectors, inputs
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
+from relrag_pipelines.stages import graph_index, redaction_check
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.plan_model import Plan, SourceState
-from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
+from relrag_pipelines.stores import archive_tables, catalog, generations, graph_indexes, vectors
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.stores.retired_generations import VECTORS
 from relrag_pipelines.workspace import Workspace
@@ -52,7 +52,7 @@ def build(workspace: Workspace) -> dict[str, int]:
     redaction_check.require_checked(workspace)
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     _require_up_to_date(workspace, surveys)
-    wanted, months = plans.expected_inputs_hash(workspace, surveys), plans.month_inputs(surveys)
+    wanted, months = plans.expected_inputs_hash(workspace, surveys), plans.month_inputs(workspace, surveys)
     model = plans.embedding_model(workspace, surveys)
     about = {
         "settings": plans.publish_settings(workspace),
@@ -192,6 +192,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     forget = bool(deleted) or apart or forgotten > before.get("forgotten", 0)
     if forget:
         embed_chunks.prune_cache(workspace.home)
+        graph_indexes.drop(workspace.home)  # each is made again after this, from what is left
+        graph_index.prune_answers(workspace.home)
     sealed = generations.finish(
         workspace.home, about, now(), forget=forget, carried=_inherited_hashes(workspace, place)
     )

@@ -52,6 +52,8 @@ class RecordType:
     """what was said aloud: a call, a meeting"""
     card: bool = False
     """all about one person"""
+    about_people: bool = False
+    """states facts and relationships of people, and is nothing that somebody wrote"""
     told_by_sender: bool = False
     """an answer tells it by who wrote it or in which chat; others by what they say"""
     from_file: bool = False

@@ -103,8 +103,8 @@ KINDS = {
             1,
             (".vcf", ".vcard"),
             (
-                RecordType("contact", "contact", tells="number číslo מספר", card=True),
-                RecordType("relationship", "relationship"),
+                RecordType("contact", "contact", tells="number číslo מספר", card=True, about_people=True),
+                RecordType("relationship", "relationship", about_people=True),
             ),
             record_bytes=200,
         ),

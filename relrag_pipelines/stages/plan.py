@@ -20,7 +20,8 @@ from relrag_pipelines.journal import manual_links
 from relrag_pipelines.onboarding.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
-from relrag_pipelines.stages import whole_archive
+from relrag_pipelines.stages import graph_index, whole_archive
+from relrag_pipelines.stages.graph_index import StaleGraph
 from relrag_pipelines.stages.month_range import partitioned
 from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
 from relrag_pipelines.stages.plan_model import (
@@ -41,7 +42,7 @@ from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
 from relrag_pipelines.text import analyzer
 from relrag_pipelines.workspace import Workspace
 
-PUBLISH_VERSION = 4
+PUBLISH_VERSION = 5
 """Raised when equal lake tables are published differently."""
 
 
@@ -86,11 +87,12 @@ def plan(
     published: str | None,
     wanted: str,
     archive: ArchiveState | None = None,
+    graphs: Iterable[StaleGraph] = (),
 ) -> Plan:
     """What has to be done: a pure function of what is there.
 
     known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
-    when there is none), wanted the one that the lake gives now.
+    when there is none), wanted the one that the lake gives now; graphs are the GraphRAG indexes that are stale.
     """
     surveys = list(surveys)
     exports = []
@@ -112,7 +114,7 @@ def plan(
         reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, _problems(surveys), published != wanted, tables)
+    return Plan(exports, stale, reason, _problems(surveys), published != wanted, tables, list(graphs))
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
@@ -129,7 +131,9 @@ def build_plan(workspace: Workspace) -> Plan:
     surveys = [inspect_source(workspace, source) for source in workspace.settings.sources]
     known = {one.source: set(one.scan.known) for one in surveys if one.scan}
     published, wanted = generations.published(workspace.home).get("inputs"), expected_inputs_hash(workspace, surveys)
-    return plan(surveys, known, published, wanted, inspect_archive(workspace))
+    changing = {one.source for one in stale_months(surveys) if one.stage == "chunks"}
+    graphs = graph_index.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
+    return plan(surveys, known, published, wanted, inspect_archive(workspace), graphs)
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
@@ -204,14 +208,18 @@ def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -
     return fingerprint([publish_settings(workspace), tables, failures, *embedder, *whole])
 
 
-def month_inputs(surveys: Iterable[SourceState]) -> dict[str, str]:
-    """Hash of each month that has rows, by <source>/<YYYY-MM>; failures apart."""
+def month_inputs(workspace: Workspace, surveys: Iterable[SourceState]) -> dict[str, str]:
+    """Hash of each month that has rows and of its people, by <source>/<YYYY-MM>; failures apart."""
     found: dict[str, list[list[str]]] = {}
+    people = dict[str, str]()
+    if archive_tables.entry(workspace.home, "person_months"):
+        months = archive_tables.read(workspace.home, "person_months")
+        people = dict(zip(months["lake_month"].to_pylist(), months["people"].to_pylist(), strict=True))
     for one in surveys:
         for table in PUBLISHED_TABLES[:-1]:
             for month, output in month_outputs(one.manifests[table]):
                 found.setdefault(f"{one.source}/{month}", []).append([table, output])
-    return {month: fingerprint(outputs) for month, outputs in sorted(found.items())}
+    return {month: fingerprint([*outputs, people.get(month)]) for month, outputs in sorted(found.items())}
 
 
 def publish_settings(workspace: Workspace) -> str:

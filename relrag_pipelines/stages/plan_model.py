@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from relrag_pipelines.ingest.scan import SourceScan
+from relrag_pipelines.stages.graph_index import StaleGraph
 from relrag_pipelines.stages.month_range import contiguous
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.whole_archive import ArchiveStage
@@ -107,11 +108,13 @@ class Plan:
     """the published generation is not made from what the lake holds now"""
     archive: list[StaleStage] = field(default_factory=list)
     """stages over the whole archive, in the order in which they are made"""
+    graphs: list[StaleGraph] = field(default_factory=list)
+    """GraphRAG indexes, which are made after publishing"""
 
     @property
     def empty(self) -> bool:
         """Nothing has to be done."""
-        return not (self.exports or self.behind or self.publish)
+        return not (self.exports or self.behind or self.publish or self.graphs)
 
     @property
     def behind(self) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from relrag_pipelines import embedders
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.records import TABLES, arrow_schema
 from relrag_pipelines.stages import redaction_check
@@ -82,7 +83,57 @@ def declared(*stages: ArchiveStage) -> tuple[ArchiveStage, ...]:
     return stages
 
 
-STAGES: tuple[ArchiveStage, ...] = declared()
+def _people(workspace: Workspace, inputs: Mapping[str, Dataset]) -> ArchiveOutput:
+    from relrag_pipelines.people import stage
+
+    return ArchiveOutput(*stage.make(workspace, inputs))
+
+
+def _people_settings(workspace: Workspace) -> Mapping[str, Any]:
+    from relrag_pipelines.people import statements
+
+    return statements.settings(workspace)
+
+
+def _relationship_embeddings(workspace: Workspace, inputs: Mapping[str, Dataset]) -> ArchiveOutput:
+    from relrag_pipelines.people import relationship_embeddings
+
+    return ArchiveOutput(*relationship_embeddings.make(workspace, inputs))
+
+
+STAGES: tuple[ArchiveStage, ...] = declared(
+    ArchiveStage(
+        "people",
+        ("records", "identifiers"),
+        (
+            "persons",
+            "person_aliases",
+            "person_redirects",
+            "person_names",
+            "given_forms",
+            "person_entries",
+            "person_facts",
+            "person_relationships",
+            "person_mentions",
+            "person_months",
+            "text_relationships",
+            "month_words",
+        ),
+        1,
+        "Who is who in all sources, what is known of them, and what they are to one another.",
+        _people,
+        _people_settings,
+    ),
+    ArchiveStage(
+        "relationship_embeddings",
+        ("person_relationships", "embeddings"),
+        ("relationship_embeddings",),
+        1,
+        "One vector a relationship, of its description, type, attitude, proximity and notes.",
+        _relationship_embeddings,
+        lambda workspace: {"embedder": (model.name if (model := embedders.model(workspace.settings)) else "")},
+    ),
+)
 
 
 def stage_named(name: str) -> ArchiveStage:

@@ -16,7 +16,7 @@ from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema
+from relrag_pipelines.records import JOINED, SCHEMA_VERSION, TABLES, arrow_schema
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.lake import Entry, InputFingerprint, LakeError
 
@@ -25,8 +25,8 @@ NAMES = tuple(name for name, table in TABLES.items() if f"lake/{name}/{FILE}" in
 """tables of the whole archive"""
 AS_FILE = "published/<N>/<table>.parquet"
 """the place of a table that lies in each generation as a parquet file"""
-PUBLISHED = tuple(name for name in NAMES if {"catalog", AS_FILE} & {*TABLES[name].place.split(", ")})
-"""those that a generation holds, in its catalog or as a file"""
+PUBLISHED = tuple(name for name in NAMES if {"catalog", AS_FILE, JOINED} & {*TABLES[name].place.split(", ")})
+"""those that a generation is made from: it holds them in its catalog or as a file, or what is joined with them"""
 
 
 def path(home: Path, table: str) -> Path:

@@ -53,6 +53,7 @@ _LAKE_MONTH = '"lake_month" VARCHAR NOT NULL'
 _EXTRA = {
     "records": (_LAKE_MONTH,),
     "identifiers": (_LAKE_MONTH,),
+    "person_assets": (_LAKE_MONTH,),
     "asset_asset_edges": (
         '"id" BIGINT PRIMARY KEY',
         '"created_at" TIMESTAMP NOT NULL DEFAULT current_timestamp',
@@ -77,14 +78,16 @@ _NOTHING_FETCHED = {
 _LESS, _LEAST = 10, 19
 """how much a thread is put back that gives way, and how far at most, in steps of nice(2)"""
 
-_LAYERED = ("records", "identifiers", "chunks", "asset_asset_edges")
+LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
+"""tables of the lake that a catalog is made from"""
+_LAYERED = ("records", "identifiers", "person_assets", "chunks", "asset_asset_edges")
 """tables that are those of the base and those on top of it; of the others the top has all"""
 WHOLE = tuple(name for name in archive_tables.NAMES if "catalog" in TABLES[name].place.split(", "))
 """tables of the whole archive"""
 _TABLES = (*_LAYERED, "failures", "pending_edges", "terms", *WHOLE)
 _STORED = (*_TABLES, "shared", "replaced")
-LAKE = (*_LAYERED, "failures")
-"""tables of the lake that a catalog is made from"""
+PEOPLE = ("person_entries", "person_mentions")
+"""tables of the whole archive that say who has to do with what"""
 _HANDLES = "shared_handles"
 """read only where a catalog is built on top of the one that holds it"""
 
@@ -114,7 +117,8 @@ def build(
     With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
     and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
     `said` is what the owner said of edges, the same as in the base; what more than `link_max_records` records share
-    relates none of them. `whole` are the files of tables of the whole archive, by table; one without a file is empty.
+    relates none of them. `whole` are the files of tables of the whole archive, by table, and of those in PEOPLE; one
+    without a file is empty.
 
     Raises SharedRecordsError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read;
     nothing is left at `path` then.
@@ -125,9 +129,10 @@ def build(
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
         with connect(str(path), temp_directory=str(spill)) as connection:
+            _attach_people(connection, whole)
             _prepare(connection, path, parts, at, previous, replaced)
             _prepare_links(connection, said, link_max_records)
-            for table, file in whole.items():
+            for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
                 connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({_quoted(file)})")
             embedded = parts.get("embeddings", ())
             if replaced is None:
@@ -227,7 +232,7 @@ def _prepare(
     connection.execute(sql.LOST_APART)
     if replaced is not None and _count(connection, sql.TANGLED):
         raise SharedRecordsError
-    for statement in (sql.IDENTIFIERS, sql.PEOPLE, sql.CHUNKS):
+    for statement in (sql.IDENTIFIERS, sql.PERSON_ASSETS, sql.PEOPLE, sql.CHUNKS):
         connection.execute(statement)
 
 
@@ -341,6 +346,15 @@ def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: MonthFiles) -> No
         numbered = connection.read_parquet(paths, filename=True)
         joined = numbered.join(connection.view(f"parts_{table}"), "filename")
         connection.register(view, joined.project("* EXCLUDE (filename)"))
+
+
+def _attach_people(connection: duckdb.DuckDBPyConnection, whole: Mapping[str, Path]) -> None:
+    """Views of the tables that say who has to do with what; empty without a file."""
+    for table in PEOPLE:
+        if table in whole:
+            connection.register(table, connection.read_parquet(str(whole[table])))
+        else:
+            connection.register(table, arrow_schema(TABLES[table].row).empty_table())
 
 
 def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> None:

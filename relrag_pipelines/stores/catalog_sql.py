@@ -93,10 +93,27 @@ INSERT INTO identifiers BY NAME
     ORDER BY asset_id, role, kind, keyed, entry
 """
 
+PERSON_ASSETS = """
+INSERT INTO person_assets BY NAME
+    WITH held AS (SELECT asset_id, rag_source_type, lake_month FROM lake_records AS found
+                  ANTI JOIN lost ON lost.ref = found.asset_id AND lost.part = found.part),
+    appearing AS (SELECT DISTINCT asset_id, role, entry, person_id AS pinned, lake_month FROM identifiers),
+    named AS (
+        SELECT DISTINCT who.person_id, asset_id, role, 1.0 AS confidence, lake_month
+        FROM appearing JOIN person_entries AS who ON who.source = split_part(lake_month, '/', 1)
+            AND who.entry = appearing.entry AND who.pinned_person_id = coalesce(pinned, -1)
+        UNION ALL SELECT person_id, asset_id, 'mentioned', 0.9, lake_month FROM person_mentions)
+    SELECT person_id, any_value(rag_source_type) AS asset_type, asset_id AS asset_ref, role,
+        max(confidence) AS confidence, lake_month
+    FROM named JOIN held USING (asset_id, lake_month)
+    GROUP BY person_id, asset_id, role, lake_month ORDER BY person_id, asset_id, role
+"""
+"""The identifiers of each record as people, and who its text names."""
+
 PEOPLE = """
 CREATE TEMP TABLE people AS
-    WITH named AS (SELECT DISTINCT asset_id, role = 'mentioned' AS mentioned, person_id
-                   FROM identifiers WHERE person_id IS NOT NULL),
+    WITH named AS (SELECT DISTINCT asset_ref AS asset_id, role = 'mentioned' AS mentioned, person_id
+                   FROM person_assets),
     windows AS (SELECT asset_id, unnest(members) AS member FROM lake_chunks WHERE len(members) > 0),
     everyone AS (SELECT * FROM named
                  UNION SELECT windows.asset_id, mentioned, person_id

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores import archive_tables, graph_indexes, lake
 
 Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
@@ -37,6 +37,7 @@ PARTS = (
     Part(r"published/\.\d+\.removed/.+", "belongs to a generation that was being removed", "passing"),
     Part(r"lock", "who is writing", "running"),
     Part(r"dagster/ui-\d+\.json", "makes links that log in to the UI", "running"),
+    Part(r"serve-\d+\.json", "makes links that log in to the pages", "running"),
     Part(r"dagster/daemon\.lock", "locked while Dagster's daemon is alive", "running"),
     Part(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
     Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),
@@ -55,12 +56,15 @@ PARTS = (
     Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
     Part(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
     Part(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
+    Part(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
     Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     Part(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "private"),
     Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
     Part(
         rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"
     ),
+    Part(rf"{graph_indexes.FOLDER}/[a-z][a-z0-9_]*/(\d+/[^/]+|current)", "GraphRAG indexes", "private"),
+    Part(graph_indexes.ANSWERS.replace(".", r"\."), "what language models answered about passages", "private"),
     Part(r"published/(\d+/.+|current)", "published generations", "private"),
     Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
     Part(r"dagster/(?!ui-\d+\.json$|daemon\.lock$).+", "runs and events; no text of the archive", "history"),

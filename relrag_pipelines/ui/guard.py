@@ -1,18 +1,23 @@
-"""Stands before every endpoint of the UI: which requests are let through, and what no answer goes without.
+"""Stands before every endpoint of a web server: which requests are let through, and what no answer goes without.
 
 A browser sends requests in the name of any page that is open in it, and the cookie along with those of pages on other
 ports of this machine, which count as the same site. So a request has to name us (Host, against DNS rebinding), come
 from a page of ours (Origin and Sec-Fetch-Site), and carry a session; a query is a POST of JSON, which no form can send.
+A program shows the archive's token in place of a session, where the server takes one.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
@@ -23,14 +28,52 @@ HEALTH = "/server_info"
 USUAL_PORT = 3000
 _UNSPECIFIED = ("0.0.0.0", "::", "")  # noqa: S104  browsers take them for this machine: never a name of ours
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>relrag</title>
-<style>body {{ font: 16px/1.5 sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em }}</style>
+_STYLE = "body { font: 16px/1.5 system-ui, sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em }"
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>relrag</title>
+<style>{style}</style>
 <h1>{title}</h1>
 <p>{text}</p>
-<p>Logged in already? <a href="/">Continue to the UI</a></p>
+<p>Logged in already? <a href="/">Continue to {name}</a></p>
 """
-_HOW = """Open the link that <code>relrag ui</code> has printed; it works once, and for an hour.<br>
-For another one, type in the archive's folder: <code>relrag ui --login{port}</code>"""
+STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+"""of the one inline style, as a Content-Security-Policy names it"""
+_HOW = """Open the link that <code>{command}</code> has printed; it works once, and for an hour.<br>
+For another one, type in the archive's folder: <code>{command} --login{port}</code>"""
+
+
+@dataclass(frozen=True)
+class GuardedServer:
+    """What a server is called, and what differs between those that a guard stands before."""
+
+    name: str
+    """of its cookie and its key file"""
+    title: str
+    """as the page of a stranger calls it"""
+    command: str
+    usual_port: int
+    public: frozenset[str]
+    """paths that are answered without a session: health checks have none"""
+    kept: str
+    """how paths begin whose answers a cache may keep: files named by their hash"""
+    policy: str
+    """what a page may load, beside that nothing frames it and it sends nothing elsewhere; {socket} is its WebSocket"""
+    setting: str = "ui_public_url"
+    """says under what other name it is reached"""
+    takes_token: tuple[str, ...] = ()
+    """how paths begin that programs ask for with the archive's token"""
+
+
+DAGSTER = GuardedServer(
+    "ui",
+    "the UI",
+    "relrag ui",
+    USUAL_PORT,
+    frozenset({HEALTH}),
+    "/_next/",
+    # beside that of the UI, which says what scripts may be run: both hold
+    "connect-src 'self' {socket}; img-src 'self' data: blob:; font-src 'self' data:",
+)
 
 
 def sites(host: str, port: int, public_url: str = "") -> dict[str, str]:
@@ -63,13 +106,25 @@ def _spellings(address: str) -> Iterator[tuple[str, str]]:
 class Guard:
     """ASGI middleware: answers what is refused, and logins, by itself."""
 
-    def __init__(self, app: ASGIApp, sites: Mapping[str, str], login: Login, port: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        sites: Mapping[str, str],
+        login: Login,
+        port: int,
+        server: GuardedServer = DAGSTER,
+        token: str = "",
+    ) -> None:
+        """`token` is what programs show; an empty one lets none in."""
         self._app = app
         self._sites = sites
         self._login = login
-        self._how = _HOW.format(port="" if port == USUAL_PORT else f" --port {port}")
+        self._server = server
+        self._token = token
+        option = "" if port == server.usual_port else f" --port {port}"
+        self._how = _HOW.format(command=server.command, port=option)
         # cookies know no ports: two servers on this machine would log each other out
-        self._cookie = f"relrag-ui-{port}"
+        self._cookie = f"relrag-{server.name}-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, or answers it."""
@@ -86,7 +141,7 @@ class Guard:
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _seal(MutableHeaders(scope=message), scope["path"], site)
+                _seal(MutableHeaders(scope=message), scope["path"], site, self._server)
             await send(message)
 
         await (answer or self._app)(scope, receive, sealed)
@@ -96,19 +151,21 @@ class Guard:
         path, method = request.scope["path"], request.scope.get("method", "GET")
         looks = method in ("GET", "HEAD")
         if site is None:
-            return _plain("This server is not known under that name; see ui_public_url in docs/settings.md", 421)
+            return _plain(
+                f"This server is not known under that name; see {self._server.setting} in docs/settings.md", 403
+            )
         if not _comes_from(request, site):
             return _plain("Not for pages of other sites", 403)
         if any(where not in ("same-origin", "none") for where in request.headers.getlist("sec-fetch-site")):
             if looks and request.headers.get("sec-fetch-mode") == "navigate":
                 return self._entered(request, site) if path == "/login" else self._elsewhere()
             return _plain("Not for pages of other sites", 403)
-        if path == HEALTH and looks:
+        if path in self._server.public and looks:
             return None
         if path == "/login":
             return self._entered(request, site)
-        if not self._login.knows(request.cookies.get(self._cookie, "")):
-            return self._stranger()
+        if not (self._login.knows(request.cookies.get(self._cookie, "")) or self._shows_token(request)):
+            return self._stranger(path=path)
         if not looks and _media_type(request) != "application/json":
             return _plain("Send JSON", 415)
         return None
@@ -126,12 +183,25 @@ class Guard:
             answer.set_cookie(self._cookie, session, httponly=True, secure=secure, samesite="strict")
         return answer
 
-    def _stranger(self, title: str = "Log in first") -> Response:
-        return HTMLResponse(_PAGE.format(title=title, text=self._how), 401)
+    def _shows_token(self, request: HTTPConnection) -> bool:
+        """Whether a program shows the token, for what programs may ask for."""
+        if not (self._token and request.scope["path"].startswith(self._server.takes_token)):
+            return False
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token.encode())
+
+    def _stranger(self, title: str = "Log in first", path: str = "") -> Response:
+        if self._server.takes_token and path.startswith(self._server.takes_token):
+            said = f"a token is needed, as Authorization: Bearer; `{self._server.command} --token` prints it"
+            problem = {"type": "about:blank", "title": "Unauthorized", "status": 401, "detail": said}
+            headers = {"WWW-Authenticate": "Bearer"}
+            return JSONResponse(problem, 401, headers, media_type="application/problem+json")
+        return HTMLResponse(_PAGE.format(style=_STYLE, title=title, text=self._how, name=self._server.title), 401)
 
     def _elsewhere(self) -> Response:
         text = "Another site has linked to this page. Nothing was opened."
-        return HTMLResponse(_PAGE.format(title="You come from elsewhere", text=text), 403)
+        page = _PAGE.format(style=_STYLE, title="You come from elsewhere", text=text, name=self._server.title)
+        return HTMLResponse(page, 403)
 
 
 def _comes_from(request: HTTPConnection, site: str) -> bool:
@@ -148,7 +218,7 @@ def _plain(text: str, status: int) -> Response:
     return PlainTextResponse(f"{text}.\n", status)
 
 
-def _seal(headers: MutableHeaders, path: str, site: str | None) -> None:
+def _seal(headers: MutableHeaders, path: str, site: str | None, server: GuardedServer) -> None:
     """Answers are framed by nobody, read by no other site, kept by no cache, and load and send nothing elsewhere."""
     socket = (site or "").replace("http", "ws", 1)  # some browsers do not count it as 'self'
     headers["X-Frame-Options"] = "DENY"
@@ -156,11 +226,10 @@ def _seal(headers: MutableHeaders, path: str, site: str | None) -> None:
     headers["Referrer-Policy"] = "same-origin"
     headers["Cross-Origin-Opener-Policy"] = "same-origin"
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
-    # beside that of the UI, which says what scripts may be run: both hold
     headers.append(
         "Content-Security-Policy",
         "frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'; "
-        f"connect-src 'self' {socket}; img-src 'self' data: blob:; font-src 'self' data:",
+        + server.policy.format(socket=socket),
     )
-    if not path.startswith("/_next/"):  # the UI's own scripts, named by their hash
+    if not path.startswith(server.kept):
         headers["Cache-Control"] = "no-store"

@@ -1,4 +1,4 @@
-"""Who may use the UI: links that log in once, and the sessions that they begin.
+"""Who may use a web server of ours: links that log in once, and the sessions that they begin.
 
 Both are signed with a key that every start of the web server makes anew. It lies in a file for the owner only, so
 whoever can read the archive can have another link, and nobody else can.
@@ -60,15 +60,18 @@ class Login:
         return is_valid(self._key, "session", session)
 
 
-def key_file(folder: Path, port: int) -> Path:
-    """Where the web server of that port leaves what is needed to make links; `folder` is the archive's DAGSTER_HOME."""
-    return folder / f"ui-{port}.json"
+def key_file(folder: Path, port: int, name: str = "ui") -> Path:
+    """Where the web server of that port leaves what is needed to make links.
+
+    `folder` is the archive's DAGSTER_HOME for `ui`, its home for `serve`.
+    """
+    return folder / f"{name}-{port}.json"
 
 
 @contextmanager
-def open_session(folder: Path, port: int, address: str) -> Iterator[Login]:
+def open_session(folder: Path, port: int, address: str, name: str = "ui") -> Iterator[Login]:
     """Makes a key, which `link` finds within this context."""
-    key, path = secrets.token_bytes(32), key_file(folder, port)
+    key, path = secrets.token_bytes(32), key_file(folder, port, name)
     with replacing(path) as beside:
         beside.touch(mode=0o600)
         beside.write_text(json.dumps({"address": address, "key": key.hex()}))
@@ -78,10 +81,10 @@ def open_session(folder: Path, port: int, address: str) -> Iterator[Login]:
         path.unlink(missing_ok=True)
 
 
-def link(folder: Path, port: int) -> str | None:
+def link(folder: Path, port: int, name: str = "ui") -> str | None:
     """A new link that logs in once; None where no web server of that port is running."""
     try:
-        found = json.loads(key_file(folder, port).read_text())
+        found = json.loads(key_file(folder, port, name).read_text())
     except FileNotFoundError:
         return None
     return f"{found['address']}/login?token={ticket(bytes.fromhex(found['key']), 'link', LINK_SECONDS)}"

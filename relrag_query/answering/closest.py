@@ -65,10 +65,15 @@ def _probability(unit: QuotableSpan, found: Sequence[Candidate], judged: Judgeme
 
 
 def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
+    """The likeliest of each record; before one that is superseded, what replaces it."""
     best: dict[str, Sentence] = {}
-    for one, likely in sorted(zip(found, judged.probabilities, strict=True), key=lambda pair: -pair[1]):
-        quoted = replace(one.unit, text=one.text, behind=())
-        best.setdefault(one.unit.hit.chunk.asset_id, Sentence(quoted, float(likely)))
-        if len(best) == CLOSEST:
+    ranked = sorted(zip(found, judged.probabilities, strict=True), key=lambda pair: -pair[1])
+    for one, likely in ranked:
+        newer = one.unit.hit.superseded_by
+        first = next((pair for pair in ranked if pair[0].unit.hit is newer), (one, likely))
+        for other, share in (first, (one, likely)):
+            quoted = replace(other.unit, text=other.text, behind=())
+            best.setdefault(other.unit.hit.chunk.asset_id, Sentence(quoted, float(share)))
+        if len(best) >= CLOSEST:
             break
-    return list(best.values())
+    return list(best.values())[:CLOSEST]

@@ -99,11 +99,8 @@ def judge(found: Sequence[Candidate], context: QueryContext) -> Judgement:
     rows = evidence.rows(found, context)
     likely = model.first.probability(rows)
     if context.similarities is not None:
-        first = np.argsort(-likely, kind="stable")[:COMPARED]
-        similar: list[float | None] = [None] * len(found)
-        for place, value in zip(first, context.similarities([found[one].embedded for one in first]), strict=True):
-            similar[place] = float(value)
-        rows = evidence.rows(found, context, similar)
+        first = np.argsort(-likely, kind="stable")[:COMPARED].tolist()
+        rows = evidence.compare(rows, first, context.similarities([found[one].embedded for one in first]))
         again, seen = model.second.probability(rows), np.isin(np.arange(len(found)), first)
         likely = np.where(seen, again, np.minimum(likely, again[seen].min()))
     right = float(model.best.probability(best_row(likely, rows)[None])[0])

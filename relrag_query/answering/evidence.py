@@ -36,6 +36,8 @@ _ALIKE = 80
 """percent of two words' letters by which one may be the other, mistyped"""
 _TYPED = 5
 """letters from which a word is compared so"""
+_NOT_COMPARED = -0.3
+"""what a candidate that was not compared stands behind the best"""
 _LONG = 300.0
 """characters of a long candidate"""
 
@@ -64,7 +66,6 @@ class _Question:
     """similarity of the passage that is nearest in meaning"""
     best: float
     """score of the best hit"""
-    best_sentence: float
 
 
 @dataclass
@@ -76,17 +77,12 @@ class _Said:
     near: frozenset[str]
     around: frozenset[str]
     words: list[str]
-    similarity: float | None
-    """of the candidate's own meaning; None where it was not compared"""
 
 
-def rows(
-    found: Sequence[Candidate], context: QueryContext, similarities: Sequence[float | None] | None = None
-) -> Vectors:
-    """The figures of each candidate, a row each, in the order of FEATURES."""
+def rows(found: Sequence[Candidate], context: QueryContext) -> Vectors:
+    """The figures of each candidate, a row each, in the order of FEATURES; nothing is compared by meaning yet."""
     terms = [term for term in context.terms if term.weight]
     near = [one.unit.hit.similarity for one in found if one.unit.hit.similarity is not None]
-    sentences = [one for one in similarities or () if one is not None]
     question = _Question(
         context,
         terms,
@@ -98,16 +94,32 @@ def rows(
         _people(terms, found),
         max(near, default=0.0),
         max((one.unit.hit.score for one in found), default=1.0) or 1.0,
-        max(sentences, default=0.0),
     )
-    table = []
-    for place, one in enumerate(found):
-        said = _said(one, similarities[place] if similarities else None)
-        table.append([figure(question, one, said) for figure in FEATURES.values()])
-    return np.asarray(table, np.float32).reshape(-1, len(FEATURES))
+    table = [[figure(question, one, said) for figure in _FIGURES.values()] for one in found for said in (_said(one),)]
+    plain = np.asarray(table, np.float32).reshape(-1, len(_FIGURES))
+    return compare(np.c_[plain, np.zeros((len(plain), len(_COMPARED)), np.float32)], [], [])
 
 
-def _said(one: Candidate, similarity: float | None) -> _Said:
+def compare(rows: Vectors, places: Sequence[int], similarities: Sequence[float] | Vectors) -> Vectors:
+    """The rows with the figures of candidates whose meaning was compared: the cosines of those at these places."""
+    rows = rows.copy()
+    column = {name: place for place, name in enumerate(FEATURES)}
+    similar, known = np.zeros(len(rows), np.float32), np.zeros(len(rows), bool)
+    similar[list(places)], known[list(places)] = similarities, True
+    best = max(similar[known], default=0.0)
+    compared = {
+        "sentence_known": known,
+        "sentence_similarity": similar,
+        "sentence_margin": np.where(known, similar - best, _NOT_COMPARED),
+        "similar_asked": similar * rows[:, column["asked"]],
+        "similar_same": similar * rows[:, column["same_language"]],
+    }
+    for name, values in compared.items():
+        rows[:, column[name]] = values
+    return rows
+
+
+def _said(one: Candidate) -> _Said:
     chunk = one.unit.hit.chunk
     own = tokens(one.text)
     if one.unit.hit.messages:
@@ -115,7 +127,7 @@ def _said(one: Candidate, similarity: float | None) -> _Said:
     else:
         known = metadata_tokens(chunk)
     near = own | known | tokens(one.near)
-    return _Said(own, own | known, near, near | tokens(chunk.text), re.findall(r"\w+", one.text.lower()), similarity)
+    return _Said(own, own | known, near, near | tokens(chunk.text), re.findall(r"\w+", one.text.lower()))
 
 
 def _people(terms: Sequence[Term], found: Sequence[Candidate]) -> list[Term]:
@@ -147,14 +159,17 @@ def _adjacency(question: _Question, held: frozenset[str]) -> float:
 def _fuzzy(question: _Question, one: Candidate, said: _Said) -> float:
     """Share of the weight of words that are only there mistyped."""
     total = sum(term.weight for term in question.terms) or 1.0
-    gained = 0.0
-    for term in question.terms:
-        word = bare(term.said).lower()
-        if term.light or len(word) < _TYPED or term.found(said.near) > 0.4:
-            continue
-        found = process.extractOne(word, [bare(other) for other in said.words], scorer=fuzz.ratio, score_cutoff=_ALIKE)
-        gained += term.weight if found else 0.0
-    return gained / total
+    missing = [(bare(term.said).lower(), term) for term in question.terms if not term.light]
+    missing = [(word, term) for word, term in missing if len(word) >= _TYPED and term.found(said.near) <= 0.4]
+    words = [bare(other) for other in said.words] if missing else []
+    return (
+        sum(
+            term.weight
+            for word, term in missing
+            if process.extractOne(word, words, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        )
+        / total
+    )
 
 
 def _similarity(question: _Question, one: Candidate, said: _Said) -> float:
@@ -248,7 +263,7 @@ def _where_same(figure: Figure) -> Figure:
     return lambda question, one, said: _same_language(question, one, said) * figure(question, one, said)
 
 
-FEATURES: dict[str, Figure] = {
+_FIGURES: dict[str, Figure] = {
     "same_language": _same_language,
     "same_missing": _where_same(lambda question, one, said: _missing(question, said.near)),
     "same_missing_around": _where_same(lambda question, one, said: _missing(question, said.around)),
@@ -260,8 +275,6 @@ FEATURES: dict[str, Figure] = {
     "all_said_asked": _where_same(
         lambda question, one, said: term_coverage(question.terms, said.near) ** 2 * _any_asked(question, one, said)
     ),
-    "similar_asked": lambda question, one, said: (said.similarity or 0.0) * _any_asked(question, one, said),
-    "similar_same": _where_same(lambda question, one, said: said.similarity or 0.0),
     "said": lambda question, one, said: term_coverage(question.terms, said.own),
     "said_known": lambda question, one, said: term_coverage(question.terms, said.known),
     "said_near": lambda question, one, said: term_coverage(question.terms, said.near),
@@ -275,11 +288,6 @@ FEATURES: dict[str, Figure] = {
     "meaning_known": lambda question, one, said: float(one.unit.hit.similarity is not None),
     "passage_similarity": _similarity,
     "passage_margin": lambda question, one, said: _similarity(question, one, said) - question.nearest,
-    "sentence_known": lambda question, one, said: float(said.similarity is not None),
-    "sentence_similarity": lambda question, one, said: said.similarity or 0.0,
-    "sentence_margin": lambda question, one, said: (
-        (said.similarity - question.best_sentence) if said.similarity else -0.3
-    ),
     "rank": lambda question, one, said: 1 / (1 + one.rank),
     "score": lambda question, one, said: one.unit.hit.score / question.best,
     "role": lambda question, one, said: float(one.unit.hit.role is not None or one.unit.hit.hit_of is not None),
@@ -302,3 +310,8 @@ FEATURES: dict[str, Figure] = {
     "apart": lambda question, one, said: float(one.unit.hit.chunk.section is not None),
 }
 """name -> figure"""
+
+_COMPARED = ("sentence_known", "sentence_similarity", "sentence_margin", "similar_asked", "similar_same")
+"""figures of candidates that are compared by meaning"""
+FEATURES = (*_FIGURES, *_COMPARED)
+"""names of the figures, in the order of a row"""

@@ -28,10 +28,12 @@ app = typer.Typer(
 
 calls = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
 app.add_typer(calls, name="calls")
-graphrag = typer.Typer(help="GraphRAG indexes: which documents and pages an answer rests on.", no_args_is_help=True)
+graphrag = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to pages.", no_args_is_help=True)
 app.add_typer(graphrag, name="graphrag")
 pii = typer.Typer(help="Personal data: how much was replaced, and what is found in a text.", no_args_is_help=True)
 app.add_typer(pii, name="pii")
+people = typer.Typer(help="Who is who, what is known of them, and what they are to one another.", no_args_is_help=True)
+app.add_typer(people, name="people")
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="relrag.toml to use; else the nearest one.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this source; may be given again.")]
@@ -45,8 +47,12 @@ Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 for failures that were told before, too.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
-Who = Annotated[str, typer.Option("--who", help="Who asks to see originals; noted in private/reveals.jsonl.")]
-Why = Annotated[str, typer.Option("--why", help="What for; noted with it.")]
+Asker = Annotated[str, typer.Option("--who", help="Who asks to see originals; noted in private/reveals.jsonl.")]
+Reason = Annotated[str, typer.Option("--why", help="What for; noted with it.")]
+Who = Annotated[str, typer.Argument(help="A name, an alias or a number of `relrag people list`.")]
+ServedIndex = Annotated[
+    Path | None, typer.Option("--index", help="A folder with GraphRAG's parquet files, for traces of citations.")
+]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 
 
@@ -77,16 +83,17 @@ def ask(
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help=_MOST_SAID)] = None,
     as_json: Json = False,
     trace: Trace = False,
-    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print what each source says.")] = False,
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print ids and text of each source.")] = False,
+    follow_up: Annotated[bool, typer.Option("--continue", help="Go on from the last question.")] = False,
     reveal: Annotated[bool, typer.Option("--reveal", help="Say what pseudonyms stand for; noted.")] = False,
-    who: Who = "",
-    why: Why = "",
+    asker: Asker = "",
+    reason: Reason = "",
     config: Config = None,
 ) -> None:
     """Answer a question with sentences of the archive and their sources."""
     limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
-    options = {"as_json": as_json, "trace": trace, "show_sources": show_sources}
-    _run("ask", "ask", " ".join(question), limits, config, **options, reveal=reveal, who=who, why=why)
+    flags = {"as_json": as_json, "trace": trace, "show_sources": show_sources, "follow_up": follow_up}
+    _run("ask", "ask", " ".join(question), limits, config, **flags, reveal=reveal, who=asker, why=reason)
 
 
 @app.command()
@@ -108,7 +115,10 @@ def search(
 
 @app.command()
 def show(
-    ref: Annotated[str, typer.Argument(help="An id: of a record, a passage (chunk:...) or a thread (thread:...).")],
+    ref: Annotated[
+        str,
+        typer.Argument(help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer."),
+    ],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many related records at most.")] = 50,
     config: Config = None,
 ) -> None:
@@ -119,12 +129,22 @@ def show(
 @app.command()
 def reveal(
     what: Annotated[str, typer.Argument(help="A pseudonym, such as <PHONE_NUMBER:k1:...>, or the id of a record.")],
-    who: Who = "",
-    why: Why = "",
+    asker: Asker = "",
+    reason: Reason = "",
     config: Config = None,
 ) -> None:
     """Show what a pseudonym stands for, or a record unredacted; who asks and why is noted first."""
-    _run("reveal", "reveal", what, who, why, config)
+    _run("reveal", "reveal", what, asker, reason, config)
+
+
+@app.command()
+def thread(
+    ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many records, the last ones, at most.")] = 50,
+    config: Config = None,
+) -> None:
+    """Print a conversation in order: a thread of mails, or a chat."""
+    _run("show", "thread", ref, config, limit=limit)
 
 
 @app.command()
@@ -274,6 +294,159 @@ def pii_test(
     _run("pii", "test", text, channel, config)
 
 
+@people.command("list")
+def people_list(
+    name: Annotated[str | None, typer.Argument(help="Only those whom this name may mean.")] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List the people, with their other names and how many records they have to do with."""
+    _run("people", "listing", name, config, as_json=as_json)
+
+
+@people.command("show")
+def people_show(name: Who, as_json: Json = False, config: Config = None) -> None:
+    """Print all that is known of a person."""
+    _run("people", "show", name, config, as_json=as_json)
+
+
+@people.command("suggestions")
+def people_suggestions(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")] = 20,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say who may be one person, why, and how surely."""
+    _run("people", "suggestions", config, limit=limit, as_json=as_json)
+
+
+@people.command("merge")
+def people_merge(
+    name: Who,
+    others: Annotated[list[str], typer.Argument(help="Who is the same; the first one's number stays.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Say that these are one person."""
+    _run("people", "merge", name, others, config, wait=wait)
+
+
+@people.command("split")
+def people_split(
+    name: Who,
+    aliases: Annotated[list[str], typer.Argument(help="Aliases that are somebody else's, as `show` prints them.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Say that some aliases of a person are somebody else's."""
+    _run("people", "split", name, aliases, config, wait=wait)
+
+
+@people.command("undo")
+def people_undo(
+    number: Annotated[int | None, typer.Argument(help="Of the statement; without it, list them.")] = None,
+    as_json: Json = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Take back what was said of people, or list what was said."""
+    _run("people", "undo", number, config, as_json=as_json, wait=wait)
+
+
+@people.command("relate")
+def people_relate(
+    name: Who,
+    other: Who,
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="What the second is to the first: mentor, child ...")],
+    description: Annotated[str | None, typer.Option("--description", help="In a sentence.")] = None,
+    attitude: Annotated[int | None, typer.Option("--attitude", min=1, max=5, help="5: very positive.")] = None,
+    proximity: Annotated[int | None, typer.Option("--proximity", min=1, max=5, help="5: very close.")] = None,
+    note: Annotated[list[str] | None, typer.Option("--note", help="May be given again.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="There is no such relationship.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Say what one person is to another; what is there already is changed."""
+    about: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
+    _run("people", "relate", name, other, type_, config, **about, notes=note or (), remove=remove, wait=wait)
+
+
+@people.command("note")
+def people_note(
+    name: Who,
+    other: Who,
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="Of the relationship, as `show` prints it.")],
+    text: Annotated[str, typer.Argument(help="In your words.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Add a note to a relationship."""
+    _run("people", "note", name, other, type_, text, config, wait=wait)
+
+
+@people.command("fact")
+def people_fact(
+    name: Who,
+    predicate: Annotated[str, typer.Argument(help="birthday, occupation, lives_in ...")],
+    value: Annotated[str, typer.Argument(help="Dates as 1986-05-02.")],
+    valid_from: Annotated[str | None, typer.Option("--from", help="Since when: 2024, 2024-03 or 2024-03-15.")] = None,
+    valid_to: Annotated[str | None, typer.Option("--to", help="Until when.")] = None,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """State a fact of a person."""
+    _run("people", "fact", name, predicate, value, config, valid_from=valid_from, valid_to=valid_to, wait=wait)
+
+
+@graphrag.command("query")
+def graphrag_query(
+    collection: Annotated[str, typer.Argument(help="Name of an index; `archive` is that of everything.")],
+    question: Words,
+    method: Annotated[str, typer.Option("--method", help="local, global or basic; see docs/graphrag.md.")] = "local",
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Trace the citations to pages.")] = False,
+    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Answer a question from a GraphRAG index, with citations."""
+    asked = " ".join(question)
+    shown = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
+    _run("graphrag", "query", collection, asked, config, as_json=as_json, **shown)
+
+
+@graphrag.command("add")
+def graphrag_add(
+    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where its parquet files lie, or a folder above.")],
+    config: Config = None,
+) -> None:
+    """Give an index that Microsoft's GraphRAG wrote, of any version, a name."""
+    _run("graphrag", "add", name, folder, config)
+
+
+@graphrag.command("remove")
+def graphrag_remove(name: Annotated[str, typer.Argument(help="Its name.")], config: Config = None) -> None:
+    """Take the name of an index that lies elsewhere back; its files stay."""
+    _run("graphrag", "remove", name, config)
+
+
+@graphrag.command("list")
+def graphrag_list(as_json: Json = False, config: Config = None) -> None:
+    """List the indexes that can be asked."""
+    _run("graphrag", "listing", config, as_json=as_json)
+
+
+@graphrag.command("status")
+def graphrag_status(
+    name: Annotated[str, typer.Argument(help="Name of an index.")] = "archive",
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say where an index lies, what it holds and what is wrong with it."""
+    _run("graphrag", "status", name, config, as_json=as_json)
+
+
 @graphrag.command("trace")
 def graphrag_trace(
     answer: Annotated[Path, typer.Argument(help="A file with the text of an answer; - reads standard input.")],
@@ -340,6 +513,29 @@ def ui(
     Whoever opens the link that is printed is logged in; it works once. --login prints another one.
     """
     _run("ui", "ui", config, port=port, read_only=read_only, host=host, login=login)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3100,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
+    token: Annotated[bool, typer.Option("--token", help="Only print the token that programs show.")] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Make another token, and print it.")] = False,
+    index: ServedIndex = None,
+    config: Config = None,
+) -> None:
+    """Serve pages, an API and MCP for this archive.
+
+    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    """
+    _run("serve", "serve", config, port=port, host=host, login=login, token=token, new_token=new_token, index=index)
+
+
+@app.command()
+def mcp(index: ServedIndex = None, config: Config = None) -> None:
+    """Serve the archive as tools to a language model, on standard input and output (MCP)."""
+    _run("serve", "mcp", config, index=index)
 
 
 def main() -> NoReturn:

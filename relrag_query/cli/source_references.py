@@ -1,16 +1,14 @@
-"""The documents and pages behind a GraphRAG answer, as text for a terminal and as JSON."""
+"""The documents and pages behind a GraphRAG answer, as text for a terminal."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from relrag_query.cli.amounts import number
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import number
+from relrag_query.display.inert_text import safe
 from relrag_query.graphrag.citations import Dataset
 from relrag_query.graphrag.index import Index
-from relrag_query.graphrag.trace import Resolution, Source, State, Trace, roll_up
+from relrag_query.graphrag.trace import Source, State, Trace, roll_up
 
 _LABELS = {
     Dataset.REPORTS: "Community Reports",
@@ -34,27 +32,6 @@ def as_text(trace: Trace, index: Index, *, documents: bool = False, limit: int =
     if index.problems:
         lines += ["", f"Problems of {index.folder}:", *(f"  {problem}" for problem in index.problems)]
     return "\n".join(map(safe, lines))
-
-
-def as_json(trace: Trace, index: Index) -> dict[str, Any]:
-    """All of a trace, in values that JSON knows."""
-    return {
-        "index": {"path": str(index.folder), "layout": index.layout, "problems": list(index.problems)},
-        "referenced": {dataset.lower(): trace.count(dataset) for dataset in Dataset},
-        "citations": [
-            {
-                "start": citation.start,
-                "end": citation.end,
-                "sentence": citation.sentence,
-                "references": [str(one) for one in citation.references],
-                "more": citation.more,
-                "unread": list(citation.unread),
-            }
-            for citation in trace.citations
-        ],
-        "references": [_reference(one) for one in trace.references],
-        "sources": [_source(one) for one in trace.sources],
-    }
 
 
 def _by_page(sources: Sequence[Source], limit: int) -> Iterator[str]:
@@ -99,19 +76,3 @@ def _page(source: Source) -> str:
         return ""
     last = source.last_page_number
     return f", p. {source.page_number}-{last}" if last and last > source.page_number else f", p. {source.page_number}"
-
-
-def _reference(resolved: Resolution) -> dict[str, Any]:
-    return {
-        "reference": str(resolved.reference),
-        "dataset": resolved.reference.dataset.lower(),
-        "number": resolved.reference.number,
-        "state": resolved.state.value,
-        "title": resolved.title,
-        "text_units": list(resolved.text_units),
-        "nested": [{"reference": str(one.reference), "state": one.state.value} for one in resolved.nested],
-    }
-
-
-def _source(source: Source) -> dict[str, Any]:
-    return dataclasses.asdict(source) | {"cited_by": [str(one) for one in source.cited_by]}

@@ -36,18 +36,28 @@ class _Table:
     """what a column was called before"""
     needed: bool = True
     """an index without it has a problem"""
+    more: tuple[str, ...] = ()
+    """what queries read beside that, where it is there"""
 
 
 _COLUMNS = {
-    "documents": _Table(("id", "title", "text"), {"raw_content": "text"}),
+    "documents": _Table(("id", "title", "text"), {"raw_content": "text"}, more=("creation_date",)),
     "text_units": _Table(("id", "text", "document_id"), {"document_ids": "document_id"}),
-    "entities": _Table(("id", "human_readable_id", "title", "text_unit_ids"), {"name": "title"}),
-    "relationships": _Table(("id", "human_readable_id", "source", "target", "text_unit_ids"), {}),
-    "communities": _Table(("community", "entity_ids", "relationship_ids", "text_unit_ids"), {"id": "community"}),
-    "community_reports": _Table(("community", "title", "full_content"), {}),
+    "entities": _Table(
+        ("id", "human_readable_id", "title", "text_unit_ids"), {"name": "title"}, more=("type", "description")
+    ),
+    "relationships": _Table(
+        ("id", "human_readable_id", "source", "target", "text_unit_ids"), {}, more=("description", "weight")
+    ),
+    "communities": _Table(
+        ("community", "entity_ids", "relationship_ids", "text_unit_ids"), {"id": "community"}, more=("level",)
+    ),
+    "community_reports": _Table(("community", "title", "full_content"), {}, more=("summary", "rank", "level")),
     "covariates": _Table(("id", "human_readable_id", "text_unit_id"), {}, needed=False),
     "nodes": _Table(("title", "community", "id"), {}, needed=False),
-    "text_unit_chunks": _Table(("text_unit_id", "chunk_id", "page_number", "last_page_number"), {}, needed=False),
+    "text_unit_chunks": _Table(
+        ("text_unit_id", "chunk_id", "page_number", "last_page_number"), {}, needed=False, more=("ts", "last_ts")
+    ),
 }
 _LISTS = {"text_unit_ids", "entity_ids", "relationship_ids", "document_id"}
 _NUMBERS = {"human_readable_id", "community"}
@@ -113,8 +123,8 @@ class Index:
         return known
 
 
-def open_index(folder: Path) -> Index:
-    """Opens the index in a folder, or in its folder `output`.
+def open_index(folder: Path, *, whole: bool = False) -> Index:
+    """Opens the index in a folder, or in its folder `output`; `whole` also with the columns that only queries read.
 
     Raises IndexMissing where none of the tables lies there.
     """
@@ -126,7 +136,7 @@ def open_index(folder: Path) -> Index:
         )
     files = {name: path for path in _parquet(found) if (name := _table_name(path))}
     problems: list[str] = []
-    tables = {name: _read(name, files.get(name), problems) for name in _COLUMNS}
+    tables = {name: _read(name, files.get(name), problems, whole=whole) for name in _COLUMNS}
     layout = _layout(files)
     if layout == "0.x" and len(tables["nodes"]):
         tables["communities"] = _with_members(tables["communities"], tables["nodes"])
@@ -143,9 +153,10 @@ def _table_name(path: Path) -> str:
     return name if name in _COLUMNS else ""
 
 
-def _read(name: str, path: Path | None, problems: list[str]) -> pd.DataFrame:
+def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> pd.DataFrame:
     table = _COLUMNS[name]
-    empty = pd.DataFrame({column: pd.Series(dtype=object) for column in table.columns})
+    wanted = (*table.columns, *(table.more if whole else ()))
+    empty = pd.DataFrame({column: pd.Series(dtype=object) for column in wanted})
     if path is None:
         if table.needed:
             problems.append(f"{name}.parquet is missing")
@@ -154,7 +165,7 @@ def _read(name: str, path: Path | None, problems: list[str]) -> pd.DataFrame:
         stored = set(pq.read_schema(path).names)
         columns = {
             column: next((one for one in (column, *_older_names(table, column)) if one in stored), None)
-            for column in table.columns
+            for column in wanted
         }
         stands = [one for one in columns.values() if one]
         # lists and texts stay with Arrow, and each id of a list in memory once: a million entities have three millions
@@ -164,7 +175,7 @@ def _read(name: str, path: Path | None, problems: list[str]) -> pd.DataFrame:
     except (pa.ArrowException, OSError, ValueError) as error:
         problems.append(f"{path.name} cannot be read: {type(error).__name__}")
         return empty
-    lacking = [column for column, former in columns.items() if former is None]
+    lacking = [column for column in table.columns if columns[column] is None]
     if lacking and table.needed and not (name == "communities" and "community" not in lacking):
         problems.append(f"{path.name} has no column {', '.join(lacking)}")
     return pd.DataFrame(

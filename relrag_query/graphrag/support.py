@@ -31,8 +31,8 @@ class Support:
     """One cited sentence, and the question that it answers, ready to be compared with passages."""
 
     def __init__(self, sentence: str, question: str = "") -> None:
-        asked = dict.fromkeys(_beginnings(question), _ASKED)
-        self._weights = dict.fromkeys(_beginnings(sentence), 1.0) | asked
+        asked = dict.fromkeys(beginnings(question), _ASKED)
+        self._weights = dict.fromkeys(beginnings(sentence), 1.0) | asked
         # longer ones first: the first alternative that fits is taken
         alternatives = "|".join(map(re.escape, sorted(self._weights, key=len, reverse=True)))
         prefix = f"[{PREFIXED}]{{0,2}}" if re.search("[א-ת]", alternatives) else ""
@@ -100,12 +100,12 @@ def _saturate(count: int, length: float) -> float:
     return count * (_SATURATION + 1) / (count + _SATURATION * (1 - _LENGTH + _LENGTH * length))
 
 
-def _beginnings(text: str) -> list[str]:
+def beginnings(text: str) -> list[str]:
     """Of the words that are no function words."""
-    return [_beginning(word) for word in _WORD.findall(fold(text)) if word not in _FUNCTION_WORDS]
+    return [stem(word) for word in _WORD.findall(fold(text)) if word not in _FUNCTION_WORDS]
 
 
-def _beginning(word: str) -> str:
+def stem(word: str) -> str:
     """A word without what may be its ending: of six letters two, of five one."""
     return word[: max(4, len(word) - _LONGEST_ENDING)] if word.isalpha() and len(word) > 4 else word
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
 
 import duckdb
 import orjson
@@ -33,6 +34,7 @@ _FOLLOWING = """
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
+_LAYOUTS = "SELECT asset_id, pages, spoken FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _NAMED = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
 _OF_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
 _OF_FILE = """
@@ -40,6 +42,39 @@ _OF_FILE = """
     GROUP BY file_name HAVING count(*) = 1
 """
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"
+_BRIEFS = """
+    SELECT asset_id, rag_source_type, "from",
+        if(parent_asset_id IS NULL, coalesce(subject, file_name, ''), coalesce(file_name, subject, '')),
+        ts, left(text, $length)
+    FROM records WHERE asset_id IN (SELECT unnest($keys))
+    UNION ALL
+    SELECT asset_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, left(text, $length)
+    FROM chunks WHERE asset_id IN (SELECT unnest($keys)) AND chunk_index = 0 AND len(members) > 0
+    UNION ALL
+    SELECT 'chunk:' || chunk_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, left(text, $length)
+    FROM chunks WHERE chunk_id IN (SELECT unnest($chunks))
+"""
+_PREVIEW = 240
+"""characters of a text in a list"""
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a list says of a record, chat window or passage."""
+
+    ref: str
+    rag_source_type: str
+    sender: str | None
+    title: str
+    ts: int | None
+    preview: str
+
+
+class Layout(NamedTuple):
+    """Where the pages of a record lie in its text, and when its stretches are said."""
+
+    pages: list[Page]
+    spoken: list[SpeechSegment]
 
 
 def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
@@ -80,6 +115,12 @@ def locations(connection: Connection, asset_ids: Sequence[str]) -> dict[str, lis
     return dict(connection.execute(_LOCATIONS, {"keys": list(asset_ids)}).fetchall())
 
 
+def layouts(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Layout]:
+    """Pages and times of these records, by asset_id."""
+    rows = connection.execute(_LAYOUTS, {"keys": list(asset_ids)}).fetchall()
+    return {row[0]: Layout(*_layout(*row[1:])) for row in rows}
+
+
 def record(connection: Connection, asset_id: str) -> Record | None:
     """The record of that id, redacted as it stands in the index."""
     row = connection.execute(_RECORD, {"key": asset_id}).fetchone()
@@ -87,9 +128,19 @@ def record(connection: Connection, asset_id: str) -> Record | None:
         return None
     found = Record(*row)
     found.extra = orjson.loads(cast(str, found.extra))
-    found.pages = [Page(**page) for page in cast(list[dict[str, int]], found.pages)]
-    found.spoken = [SpeechSegment(**one) for one in cast(list[dict[str, Any]], found.spoken or [])]
+    found.pages, found.spoken = _layout(found.pages, found.spoken)
     return found
+
+
+def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
+    """What a list says of each of these that exists, by ref; threads and recordings have nothing to say."""
+    passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
+    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW}).fetchall()
+    return {row[0]: Brief(*row) for row in rows}
+
+
+def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
+    return [Page(**one) for one in pages], [SpeechSegment(**one) for one in spoken or []]
 
 
 def named(connection: Connection, native_id: str) -> bool:

@@ -23,6 +23,18 @@ class Message:
     text: str
 
 
+@dataclass(frozen=True)
+class QuotedPlace:
+    """Where a quote begins."""
+
+    ts: int | None = None
+    """of a message: when it was sent, seconds, UTC; else the time of the record"""
+    page: int | None = None
+    """as printed in a viewer, from 1"""
+    second: float | None = None
+    """of a recording"""
+
+
 @dataclass(slots=True)
 class Hit:
     """A passage that a step of the query brought in."""
@@ -42,6 +54,8 @@ class Hit:
     """of one that a relation brought in: the record it is related to, why, and how sure that is, 0 to 1"""
     weight: float = 1.0
     """what it counts beside others: less where it was sent to many"""
+    superseded_by: Hit | None = None
+    """the newer one that says that it replaces it"""
     reply: Hit | None = None
     """of a mail that asks: the mail of its thread that replies"""
     similarity: float | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
+from itertools import repeat
 from zoneinfo import ZoneInfo
 
 import duckdb
@@ -17,9 +19,9 @@ from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import VectorStore
 from relrag_query.retrieval.connection_sharing import ArchiveError
 from relrag_query.retrieval.search import MIN_CANDIDATES, QueryContext
-from relrag_query.retrieval.term_coverage import Frequencies, query_terms
+from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.understanding.intent import classify_query_intent, named_channel
-from relrag_query.understanding.time_expressions import day_range, seconds, time_range
+from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
 
 DateLike = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
@@ -36,6 +38,7 @@ def read_question(
     frequencies: Frequencies,
     embed: Callable[[str], tuple[Vectors | None, str]],
     *,
+    follows: Sequence[str] = (),
     sources: Sequence[str] = (),
     kinds: Sequence[str] = (),
     since: DateLike = None,
@@ -44,6 +47,7 @@ def read_question(
 ) -> QueryContext:
     """The question with its words, time, intents and vector, within the limits that are given.
 
+    A question that `follows` others means their time and channel where it names none, and their words beside its own.
     `embed` gives the vector of a redacted question, or why it has none. Raises ArchiveError where a kind is unknown or
     the limits leave nothing, SettingsError where a source is unknown, WhenError where a date is none.
     """
@@ -57,18 +61,23 @@ def read_question(
     ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
     if ts_from is not None and ts_to is not None and ts_from >= ts_to:
         raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
-    question = question.encode(errors="replace").decode()  # bytes of the command line that are no UTF-8
+    question, *follows = (one.encode(errors="replace").decode() for one in (question, *follows))  # bytes, not UTF-8
     intents = classify_query_intent(question, [], [])
-    when = time_range(question, settings_module.now(), zone)
-    topic = when.without(question) if when and when.relative else question
-    redacted = redact_question(topic, settings)
-    meaning, why = embed(redacted)
+    now = settings_module.now()
+    times = [time_range(one, now, zone) for one in (question, *follows)]
+    topics = [_topic(one, when) for one, when in zip((question, *follows), times, strict=True)]
+    when = next(filter(None, times), None)
+    redacted = [redact_question(one, settings) for one in topics]
+    meaning, why = embed("\n".join(redacted))
+    phrases = [one.phrase if one and not one.relative else "" for one in times]
+    terms = [query_terms(*one) for one in zip(topics, repeat(frequencies), redacted, phrases, strict=False)]
+    channels = (named_channel(one, classify_query_intent(one, [], [])) for one in (question, *follows))
     return QueryContext(
         question=question,
-        search_text=topic if redacted == topic else f"{topic}\n{redacted}",
-        terms=query_terms(topic, frequencies, redacted, when.phrase if when and topic == question else ""),
+        search_text="\n".join(dict.fromkeys([*topics, *redacted])),
+        terms=[*terms[0], *_earlier(terms)],
         intents=intents,
-        said_in=named_channel(question, intents),
+        said_in=next(filter(None, channels), frozenset()),
         when=when,
         where=vectors.ChunkFilter(sources=tuple(sources), kinds=tuple(kinds), ts_from=ts_from, ts_to=ts_to),
         limit=max(limit, MIN_CANDIDATES),
@@ -79,6 +88,21 @@ def read_question(
         meaning=meaning,
         why_words_only=why,
     )
+
+
+def _topic(question: str, when: TimeRange | None) -> str:
+    return when.without(question) if when and when.relative else question
+
+
+def _earlier(terms: Sequence[list[Term]]) -> list[Term]:
+    """The words of the questions before that the last one does not have; each question counts half of the next."""
+    known = {token for term in terms[0] for token in term.tokens}
+    found: list[Term] = []
+    for age, some in enumerate(terms[1:], 1):
+        new = [term for term in some if not (term.light or term.timed) and known.isdisjoint(term.tokens)]
+        found += [replace(term, weight=term.weight / 2**age, joined=False) for term in new]
+        known.update(token for term in new for token in term.tokens)
+    return found
 
 
 def redact_question(question: str, settings: Settings) -> str:

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import duckdb
 
@@ -75,6 +76,8 @@ class QueryContext:
     similarities: Callable[[Sequence[str]], Vectors] | None = None
     """cosines of texts to the question; None where they are not compared so"""
     why_words_only: str = ""
+    excluded_labels: frozenset[str] = frozenset()
+    """labels of Gmail, in small letters; what stands under one of them is not found"""
     trace: list[str] = field(default_factory=list)
 
     @functools.cached_property
@@ -161,10 +164,11 @@ def _known(found: list[FusedHit], types: frozenset[str], context: QueryContext) 
     for start in range(0, len(found), context.limit):
         part = found[start : start + context.limit]
         known = catalog_reader.chunks(context.connection, [hit.chunk_id for hit in part])
-        hits = (
+        hits = [
             Hit(known[hit.chunk_id], hit.score, 0.0, similarity=hit.similarity) for hit in part if hit.chunk_id in known
-        )
-        yield from (hit for hit in hits if not types or hit.chunk.rag_source_type in types)
+        ]
+        hidden = {id(hit) for hit in _labelled(hits, context)} if context.excluded_labels else ()
+        yield from (hit for hit in hits if id(hit) not in hidden and (not types or hit.chunk.rag_source_type in types))
 
 
 def _rerank_inflected(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]:
@@ -234,13 +238,32 @@ def demote_bulk(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def bulk_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
     """Those of the hits that are mail which was sent to many, or attached to it."""
-    mails = {
-        hit.chunk.chunk_id: hit.chunk.parent_asset_id or hit.chunk.asset_id
+    return [hit for hit, extra in _mail_extras(hits, context) if extra.get("bulk") in _TO_MANY]
+
+
+def _labelled(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
+    """Those of the hits that are mail under an excluded label, or attached to it.
+
+    Gmail calls what is in its tab of promotions `Category Promotions`.
+    """
+
+    def excluded(extra: dict[str, Any]) -> bool:
+        names = {str(label).casefold().removeprefix("category ") for label in extra.get("labels", ())}
+        return not names.isdisjoint(context.excluded_labels)
+
+    return [hit for hit, extra in _mail_extras(hits, context) if excluded(extra)]
+
+
+def _mail_extras(hits: Sequence[Hit], context: QueryContext) -> list[tuple[Hit, dict[str, Any]]]:
+    """The hits that are mail or attached to it, with what only mail has."""
+    mails = [
+        (hit, hit.chunk.parent_asset_id if record_type(hit.chunk.rag_source_type).part_of else hit.chunk.asset_id)
         for hit in hits
         if _is_mail(record_type(hit.chunk.rag_source_type))
-    }
-    known = catalog_reader.extras(context.connection, list(mails.values())) if mails else {}
-    return [hit for hit in hits if known.get(mails.get(hit.chunk.chunk_id, ""), {}).get("bulk") in _TO_MANY]
+    ]
+    refs = list(dict.fromkeys(ref for _, ref in mails if ref))
+    known = catalog_reader.extras(context.connection, refs) if refs else {}
+    return [(hit, known.get(ref or "", {})) for hit, ref in mails]
 
 
 def _is_mail(kind: RecordType) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from relrag_query import replies
 from relrag_query.answering import closest
 from relrag_query.answering.candidates import candidates
 from relrag_query.answering.confidence import Judgement
@@ -53,7 +54,7 @@ def test_evidence_in_another_language_is_found_and_quoted(archive: Archive, ques
     answer = archive.ask(question)
     assert NOTES[note] in [quote.text for quote in answer.quotes]
     assert (answer.confidence == "unsure") == render.answer_text(answer, archive._zone).startswith(render.UNSURE)
-    assert render.answer_json(answer, archive._zone)["confidence"] == answer.confidence
+    assert replies.answer_reply(answer, archive._zone, 1).confidence == answer.confidence
 
 
 def test_a_question_is_compared_without_what_its_language_has_in_common(archive: Archive) -> None:

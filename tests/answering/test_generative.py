@@ -160,7 +160,6 @@ def test_an_answer_is_written_streamed_and_its_sources_shown(
     assert ask(QUESTION, SearchOptions(), config, trace=True) == 0
     said = capsys.readouterr().out
     assert said.startswith("It was repaired [1] and costs [31m900.\n\n1 invented citations were taken out.\n\n[1] ")
-    assert first in said
     assert "cites 1 records; 1 invented citations taken out" in said
     asked = service.asked[0]
     assert asked["messages"][0] == {"role": "system", "content": generative.INSTRUCTIONS}

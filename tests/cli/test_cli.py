@@ -73,8 +73,8 @@ def test_ask_prints_sentences_and_numbered_sources(
     assert out == (
         "Posíláme fakturu za sanitární čerpadlo dle objednávky. [1]\n\n"
         "Faktura č. 2025/0042\nPoložka: Sanitární čerpadlo GRUNDFOS UP 20-30 [2]\n\n"
-        f"[1] {MAIL}\n    2025-01-15 10:12, mail, inbox.mbox#1, gmail:p1\n"
-        f"[2] {FILE}\n    2025-01-15 10:12, mail, gmail:p1/0\n"
+        '[1] 2025-01-15 10:12, dodavatel@firma.cz, mail "Sanitární čerpadlo - faktura"\n'
+        '[2] 2025-01-15 10:12, dodavatel@firma.cz, attachment faktura.pdf of "Sanitární čerpadlo - faktura"\n'
     )
 
 
@@ -84,7 +84,12 @@ def test_show_sources_prints_line_and_text_as_the_seed_does(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, out, _ = run(capsys, monkeypatch, "ask", "sanitární čerpadlo", "--show-sources", "-c", str(config))
-    assert f"[1] {MAIL}\nPosíláme fakturu za sanitární čerpadlo dle objednávky.\n" in out
+    assert out.endswith(
+        f"\n\n[1] {MAIL}\nPosíláme fakturu za sanitární čerpadlo dle objednávky.\n"
+        "    2025-01-15 10:12, mail, inbox.mbox#1, gmail:p1\n"
+        f"[2] {FILE}\nFaktura č. 2025/0042\nPoložka: Sanitární čerpadlo GRUNDFOS UP 20-30\n"
+        "    2025-01-15 10:12, mail, gmail:p1/0\n"
+    )
 
 
 def test_search_lists_passages(
@@ -101,6 +106,40 @@ def test_search_lists_passages(
         "Nothing found.\nSearched 3 passages in mail, notes.\nNo passage holds: zeppelin.\n"
         "Try other words for it, one word alone, or fewer limits.\n",
     )
+
+
+def test_a_number_of_the_last_answer_names_its_record(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(capsys, monkeypatch, "ask", "sanitární čerpadlo", "-c", str(config))
+    assert run(capsys, monkeypatch, "show", "2", "-c", str(config))[1].startswith("id            gmail:p1/0\n")
+    code, _, err = run(capsys, monkeypatch, "show", "3", "-c", str(config))
+    assert (code, err) == (2, "relrag: the last answer has no source 3; it had 2\n")
+
+
+def test_a_thread_is_printed_as_it_went(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "2025-01-15 10:12  dodavatel@firma.cz\n    Posíláme fakturu za sanitární čerpadlo dle objednávky.\n\n"
+    for ref in ("thread:t", "gmail:p1"):
+        assert run(capsys, monkeypatch, "thread", ref, "-c", str(config))[:2] == (0, said)
+    code, _, err = run(capsys, monkeypatch, "thread", "jsonl:evil", "-c", str(config))
+    assert (code, err) == (2, 'relrag: "jsonl:evil" is in no thread\n')
+    code, _, err = run(capsys, monkeypatch, "thread", "gmail:nothing", "-c", str(config))
+    assert (code, err) == (2, 'relrag: the archive has nothing named "gmail:nothing"; `relrag search` shows ids\n')
+
+
+def test_a_follow_up_keeps_what_was_asked(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (config.parent / ".relrag/private/conversation.json").unlink(missing_ok=True)
+    code, _, err = run(capsys, monkeypatch, "ask", "--continue", "a kolik?", "-c", str(config))
+    assert (code, err) == (2, "relrag: there is no question to go on from; ask one without --continue first\n")
+    run(capsys, monkeypatch, "ask", "sanitární čerpadlo v lednu 2025", "-c", str(config))
+    _, out, _ = run(capsys, monkeypatch, "ask", "--continue", "a ta faktura?", "--json", "-c", str(config))
+    answer = json.loads(out)
+    assert answer["when"]["phrase"] == "lednu 2025"
+    assert answer["sources"][0]["asset_id"] == "gmail:p1/0"
 
 
 def test_json(config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from relrag_pipelines.identity.kinship import stated_relations
 from relrag_pipelines.identity.mentions import MentionFinder
-from relrag_pipelines.identity.people_tables import person_relationships
-from relrag_pipelines.records import Record, to_table
+from relrag_pipelines.identity.people_tables import text_relationships
 from relrag_pipelines.text import kinship
 from tests.identity.kinship_set import found
 
@@ -49,13 +48,15 @@ def test_relationships_as_rows() -> None:
         "c": "My son Will reads. Petrova žena Jana volala.",
         "d": "my wife Dana",
     }
-    records = [Record("1", asset_id=name, rag_source_type="email", text=text) for name, text in texts.items()]
-    made = person_relationships(
-        finder, to_table(records, Record), {"a": 1, "b": 1, "c": 1, "d": 1}, {"b": [2], "c": [3], "d": []}
+    said = {name: (text, "client" if name == "c" else None) for name, text in texts.items()}
+    made = text_relationships(
+        finder, "mail/2025-01", said, {"a": 1, "b": 1, "c": 1, "d": 1}, {"b": [2], "c": [3], "d": []}
     )
+    assert [(row.lake_month, row.client_id) for row in made] == [
+        ("mail/2025-01", None), ("mail/2025-01", "client"), ("mail/2025-01", "client")
+    ]  # fmt: skip
     assert [
-        (row["from_person_id"], row["to_person_id"], row["relationship_type"], row["source_ref"], row["source_quote"])
-        for row in made.to_pylist()
+        (row.from_person_id, row.to_person_id, row.relationship_type, row.source_ref, row.source_quote) for row in made
     ] == [
         (1, 2, "sibling", "b", "my brother Petr"),
         (1, 4, "child", "c", "My son Will"),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from relrag_pipelines.identity.entries import naming_entries
 from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.people_tables import (
     finder,
     mentioned,
     person_aliases,
-    person_assets,
+    person_entries,
     person_redirects,
     persons,
 )
@@ -18,7 +16,7 @@ from relrag_pipelines.identity.resolve import resolve
 from relrag_pipelines.identity.statements import Merge, numbered
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import TABLES, NamedPerson, Record, arrow_schema, to_table
+from relrag_pipelines.records import NamedPerson, Record, to_table
 from relrag_pipelines.settings import POLICIES, Policy
 
 
@@ -44,9 +42,9 @@ def test_people_have_rows_of_names_addresses_and_records(keys: Keys) -> None:
     }
     entries = naming_entries(tables)
     first = resolve(entries, [], lambda name: keys.pseudonym("person", name))
-    assert persons(first).to_pylist() == [
-        {"person_id": 42, "name": "שירן תמיר"},
-        {"person_id": 100_000, "name": "Noa"},
+    assert persons(first, 100_000).to_pylist() == [
+        {"person_id": 42, "name": "שירן תמיר", "is_owner": False},
+        {"person_id": 100_000, "name": "Noa", "is_owner": True},
     ]
     aliases = [
         (row["person_id"], row["alias"].split(":")[0], row["script"], row["kind"], row["stated"])
@@ -60,24 +58,19 @@ def test_people_have_rows_of_names_addresses_and_records(keys: Keys) -> None:
         (100_000, "Noa", "latin", "name", False),
         (100_000, "noa@x.example", "", "email", False),
     ]
-    found = person_assets(first, "mail", tables["mail"], lambda ids: pa.chunked_array([["email"] * len(ids)]))
-    assert found.schema == arrow_schema(TABLES["person_assets"].row)
-    assert [(row["person_id"], row["asset_ref"], row["role"]) for row in found.to_pylist()] == [
-        (42, "gmail:1", "recipient"),
-        (100_000, "gmail:1", "sender"),
-        (100_000, "gmail:2", "recipient"),
-        (100_000, "gmail:2", "sender"),
+    who = {(row["source"], row["pinned_person_id"]): row["person_id"] for row in person_entries(first).to_pylist()}
+    assert who == {("book", 42): 42, ("mail", -1): 100_000}
+    assert len(person_entries(first)) == 3
+    said = {"gmail:3": "שאלתי את Noa ולא את שירן", "gmail:1": "nobody"}
+    named = mentioned(finder(first), "mail/2025-01", said, {"gmail:3": [42]})
+    assert [(row.person_id, row.asset_id, row.lake_month) for row in named] == [
+        (42, "gmail:3", "mail/2025-01"),
+        (100_000, "gmail:3", "mail/2025-01"),
     ]
-    said = [Record("3", asset_id="gmail:3", rag_source_type="email", text="שאלתי את Noa ולא את שירן"), mail[0]]
-    named = mentioned(finder(first), to_table(said, Record), {"gmail:3": [42]})
-    assert [(row["person_id"], row["asset_ref"], row["role"]) for row in named.to_pylist()] == [
-        (42, "gmail:3", "mentioned"),
-        (100_000, "gmail:3", "mentioned"),
-    ]
+    assert [row.person_id for row in mentioned(finder(first, [42]), "", said, {"gmail:3": [42]})] == [42]
     journal = numbered([], [*first.allocations, Merge(42, (100_000,))])
     merged = resolve(entries, journal, lambda name: keys.pseudonym("person", name))
     assert person_redirects(merged).to_pylist() == [{"former_person_id": 100_000, "person_id": 42}]
     (noa,) = {row["person_id"] for row in person_aliases(merged).to_pylist() if row["alias"] == "Noa"}
     assert noa == 42
-    moved = person_assets(merged, "mail", tables["mail"], lambda ids: pa.chunked_array([["email"] * len(ids)]))
-    assert {row["person_id"] for row in moved.to_pylist()} == {42}
+    assert {row["person_id"] for row in person_entries(merged).to_pylist()} == {42}

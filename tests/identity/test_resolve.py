@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,12 +18,11 @@ from relrag_pipelines.identity.statements import (
     Split,
     Statement,
     Undo,
-    from_line,
     holding,
     numbered,
-    to_line,
 )
 from relrag_pipelines.identity.suggestions import suggest
+from relrag_pipelines.journal import kinds
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Record, to_table
@@ -289,12 +289,9 @@ def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
 
 
 def from_lines(entry: Entry) -> Entry:
-    return Entry(entry.number, from_line(to_line(entry.said)))
-
-
-def test_a_word_that_is_none_of_peoples_is_named() -> None:
-    with pytest.raises(ValueError, match="word is 'marry'; known: id, merge, split, undo"):
-        from_line({"word": "marry"})
+    """The entry as it is read from the journal."""
+    fields = orjson.loads(orjson.dumps(kinds.to_fields(entry.said)))
+    return Entry(entry.number, kinds.parse(kinds.kind_of(entry.said), fields))
 
 
 def test_a_full_name_resolves_to_the_address_beside_it_in_the_same_source() -> None:

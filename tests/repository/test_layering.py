@@ -76,11 +76,19 @@ LAYERS = [
         for name in ("__init__.py", "errors.py", "pandas_probe.py", "records.py", "files", "privacy", "text", "workers")
     ),
     *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings.py", "pii", "embedders", "identity")),
-    *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "chunking", "graphrag", "erasure")),
-    *(f"relrag_pipelines/{name}" for name in ("ingest", "onboarding", "stages", "publishing")),
-    *(f"relrag_query/{name}" for name in ("__init__.py", "understanding", "retrieval", "display", "answering")),
-    *(f"relrag_query/{name}" for name in ("results.py", "pipeline.py", "archive.py", "graphrag", "evaluation")),
+    *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "people", "chunking")),
+    *(f"relrag_pipelines/{name}" for name in ("graphrag", "erasure", "ingest", "onboarding", "stages", "publishing")),
+    *(
+        f"relrag_query/{name}"
+        for name in ("__init__.py", "understanding", "retrieval", "people", "display", "answering")
+    ),
+    *(
+        f"relrag_query/{name}"
+        for name in ("results.py", "pipeline.py", "archive.py", "statements.py", "graphrag", "evaluation")
+    ),
+    *(f"relrag_query/{name}" for name in ("replies.py", "archive_status.py", "cursors.py", "service.py")),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
+    *(f"relrag_query/{name}" for name in ("http", "mcp", "web")),
     "relrag_query/cli",
 ]
 """the folders, and the files beside them, from the lowest to the highest"""
@@ -154,6 +162,9 @@ NAMES_A_KIND = {
     "relrag_pipelines/identity/entries.py": "kinds of identifiers",
     "relrag_pipelines/identity/participants.py": "kinds of identifiers",
     "relrag_pipelines/identity/suggestions.py": "kinds of identifiers",
+    "relrag_pipelines/identity/statements.py": "a kind of statement",
+    "relrag_pipelines/people/known.py": "a field of what a card says",
+    "relrag_query/cli/commands/people.py": "kinds of identifiers",
     "relrag_pipelines/erasure/verification.py": "kinds of identifiers",
     "relrag_pipelines/pii/entities.py": "kinds of identifiers",
     "relrag_pipelines/pii/spelled_addresses.py": "a word",
@@ -164,6 +175,7 @@ NAMES_A_KIND = {
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",
     "relrag_query/graphrag/pages.py": "a field of another store",
+    "relrag_query/graphrag/service.py": "a field of a source",
 }
 """what has a word in it that is also the name of a kind or of a type of records -> what it means there"""
 

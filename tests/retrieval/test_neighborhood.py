@@ -95,6 +95,8 @@ def test_only_a_question_across_channels_asks_for_them(archive: Archive) -> None
 def test_the_reason_is_printed(archive: Archive, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = archive.ask("stove")
     answer.sources[0].hit.related = f"{SCAN}: the same number in both (0.8)"
-    assert f"\n    related to {SCAN}: the same number in both (0.8)" in answer_text(answer, archive._zone)
+    assert "\n    related: the same number in both (0.8)" in answer_text(answer, archive._zone)
+    with_ids = answer_text(answer, archive._zone, show_sources=True)
+    assert f"\n    related to {SCAN}: the same number in both (0.8)" in with_ids
     assert show(MAIL, config) == 0
     assert f"  -> references {SCAN}: the same number in both (0.8)\n" in capsys.readouterr().out

@@ -63,3 +63,25 @@ def test_of_one_record_four_passages_stand_before_what_others_say(tmp_path: Path
     with Archive.open(publish(tmp_path, [book, *notes], chunks)) as archive:
         hits = archive.search("kiln", limit=8).hits
     assert [hit.chunk.asset_id == "document:book" for hit in hits] == [True] * 4 + [False] * 4
+
+
+def test_what_gmail_sorted_out_answers_nothing_but_is_found(tmp_path: Path) -> None:
+    spam, trash = ({"labels": [label, "unread"]} for label in ("spam", "trash"))
+    records = [
+        record("gmail:s1", "The parcel waits at the depot, pay 2 euros for it.", extra=spam, **MAIL),
+        record("gmail:s1:0", "Pay for the parcel here.", file_name="pay.pdf", source="mail", parent_asset_id="gmail:s1",
+               rag_source_type="email_attachment", index_in_parent=0),
+        record("gmail:t1", "The old parcel went back.", extra=trash, **MAIL),
+        record("gmail:c1", "Parcels at half the price", extra={"labels": ["Category Promotions"]}, **MAIL),
+        # an answer to it was written by a person, whatever became of what it answers
+        record("gmail:a1", "Our parcel lies at the neighbour's.", parent_asset_id="gmail:s1", **MAIL),
+    ]  # fmt: skip
+    config = publish(tmp_path, records)
+    with Archive.open(config) as archive:
+        assert {source.hit.chunk.asset_id for source in archive.ask("Where is the parcel?").sources} == {"gmail:a1"}
+        assert {hit.chunk.asset_id for hit in archive.search("parcel").hits} == {one.asset_id for one in records}
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("archive =", 'answer_excluded_labels = ["trash"]\narchive =', 1), encoding="utf-8")
+    with Archive.open(config) as archive:
+        shown = {source.hit.chunk.asset_id for source in archive.ask("Where is the parcel?").sources}
+        assert "gmail:s1" in shown and "gmail:t1" not in shown

@@ -137,9 +137,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("relrag_pipelines", "relrag_query"):
         shutil.copytree(ROOT / name, project / name)
     (project / "relrag_pipelines/senders.py").write_text(MODULE)
-    insert(
-        project / "relrag_pipelines/stages/whole_archive.py", "STAGES: tuple[ArchiveStage, ...] = declared()\n", ROWS
-    )
+    stages = project / "relrag_pipelines/stages/whole_archive.py"
+    functions, rows = ROWS.split("STAGES: tuple[ArchiveStage, ...] = declared(\n")
+    before = "STAGES: tuple[ArchiveStage, ...] = declared(\n"
+    insert(stages, before, functions.lstrip() + before + rows.rstrip().removesuffix(")"))
     records = project / "relrag_pipelines/records.py"
     before = "@dataclass(frozen=True)\nclass Table:"
     insert(records, before, ROW_TYPES.lstrip() + before)
@@ -192,11 +193,11 @@ first = sync.sync(config), made(), counts(), published()
 before = archive.contents(home)
 again = told(sync.sync, config), made()
 seen = json.loads("\\n".join(told(status.status, config, as_json=True)[1]))["tables"]
-print(json.dumps([planned[-3:], first, again[0][1], again[1], archive.changed(before, archive.contents(home)), seen,
+print(json.dumps([planned, first, again[0][1], again[1], archive.changed(before, archive.contents(home)), seen,
     told(verify.verify, config)]))
 """
     planned, first, said, again, changed, seen, verified = ask(project, tmp_path, script)
-    assert planned == [
+    assert [line for line in planned if "sender" in line or "publish" in line] == [
         "make senders (new)",
         "make busiest_sender (sender_counts changes)",
         "publish a new generation (nothing is published yet)",
@@ -204,7 +205,7 @@ print(json.dumps([planned[-3:], first, again[0][1], again[1], archive.changed(be
     assert first == [0, ["sender_counts", "busiest"], ALL, [ALL, True, True]]
     assert said == ["Nothing to do: generation 1 is up to date."]
     assert (again, changed) == ([], [])
-    assert seen == {"sender_counts": 4, "busiest": 1}
+    assert (seen["sender_counts"], seen["busiest"]) == (4, 1)
     assert verified[0] == 0
 
 
@@ -260,15 +261,15 @@ print(json.dumps([planned, changed, asked, seen, after]))
 """
     planned, changed, asked, seen, after = ask(project, synced, script)
     left = {name: count for name, count in ALL.items() if name != "Wilma Quist"}
-    assert "make senders, busiest_sender, if the files change what they are made from" in planned
+    assert any(line.startswith("make senders, busiest_sender, ") for line in planned)
     assert changed == [0, ["sender_counts", "busiest"], left, left]
     assert asked == [
         "make senders (setting search_limit changed)",
         "make busiest_sender (sender_counts changes)",
         "publish a new generation (what it is made from changes)",
     ]
-    assert seen == [
-        "Of all sources: sender_counts (3), busiest (1).",
+    assert "sender_counts (3), busiest (1)" in seen[0]
+    assert seen[1:] == [
         "A sync would make senders, busiest_sender, publish a new generation.",
     ]
     assert after == [0, ["sender_counts", "busiest"], {"Dana Levi": 3, "Petr Kolar": 2}]
@@ -302,7 +303,8 @@ print(json.dumps([code, there, counts() if archive_tables.entry(home, "sender_co
     assert ask(project, synced, script) == [0, [], left, ["sender_counts", "busiest"], [2], 2]
     code, _, held, made, *_ = ask(project, other, script, FAIL="1")
     assert (code, held, made) == (2, None, ["sender_counts"])
-    assert not list((other / ".relrag/lake").glob("*/archive.parquet"))
+    tables = {path.parent.name for path in (other / ".relrag/lake").glob("*/archive.parquet")}
+    assert not tables & {"sender_counts", "busiest"}
     assert ask(project, other, "print(json.dumps([sync.sync(config), counts()]))") == [0, left]
 
 
@@ -321,7 +323,8 @@ unlisted = told(sync.sync, config)[0], made(), told(verify.verify, config)[0]
 print(json.dumps([names, named, repaired, unlisted]))
 """
     names, named, repaired, unlisted = ask(project, synced, script)
-    assert names == [["lake/busiest/archive.parquet", "lake/sender_counts/archive.parquet"], []]
+    assert {"lake/busiest/archive.parquet", "lake/sender_counts/archive.parquet"} <= {*names[0]}
+    assert names[1] == []
     assert named[0] != 0 and any("lake/sender_counts/archive.parquet differs" in line for line in named[1])
     assert repaired == [0, ["sender_counts", "busiest"], ALL]
     assert unlisted == [0, ["busiest"], 0]

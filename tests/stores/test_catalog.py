@@ -11,7 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from relrag_pipelines.records import TABLES, Chunk, Edge, Embedding, Failure, Identifier, Record, to_table
+from relrag_pipelines.records import (
+    TABLES,
+    Chunk,
+    Edge,
+    Embedding,
+    Failure,
+    Identifier,
+    PersonEntry,
+    PersonMention,
+    Record,
+    to_table,
+)
 from relrag_pipelines.stores import catalog
 
 AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
@@ -51,6 +62,14 @@ def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
+def people(folder: Path, entries: list[PersonEntry], mentions: list[PersonMention]) -> dict[str, Path]:
+    """Files of the tables that say who has to do with what."""
+    files = {"person_entries": (entries, PersonEntry), "person_mentions": (mentions, PersonMention)}
+    for name, (given, row) in files.items():
+        pq.write_table(to_table(given, row), folder / f"{name}.parquet")
+    return {name: folder / f"{name}.parquet" for name in files}
+
+
 def build(folder: Path, given: Rows, **options: Any) -> tuple[Path, dict[str, int]]:
     path = folder / "catalog.duckdb"
     return path, catalog.build(path, lake(folder / "lake", given), at=options.pop("at", AT), **options)
@@ -71,10 +90,10 @@ def test_a_mail_with_its_attachment_becomes_rows_and_facts(tmp_path: Path) -> No
             ("failures", "mail", "mail"): [Failure("line 3", "encrypted", "message", "mail", "in.zip")],
         },
     )
-    assert counts == {
-        "records": 2, "identifiers": 0, "chunks": 2, "asset_asset_edges": 3, "failures": 1, "pending_edges": 0,
-        "terms": 4,
+    assert {name: count for name, count in counts.items() if count} == {
+        "records": 2, "chunks": 2, "asset_asset_edges": 3, "failures": 1, "terms": 4,
     }  # fmt: skip
+    assert set(counts) >= {"identifiers", "pending_edges", "persons", "person_assets", "person_relationships"}
     assert rows(path, "SELECT id, src_asset_ref, dst_asset_ref, relation_type FROM asset_asset_edges ORDER BY id") == [
         (1, "chunk:c1", "gmail:m1", "chunk_of"),
         (2, "gmail:m1", "thread:t", "thread_member"),
@@ -124,8 +143,8 @@ def test_the_first_source_wins_and_the_losers_rows_go_with_its_record(tmp_path: 
             ("records", "api", "2024-12"): [record(both, "second", locations=["shared#1", "api#7"]), record(only)],
             ("chunks", "takeout", "2025-01"): [chunk("c1", both, text="first")],
             ("chunks", "api", "2024-12"): [chunk("c1", both, text="second"), chunk("c9", both), chunk("c2", only)],
-            ("identifiers", "takeout", "2025-01"): [Identifier(both, "sender", "name", "Alex", "k", 1)],
-            ("identifiers", "api", "2024-12"): [Identifier(both, "sender", "name", "Lex", "k2", 2)],
+            ("identifiers", "takeout", "2025-01"): [Identifier(both, "sender", "name", "Alex", "k", entry="a")],
+            ("identifiers", "api", "2024-12"): [Identifier(both, "sender", "name", "Lex", "k2", entry="l")],
             ("asset_asset_edges", "takeout", "2025-01"): [Edge("chunk:c1", both, "chunk_of")],
             ("asset_asset_edges", "api", "2024-12"): [
                 Edge("chunk:c1", both, "chunk_of"),
@@ -134,7 +153,16 @@ def test_the_first_source_wins_and_the_losers_rows_go_with_its_record(tmp_path: 
                 Edge(only, both, "reply_to"),
             ],
         },
+        whole=people(
+            tmp_path,
+            [PersonEntry("takeout", "a", -1, 1), PersonEntry("api", "l", -1, 2)],
+            [PersonMention("takeout/2025-01", both, 3), PersonMention("api/2024-12", both, 4)],
+        ),
     )
+    assert rows(path, "SELECT * FROM person_assets") == [
+        (1, "", both, "sender", 1.0, "takeout/2025-01"),
+        (3, "", both, "mentioned", 0.9, "takeout/2025-01"),
+    ]
     assert rows(path, "SELECT asset_id, text, locations FROM records ORDER BY asset_id") == [
         (both, "first", ["takeout#1", "shared#1", "api#7"]),
         (only, "text", []),
@@ -258,16 +286,26 @@ def test_people_are_joined_by_role_and_a_window_has_those_of_its_messages(tmp_pa
                 chunk("x", "jsonl:x"),
             ],
             ("identifiers", "chat", "2025-01"): [
-                Identifier("whatsapp:1", "sender", "name", "Shiran", "s", 42),
-                Identifier("whatsapp:1", "mentioned", "name", "Mia", "m", 23),
-                Identifier("whatsapp:2", "sender", "name", "David", "d", 17),
-                Identifier("whatsapp:2", "participant", "name", "Shiran", "s", 42),
-                Identifier("whatsapp:2", "participant", "name", "Nobody", "n", None),
+                Identifier("whatsapp:1", "sender", "name", "Shiran", "s", 42, "Shiran"),
+                Identifier("whatsapp:1", "mentioned", "name", "Mia", "m", None, "Mia"),
+                Identifier("whatsapp:2", "sender", "name", "David", "d", None, "David"),
+                Identifier("whatsapp:2", "participant", "name", "Shiran", "s", 42, "Shiran"),
+                Identifier("whatsapp:2", "participant", "name", "Nobody", "n", None, "Nobody"),
             ],
         },
+        whole=people(
+            tmp_path,
+            [
+                PersonEntry("chat", "Shiran", 42, 42),
+                PersonEntry("chat", "Mia", -1, 23),
+                PersonEntry("chat", "David", -1, 17),
+                PersonEntry("mail", "Nobody", -1, 99),
+            ],
+            [PersonMention("chat/2025-01", "whatsapp:2", 5), PersonMention("chat/2025-01", "jsonl:gone", 6)],
+        ),
     )
     assert rows(path, "SELECT chunk_id, person_ids, mentioned_person_ids FROM chunks ORDER BY chunk_id") == [
-        ("w", [17, 42], [23]),
+        ("w", [17, 42], [5, 23]),
         ("x", [], []),
     ]
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from relrag_pipelines.text.names.czech_forms import cases
+from relrag_pipelines.text.names.tables import plain
 
 
 @functools.cache
@@ -18,6 +19,19 @@ def types_of(language: str, part: str = "") -> Mapping[str, str]:
     table = _table(language)
     of_part = table[part] if part else {name: said for name, said in table.items() if isinstance(said, str)}
     return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
+
+
+@functools.cache
+def relationship_types() -> frozenset[str]:
+    """Every relationship type that there is a word for."""
+    return frozenset(_table("en"))
+
+
+@functools.cache
+def types_of_names() -> Mapping[str, str]:
+    """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
+    parts = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"))
+    return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
 @functools.cache

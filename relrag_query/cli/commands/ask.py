@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import orjson
+from pydantic import BaseModel
 
 from relrag_pipelines.settings import Settings
+from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.cli import render
-from relrag_query.cli.terminal import safe
+from relrag_query.cli import conversation, render
+from relrag_query.display.inert_text import safe
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def search(
         results = archive.search(_words(query), **limits.options())
         zone = ZoneInfo(archive.settings.timezone)
     if as_json:
-        _print_json(render.results_json(results, zone))
+        _print_json(replies.search_reply(results, zone, archive.generation.number))
     else:
         print(render.search_text(results, zone))
         _print_trace(results.trace if trace else [])
@@ -55,11 +56,12 @@ def ask(
     as_json: bool = False,
     trace: bool = False,
     show_sources: bool = False,
+    follow_up: bool = False,
     reveal: bool = False,
     who: str = "",
     why: str = "",
 ) -> int:
-    """Prints the answer with its sources; returns the exit code.
+    """Prints the answer with its sources; returns the exit code. A `follow_up` goes on from the last question.
 
     With `reveal` pseudonyms in it are followed by what they stand for, on a terminal only.
     """
@@ -72,13 +74,19 @@ def ask(
         print(safe(piece), end="", flush=True)
 
     with Archive.open(config) as archive:
-        answer = archive.ask(_words(question), **limits.options(), on_text=None if as_json or reveal else tell)
+        home = archive.settings.home_path
+        earlier = conversation.load(home).questions if follow_up else []
+        if follow_up and not earlier:
+            raise ArchiveError("there is no question to go on from; ask one without --continue first")
+        on_text = None if as_json or reveal else tell
+        answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
+        conversation.keep(home, answer, earlier)
         zone = ZoneInfo(archive.settings.timezone)
         settings = archive.settings
     if told:
         print("\n")
     if as_json:
-        _print_json(render.answer_json(answer, zone))
+        _print_json(replies.answer_reply(answer, zone, archive.generation.number))
     else:
         text = render.answer_text(answer, zone, show_sources, told=bool(told))
         print(_revealed(text, settings, who, why) if reveal else text)
@@ -105,8 +113,8 @@ def _words(text: str) -> str:
     return text
 
 
-def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+def _print_json(reply: BaseModel) -> None:
+    sys.stdout.write(reply.model_dump_json(indent=2, exclude={"next_cursor"}) + "\n")
 
 
 def _print_trace(lines: list[str]) -> None:

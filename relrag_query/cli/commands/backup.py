@@ -8,8 +8,8 @@ from pathlib import Path
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.maintenance import backup as backups
 from relrag_pipelines.onboarding import environment
-from relrag_query.cli.amounts import number, size
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import number, size
+from relrag_query.display.inert_text import safe
 
 
 def backup(place: Path, config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:

@@ -14,9 +14,9 @@ from relrag_pipelines.ingest import call_review
 from relrag_pipelines.ingest.call_review import Call, CallsError
 from relrag_pipelines.stores import lock
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import number
-from relrag_query.cli.render import clock, time_of
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import number
+from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import clock, time_of
 
 
 def listing(state: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:

@@ -22,8 +22,8 @@ from relrag_pipelines.onboarding import environment
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_query.cli.amounts import number, size
 from relrag_query.cli.commands.doctor_home import CheckResult, disk, generation, home, keys, runs, stated, store, writer
+from relrag_query.display.amounts import number, size
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
 

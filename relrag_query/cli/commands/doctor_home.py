@@ -19,7 +19,7 @@ from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vectors
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
-from relrag_query.cli.amounts import number, size
+from relrag_query.display.amounts import number, size
 
 _SERVER_SECONDS = 10
 """that a server of vectors may take to answer"""

@@ -17,13 +17,15 @@ from relrag_pipelines.erasure.candidates import Candidate
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.settings import now
+from relrag_pipelines.stages import graph_index
 from relrag_pipelines.stores import generations, lake, lock, retired_generations
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
-from relrag_query.cli.amounts import number
+from relrag_query.cli import conversation
 from relrag_query.cli.commands import forget_report as shown
 from relrag_query.cli.commands.forget_report import ForgetPreview
 from relrag_query.cli.progress import show_progress
+from relrag_query.display.amounts import number
 from relrag_query.understanding import time_expressions
 
 _READERS_SECONDS = 10.0
@@ -54,6 +56,7 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
     started = time.monotonic()
     with lock.writing(workspace.home, "relrag forget", wait), show_progress() as show:
         workspace = Workspace(workspace.settings, show)
+        conversation.drop(workspace.home)
         purge.resume(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between
         values, sampled = verification.distinctive_values(purge.selected_rows(workspace, going.chosen))
@@ -171,6 +174,7 @@ def _publish(workspace: Workspace) -> list[str]:
 
     outcome = follow_up(workspace)
     embed_chunks.prune_cache(workspace.home)
+    graph_index.prune_answers(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
     while True:
         generations.sweep(workspace.home, 1)

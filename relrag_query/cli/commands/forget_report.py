@@ -13,9 +13,9 @@ from relrag_pipelines.erasure.rule_file import ErasureRule
 from relrag_pipelines.erasure.verification import ErasureProof
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import number
-from relrag_query.cli.render import time_of
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import number
+from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import time_of
 
 _EXAMPLES = 5
 _MOST_NAMES = 12

@@ -6,14 +6,24 @@ import json
 import sys
 from pathlib import Path
 
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.errors import RelragError
-from relrag_query.cli import source_references
-from relrag_query.cli.exit_codes import DONE
+from relrag_pipelines.stores import graph_indexes
+from relrag_query.cli import graph_answer, source_references
+from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
+from relrag_query.display.inert_text import safe
+from relrag_query.graphrag import collections, service
+from relrag_query.graphrag.answer import METHODS
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace as trace_citations
+from relrag_query.graphrag.trace_reply import trace_reply
 
 _LONGEST_ANSWER = 10_000_000
 """bytes; no model writes as much"""
+
+
+class UnknownMethod(RelragError):
+    """A method of search that there is not; the message names those that there are."""
 
 
 class AnswerUnreadable(RelragError):
@@ -28,10 +38,86 @@ def trace(
     opened = open_index(index)
     found = trace_citations(text, opened, question)
     if as_json:
-        print(json.dumps(source_references.as_json(found, opened), indent=1, ensure_ascii=False))
+        print(trace_reply(found, opened).model_dump_json(indent=1, exclude={"next_cursor"}))
     else:
         print(source_references.as_text(found, opened, documents=documents, limit=limit))
     return DONE
+
+
+def query(
+    collection: str,
+    question: str,
+    config: Path | None = None,
+    *,
+    method: str = "local",
+    show_sources: bool = False,
+    documents: bool = False,
+    limit: int = 10,
+    as_json: bool = False,
+) -> int:
+    """Prints what an index says to a question, with citations; returns the exit code."""
+    if method not in METHODS:
+        raise UnknownMethod(f'"{method}" is no method; methods: {", ".join(METHODS)}')
+    found = service.query(settings_module.load(config), collection, question, method)
+    if as_json:
+        print(json.dumps(graph_answer.as_json(found), indent=1, ensure_ascii=False))
+        return DONE
+    print(graph_answer.as_text(found))
+    if show_sources:
+        print()
+        print(source_references.as_text(found.trace, found.index, documents=documents, limit=limit))
+    return DONE
+
+
+def add(name: str, folder: Path, config: Path | None = None) -> int:
+    """Gives an index that lies elsewhere a name; returns the exit code."""
+    index = collections.add(settings_module.load(config), name, folder)
+    print(f'{name}: GraphRAG {index.layout}, {index.folder}. Ask it: relrag graphrag query {name} "..."')
+    for problem in index.problems:
+        print(f"problem: {problem}")
+    return DONE
+
+
+def remove(name: str, config: Path | None = None) -> int:
+    """Takes the name of an index that lies elsewhere back; returns the exit code."""
+    collections.remove(settings_module.load(config), name)
+    print(f"{name} is no name of an index any more; its files were left where they are.")
+    return DONE
+
+
+def listing(config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints the indexes that can be asked; returns the exit code."""
+    known = collections.named(settings_module.load(config))
+    if as_json:
+        told = [{"name": one.name, "index_path": str(one.folder or ""), "own": one.own} for one in known]
+        print(json.dumps(told, indent=1, ensure_ascii=False))
+        return DONE
+    for one in known:
+        said = "; ".join(collections.problems(one))
+        print(safe(f"{one.name}  {'of this archive' if one.own else one.folder}{f'  ({said})' if said else ''}"))
+    if not known:
+        print("There are no GraphRAG indexes: write [graphrag] into relrag.toml, or `relrag graphrag add NAME DIR`.")
+    return DONE
+
+
+def status(name: str, config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints where an index lies, what it holds and what is wrong with it; returns the exit code."""
+    settings = settings_module.load(config)
+    found, index = collections.load(settings, name)
+    made = graph_indexes.made(settings.home_path, name) if found.own else None
+    told = {
+        "name": name,
+        "index_path": str(index.folder),
+        "schema_version": index.layout,
+        "counts": {table: len(rows) for table, rows in index.tables.items() if len(rows)},
+        "made": {**made.told, "index": made.number} if made else {},
+        "problems": list(index.problems),
+    }
+    if as_json:
+        print(json.dumps(told, indent=1, ensure_ascii=False))
+    else:
+        print(graph_answer.status_text(told))
+    return WITH_FAILURES if index.problems else DONE
 
 
 def _read(answer: Path) -> str:

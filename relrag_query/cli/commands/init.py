@@ -31,8 +31,8 @@ from relrag_pipelines.onboarding.estimate import (
 from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN
-from relrag_query.cli.amounts import duration, number, size
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import duration, number, size
+from relrag_query.display.inert_text import safe
 
 _CHOSEN = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
 """what a new archive has, though the defaults differ"""

@@ -13,8 +13,8 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import number
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import number
+from relrag_query.display.inert_text import safe
 
 if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult

@@ -6,17 +6,18 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan, StaleMonth
 from relrag_pipelines.stages.whole_archive import STAGES
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import duration
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import duration
+from relrag_query.display.inert_text import safe
 
 if TYPE_CHECKING:
     from relrag_pipelines.stages.embedding_cost import CostEstimate
@@ -46,6 +47,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
         print(f"Nothing to do: everything is up to date{scope_note(todo)}.")
     else:
         print_plan(todo, ahead, workspace.settings.qdrant_url)
+        print_graphs(todo, workspace.settings)
     for said in unread_files.find_unread(workspace.settings).said():
         print(safe(said))
     for problem in todo.problems:
@@ -80,6 +82,16 @@ def print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
         print(f"publish a new generation ({todo.publish})")
         if server:
             print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
+
+
+def print_graphs(todo: Plan, settings: Settings) -> None:
+    """Which GraphRAG indexes are made, and what is sent for that."""
+    for one in todo.graphs:
+        print(f"make the GraphRAG index {one.collection} ({one.reason})")
+    asked = settings.graphrag
+    if todo.graphs and asked.method == "llm":
+        host = urlsplit(asked.url).hostname or f"api.{asked.service}.com"
+        print(f"send redacted passages to {host}, up to {asked.token_budget:,} tokens an index")
 
 
 def _counted(what: str, count: int) -> str:

@@ -13,7 +13,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lake, vault
 from relrag_pipelines.stores.vault import VaultError
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.terminal import safe
+from relrag_query.display.inert_text import safe
 
 
 def reveal(what: str, who: str = "", why: str = "", config: Path | None = None) -> int:

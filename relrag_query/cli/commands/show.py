@@ -1,21 +1,28 @@
-"""`relrag show REF`: one record, passage or thread, with what it is related to."""
+"""`relrag show REF`: one record, passage or thread, with what it is related to; `relrag thread REF`: it as it went."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk, Record
+from relrag_pipelines.sources import record_type
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.cli.render import seconds_of, time_of
-from relrag_query.cli.terminal import safe
+from relrag_query.cli import conversation
+from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import seconds_of, time_of
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
-    """Prints what an id names; returns the exit code. Raises ArchiveError where the archive has no such id."""
+    """Prints what an id, or a number of the last answer, names; returns the exit code.
+
+    Raises ArchiveError where the archive has no such id, or the answer no such number.
+    """
     with Archive.open(config) as archive:
+        ref = _numbered(ref, archive) if ref.isdecimal() else ref
         zone = ZoneInfo(archive.settings.timezone)
         lines = list(_lines(ref, archive, zone, limit))
         if not lines:
@@ -30,6 +37,53 @@ def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
         why = f": {one.provenance} ({one.confidence:g})" if one.relation_type == "references" else ""
         print(safe(f"  {arrow} {one.relation_type} {one.asset_ref}{why}"))
     return 0
+
+
+def thread(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
+    """Prints the last records of a thread, or of the thread that a record is in, in order; returns the exit code.
+
+    Raises ArchiveError where the archive has no such id, or the record is in no thread.
+    """
+    with Archive.open(config) as archive:
+        ref = _numbered(ref, archive) if ref.isdecimal() else ref
+        zone = ZoneInfo(archive.settings.timezone)
+        name = ref.removeprefix("thread:") if ref.startswith("thread:") else _thread_of(ref, archive)
+        members = archive.thread(name, limit)
+        records = [archive.record(one.asset_ref) for one in reversed(members)]
+    if not members:
+        raise ArchiveError(f'the archive has no thread named "{name}"; `relrag show` names the thread of a record')
+    if len(members) == limit:
+        print(f"The last {limit}; --limit shows more.\n")
+    known = [record for record in records if record]
+    # what is attached stands behind what it is attached to, and has its time
+    for record in sorted(known, key=lambda one: (one.ts or 0, _is_attached(one))):
+        if _is_attached(record):
+            print(safe(f"    attached: {record.file_name or record.subject or record.asset_id}\n"))
+        else:
+            print(safe(f"{time_of(record.ts, zone)}  {record.from_ or ''}".rstrip()))
+            print(safe(textwrap.indent(record.text.strip(), "    ")) + "\n")
+    return 0
+
+
+def _is_attached(record: Record) -> bool:
+    return bool(record_type(record.rag_source_type).part_of)
+
+
+def _thread_of(ref: str, archive: Archive) -> str:
+    found = archive.record(ref) or archive.chunk(ref.removeprefix("chunk:")) or next(iter(archive.chunks_of(ref)), None)
+    if found is None:
+        raise ArchiveError(f'the archive has nothing named "{ref}"; `relrag search` shows ids')
+    if not found.thread_id:
+        raise ArchiveError(f'"{ref}" is in no thread')
+    return found.thread_id
+
+
+def _numbered(number: str, archive: Archive) -> str:
+    shown = conversation.load(archive.settings.home_path).sources
+    if 1 <= int(number) <= len(shown):
+        return shown[int(number) - 1]
+    held = f"it had {len(shown)}" if shown else "none is kept"
+    raise ArchiveError(f"the last answer has no source {number}; {held}")
 
 
 def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[str]:

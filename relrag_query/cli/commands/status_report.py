@@ -5,81 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores import (
-    lake,
-    unit_state,
-)
-from relrag_query.cli.amounts import number, size
-from relrag_query.cli.terminal import safe
-
-
-@dataclass
-class SourceStatus:
-    """What there is of one source."""
-
-    name: str
-    kind: str
-    path: str
-    units: int = 0
-    """files that were read"""
-    bytes: int = 0
-    """of those files"""
-    records: int = 0
-    chunks: int = 0
-    months: int = 0
-    """months with records"""
-    stored_bytes: int = 0
-    """of its private records and its part of the lake"""
-    newest: str | None = None
-    """time of the newest record, UTC"""
-    failures: dict[str, int] = field(default_factory=dict)
-    """fault -> how many"""
-    problem: str = ""
-
-
-@dataclass
-class Status:
-    """What there is of an archive."""
-
-    archive: str
-    home: str
-    sources: list[SourceStatus]
-    generation: dict[str, Any] | None = None
-    """number, published_at, bytes on the disk, counts; embedder: whose vectors it holds, empty for none;
-    collection and server, where its vectors are on one"""
-    tables: dict[str, int] = field(default_factory=dict)
-    """rows of each table of the whole archive that was made"""
-    evaluations: list[dict[str, float]] = field(default_factory=list)
-    """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
-    sync: str = ""
-    """what a sync would do; empty when it would do nothing"""
-    left_out: list[str] = field(default_factory=list)
-    """what no source reads, in words: files in the folders of sources, sources that are no longer in relrag.toml"""
-    problems: list[str] = field(default_factory=list)
-    waiting: dict[str, int] = field(default_factory=dict)
-    """what calls wait for (transcript, approval) -> how many"""
-    forgotten: dict[str, int] = field(default_factory=dict)
-    """rules: what was forgotten and is kept out; records: how many went by them"""
-    writing: str | None = None
-    """who is writing now"""
-
-
-def load_failures(home: Path, source: str) -> list[Failure]:
-    """What could not be read in a source, and what could not be redacted."""
-    found = unit_state.load_failures(home, source)
-    for month in sorted(lake.manifest(home, "failures", source)):
-        found += [Failure(**row) for row in lake.read(home, "failures", source, month).to_pylist()]
-    return found
+from relrag_query.archive_status import SourceStatus, Status, load_failures
+from relrag_query.display.amounts import number, size
+from relrag_query.display.inert_text import safe
 
 
 def print_status(found: Status, settings: Settings) -> None:

@@ -30,6 +30,7 @@ from relrag_pipelines.stores import (
     archive_tables,
     dagster_runs,
     generations,
+    graph_indexes,
     known_failures,
     lake,
     lock,
@@ -39,10 +40,10 @@ from relrag_pipelines.stores import (
 )
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import number, size
-from relrag_query.cli.commands.plan import cost_ahead, print_plan, require_sources, scope_note
+from relrag_query.cli.commands.plan import cost_ahead, print_graphs, print_plan, require_sources, scope_note
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
 from relrag_query.cli.progress import show_progress
+from relrag_query.display.amounts import number, size
 
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import Outcome
@@ -79,6 +80,7 @@ def sync(
         generations.sweep(workspace.home, workspace.settings.keep_generations)
         lake.sweep(workspace.home)
         archive_tables.sweep(workspace.home)
+        graph_indexes.sweep(workspace.home, workspace.settings.graphrag.made)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
         if todo.empty and not full:
@@ -88,6 +90,7 @@ def sync(
             return _report_failures(workspace, todo, strict)
         ahead = cost_ahead(workspace, todo)
         print_plan(todo, ahead, workspace.settings.qdrant_url)
+        print_graphs(todo, workspace.settings)
         if workspace.settings.qdrant_url:
             vectors.server_info(workspace.settings.qdrant_url)  # one that is down is said before anything is done
         if ahead and ahead.host:

@@ -9,8 +9,8 @@ from relrag_pipelines.files import atomic
 from relrag_pipelines.maintenance.verify import Finding, verify_home
 from relrag_pipelines.stores import generation_damage, generations, lock
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.amounts import number
-from relrag_query.cli.terminal import safe
+from relrag_query.display.amounts import number
+from relrag_query.display.inert_text import safe
 
 
 def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0) -> int:

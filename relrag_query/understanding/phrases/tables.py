@@ -37,6 +37,8 @@ class IntentPhrases:
     """where a second question begins"""
     value: Pattern
     """asks when or how much"""
+    overview: Pattern
+    """asks what was talked of, most or mainly; the words say nothing of it"""
     caseless: Alternatives
     """letters of a script without capitals, in which any word may be a name"""
 
@@ -106,6 +108,8 @@ class TextPhrases:
     """the line above what a mail quotes"""
     asks_for_questions: Written
     """a word of a question for what somebody asked; then a question is the answer"""
+    supersedes: Pattern
+    """says that something replaces what was before"""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a terminal may be given of texts that came from outside."""
+"""What may be shown of texts that came from outside."""
 
 from __future__ import annotations
 

@@ -1,0 +1,94 @@
+"""GraphRAG indexes of the archive: an asset for each of Microsoft's tables, made after a generation is published."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.stages import graph_build, graph_index
+from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.stores.graph_indexes import Made
+from relrag_pipelines.stores.lock import writing
+from relrag_pipelines.workspace import Workspace
+
+GROUP = "graphrag"
+_OWNERS = ["team:relrag"]
+_WAIT_SECONDS = 600.0
+
+
+def key(collection: str, table: str) -> dg.AssetKey:
+    """The asset of one table of one collection."""
+    return dg.AssetKey([GROUP, collection, table])
+
+
+def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
+    """The tables of one collection, a step that makes them all."""
+
+    @sealed
+    def made() -> Made:
+        with writing(workspace.home, f"graphrag {collection}", _WAIT_SECONDS):
+            return graph_build.run(workspace, collection)
+
+    @dg.multi_asset(
+        name=f"{GROUP}__{collection}",
+        specs=[
+            dg.AssetSpec(
+                key(collection, table.name),
+                deps=[key(collection, one) for one in table.made_from] or ["published_generation"],
+                group_name=GROUP,
+                kinds={"parquet"},
+                owners=_OWNERS,
+                code_version=str(graph_index.VERSION),
+                description=table.meaning,
+                metadata={"dagster/column_schema": _columns(table)},
+            )
+            for table in graph_index.TABLES
+        ],
+    )
+    def _assets() -> Iterator[dg.MaterializeResult[Any]]:
+        started = time.monotonic()
+        known = made()
+        told = {**known.told, "seconds": round(time.monotonic() - started, 3), "index": known.number}
+        for table in graph_index.TABLES:
+            rows, output = known.counts[table.name], known.files[f"{table.name}.parquet"]
+            yield dg.MaterializeResult(
+                asset_key=key(collection, table.name), metadata={"dagster/row_count": rows, "hash": output, **told}
+            )
+
+    return _assets
+
+
+def graph_checks(workspace: Workspace, collection: str) -> list[dg.AssetChecksDefinition]:
+    """Checks of what was written, read again from disk."""
+    of = key(collection, "community_reports")
+
+    @dg.asset_check(
+        asset=of,
+        name="nothing_dangling",
+        description="No id leads nowhere, numbers are rows, titles are unique, every entity has a community.",
+    )
+    @sealed
+    def _dangling() -> dg.AssetCheckResult:
+        wrong = graph_build.broken(workspace, collection)
+        return dg.AssetCheckResult(passed=not wrong, metadata={"violations": len(wrong)})
+
+    @dg.asset_check(asset=of, name="no_unredacted_value", description="No text of the tables holds personal data.")
+    @sealed
+    def _redacted() -> dg.AssetCheckResult:
+        found = graph_build.unredacted(workspace, collection)
+        return dg.AssetCheckResult(passed=not found, metadata={"found": sum(found.values()), **found})
+
+    @dg.asset_check(asset=of, name="manifest_true", description="Every file is as the index's manifest says.")
+    @sealed
+    def _true() -> dg.AssetCheckResult:
+        within = f"{graph_indexes.FOLDER}/{collection}/"
+        wrong = [path for path, _ in graph_indexes.damage(workspace.home) if path.startswith(within)]
+        return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
+
+    return [_dangling, _redacted, _true]
+
+
+def _columns(table: graph_index.GraphTable) -> dg.TableSchema:
+    return dg.TableSchema(columns=[dg.TableColumn(name, kind) for name, kind in table.columns])

@@ -1,0 +1,79 @@
+"""The forms in which people are named, as a table: by it questions find people, and texts those who may be in them."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Iterable
+
+from relrag_pipelines.identity.mentions import MOST_WORDS
+from relrag_pipelines.identity.resolve import ResolvedPerson
+from relrag_pipelines.records import GivenForm, PersonName
+from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.forms import WORD, inflected, words
+from relrag_pipelines.text.names.likeness import stands_for
+from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.text.names.spelling import skeletons
+
+SOUND = "~"
+"""begins a form that is how a word sounds"""
+_LONGEST_PREFIX, _FEWEST = 5, 3
+"""letters that Hebrew writes before a name as part of the word, and letters of a name that has some"""
+_PREFIXES = frozenset("ובלמכשה")
+
+
+def person_names(person: ResolvedPerson) -> list[PersonName]:
+    """Rows of person_names for all names of a person."""
+    names = {claim.value for entry in person.entries for claim in entry.names}
+    found = {form for name in names for form in forms_of(name)}
+    return [PersonName(form, person.person_id, rank) for form, rank in sorted(found)]
+
+
+@functools.lru_cache(1 << 15)
+def forms_of(name: str) -> frozenset[tuple[str, str]]:
+    """A name as a whole, its given and its family name, each with its rank; none of what is no name of a person."""
+    said, parsed = _said(name), parse(name)
+    if not said:
+        return frozenset()
+    found = {(_plain(said), "whole"), (_plain(said[:1]), "given")}
+    if len(said) > 1:
+        found.add((_plain(said[-1:]), "family"))
+    return frozenset(found | {(former, "family") for former in parsed.former})
+
+
+def given_forms(names: Iterable[str]) -> list[GivenForm]:
+    """Rows of given_forms for the given names of all these names."""
+    found: set[tuple[str, str, str]] = set()
+    for given in {said[0] for name in names if (said := _said(name))}:
+        plain = tables.plain(given)
+        found |= {(form, plain, "case") for one in inflected(given) if (form := tables.plain(one)) != plain}
+        found |= {(full, plain, "short") for full in stands_for(plain)}
+        found |= {(SOUND + key, plain, "sound") for key in skeletons(plain) if len(key) > 1}
+    return [GivenForm(*one) for one in sorted(found)]
+
+
+def _said(name: str) -> tuple[str, ...]:
+    """The words of a name that is looked for."""
+    said, parsed = words(name), parse(name)
+    return () if len(said) > MOST_WORDS or parsed.is_kin or parsed.is_organisation else said
+
+
+def _plain(said: Iterable[str]) -> str:
+    return " ".join(map(tables.plain, said))
+
+
+def beginnings(text: str) -> set[str]:
+    """The words of a text with which a name may begin, plain; of Hebrew ones also what may be left of a prefix."""
+    return set().union(*(_beginnings(word) for word in set(WORD.findall(unicodedata.normalize("NFC", text)))))
+
+
+@functools.lru_cache(1 << 16)
+def _beginnings(word: str) -> frozenset[str]:
+    if word[0].islower():
+        return frozenset()
+    found = {word}
+    for cut in range(1, min(_LONGEST_PREFIX, len(word) - _FEWEST) + 1):
+        if word[cut - 1] not in _PREFIXES:
+            break
+        found.add(word[cut:])
+    return frozenset(map(tables.plain, found))

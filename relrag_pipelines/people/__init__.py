@@ -1,0 +1,1 @@
+"""The people of an archive: the stages that make their tables, and what the owner says of them."""

@@ -1,0 +1,171 @@
+"""Facts and relationships: from cards, from texts, from what the owner calls people, and from what the owner says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from relrag_pipelines.identity import stated
+from relrag_pipelines.identity.people_tables import STATED
+from relrag_pipelines.identity.resolve import Resolution
+from relrag_pipelines.identity.statements import Entry
+from relrag_pipelines.people import lake_months
+from relrag_pipelines.pii import PIIRedactor, RedactionError
+from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.records import PersonFact, PersonRelationship, to_table
+from relrag_pipelines.sources import RECORD_TYPES
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.workspace import Workspace
+
+_CARDS = """
+    SELECT lake_month, asset_id, rag_source_type, client_id, extra FROM records
+    WHERE list_contains($types, rag_source_type) ORDER BY lake_month, asset_id
+"""
+_WORDS = ("description", "note", "value")
+"""what the owner says in words of his own"""
+
+
+def make(
+    workspace: Workspace,
+    found: Resolution,
+    owner: int | None,
+    records: dict[str, Path],
+    said: list[Entry],
+    of_texts: pa.Table,
+) -> tuple[pa.Table, pa.Table]:
+    """The rows of person_facts and of person_relationships."""
+    cards = list(_cards(records))
+    said = [_redacted(entry, workspace.redactor) for entry in said]
+    facts = stated.facts(_card_facts(cards, found), said, survivor(found))
+    read = [
+        *_card_relationships(cards, found),
+        *_fact_relationships(facts, found),
+        *_called(found, owner),
+        *_text_relationships(of_texts),
+    ]
+    relationships = stated.relationships(stated.united(read), said, survivor(found))
+    hashed = [replace(row, text_hash=text_hash(workspace.keys.content_hash, row)) for row in relationships]
+    return to_table(facts, PersonFact), to_table(hashed, PersonRelationship)
+
+
+def text_hash(keyed: Callable[[bytes], str], row: PersonRelationship) -> str:
+    """Keyed hash of what is embedded of a relationship, by which it is embedded once."""
+    return keyed(to_entity_type(stated.embedded_text(row)).encode("utf-8", "surrogatepass"))
+
+
+def survivor(found: Resolution) -> stated.Survivor:
+    """Who a person is now, by any id that he had."""
+    return lambda one: one if one in found.people else found.redirects.get(one)
+
+
+def _redacted(entry: Entry, redactor: PIIRedactor) -> Entry:
+    """The entry with the owner's own words as any document's are; what cannot be redacted is left out."""
+    told = {name: text for name in _WORDS if isinstance(text := getattr(entry.said, name, None), str)}
+    clean = {}
+    for name, text in told.items():
+        try:
+            clean[name] = redactor.redact(text, "default")
+        except RedactionError:
+            clean[name] = ""
+    said: Any = entry.said
+    return replace(entry, said=replace(said, **clean)) if clean else entry
+
+
+def _cards(records: dict[str, Path]) -> Iterator[dict[str, Any]]:
+    """Each card and each relationship between two, once."""
+    seen: set[str] = set()
+    with lake_months.connect("records", records) as connection:
+        types = [one.name for one in RECORD_TYPES.values() if one.about_people]
+        rows = connection.sql(_CARDS, params={"types": types}).to_arrow_table().to_pylist()
+    for row in rows:
+        if row["asset_id"] not in seen:
+            seen.add(row["asset_id"])
+            yield row | {"source": row["lake_month"].split("/")[0], "extra": orjson.loads(row["extra"])}
+
+
+def _card_facts(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[PersonFact]:
+    holders = {(source, entry): person_id for (source, entry, _), person_id in found.person_of.items()}
+    for card in cards:
+        person_id = holders.get((card["source"], card["asset_id"]))
+        told = card["extra"].get("facts")
+        if person_id is None or not isinstance(told, list):
+            continue
+        for fact in told:
+            predicate, value = fact.get("predicate"), fact.get("value")
+            if isinstance(predicate, str) and isinstance(value, str) and value:
+                quote = f"{predicate.replace('_', ' ')}: {value}"
+                yield PersonFact(person_id, predicate, value, 1.0, card["asset_id"], quote)
+
+
+def _card_relationships(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[PersonRelationship]:
+    named = _by_name(found)
+
+    def end(told: dict[str, Any], which: str) -> int | None:
+        pinned = told.get(f"{which}_person_id")
+        return survivor(found)(pinned) if isinstance(pinned, int) else named.get(_full(told.get(f"{which}_name")))
+
+    for card in cards:
+        told = card["extra"].get("relationship")
+        if not isinstance(told, dict) or not told.get("relationship_type"):
+            continue
+        from_, to = end(told, "from"), end(told, "to")
+        if from_ is None or to is None or from_ == to:
+            continue
+        yield PersonRelationship(
+            from_,
+            to,
+            told["relationship_type"],
+            card["asset_id"],
+            told.get("description"),
+            told.get("attitude"),
+            told.get("proximity"),
+            list(told.get("notes") or ()),
+            client_id=card["client_id"],
+        )
+
+
+def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Iterator[PersonRelationship]:
+    """Of a fact whose predicate is a relationship: `spouse: איתן פיקל`."""
+    named, types = _by_name(found), kinship.relationship_types()
+    for fact in facts:
+        other = named.get(_full(fact.value)) if fact.predicate in types else None
+        if other is not None and other != fact.person_id:
+            yield PersonRelationship(fact.person_id, other, fact.predicate, fact.source_ref, source_quote=fact.value)
+
+
+def _called(found: Resolution, owner: int | None) -> Iterator[PersonRelationship]:
+    """Whom a card calls nothing but `Mom` is the owner's."""
+    words = kinship.types_of_names()
+    for person_id, person in sorted(found.people.items()) if owner is not None else ():
+        if not person.names or not all(name.is_kin for name in person.names) or person_id == owner:
+            continue
+        cards = sorted(entry.entry for entry in person.entries if entry.is_card and entry.entry)
+        kinds = {words[name.full] for name in person.names if name.full in words}
+        if cards and len(kinds) == 1:
+            said = PersonRelationship(owner or 0, person_id, kinds.pop(), cards[0], source_quote=person.name)
+            yield replace(said, confidence=STATED)
+
+
+def _text_relationships(rows: pa.Table) -> Iterator[PersonRelationship]:
+    for row in rows.drop_columns(["lake_month"]).sort_by("source_ref").to_pylist():
+        yield PersonRelationship(**row, confidence=STATED)
+
+
+def _by_name(found: Resolution) -> Mapping[str, int]:
+    """Full names of more than a word that one person alone bears -> that person."""
+    bearers: defaultdict[str, set[int]] = defaultdict(set)
+    for person_id, person in found.people.items():
+        for name in person.names:
+            bearers[name.full].add(person_id)
+    return {name: next(iter(ids)) for name, ids in bearers.items() if len(ids) == 1 and " " in name}
+
+
+def _full(name: object) -> str:
+    return parse(name).full if isinstance(name, str) else ""

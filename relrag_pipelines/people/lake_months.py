@@ -1,0 +1,54 @@
+"""The months of the lake as stages over the whole archive see them: their files, and what tells one has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.stores import archive_tables, catalog, lake
+from relrag_pipelines.stores.lake import LakeError
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+
+
+def files_of(inputs: Dataset) -> dict[str, Path]:
+    """<source>/<YYYY-MM> -> the file of a monthly table that a stage was given."""
+    places = (Path(file) for file in getattr(inputs, "files", ()))
+    return {f"{place.parent.name}/{place.stem}": place for place in places}
+
+
+def outputs(home: Path, table: str, months: Sequence[str]) -> dict[str, str]:
+    """The hash of a table's rows in each month."""
+    manifests = {source: lake.manifest(home, table, source) for source in {one.split("/")[0] for one in months}}
+    entries = {one: manifests[one.split("/")[0]].get(one.split("/")[1]) for one in months}
+    return {month: entry.output if entry else "" for month, entry in entries.items()}
+
+
+def connect(table: str, files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
+    """A connection with a view of that table in these months, each row with its `lake_month`."""
+    connection = catalog.connect()
+    if not files:
+        empty = pa.schema([*arrow_schema(TABLES[table].row), pa.field("lake_month", pa.string())]).empty_table()
+        connection.register(table, empty)
+        return connection
+    months = pa.table({"filename": list(map(str, files.values())), "lake_month": list(files)})
+    connection.register("months", months)
+    rows = connection.read_parquet(list(map(str, files.values())), filename=True)
+    connection.register(table, rows.join(connection.view("months"), "filename").project("* EXCLUDE (filename)"))
+    return connection
+
+
+def previous(home: Path, table: str) -> pa.Table:
+    """What a table of the whole archive held when it was last made; nothing where it cannot be used."""
+    try:
+        if archive_tables.entry(home, table):
+            return archive_tables.read(home, table)
+    except LakeError:  # it is made again, from all that there is
+        pass
+    return arrow_schema(TABLES[table].row).empty_table()

@@ -1,0 +1,165 @@
+"""Who is named in the texts of each month, and what they say of relationships; only months that changed are read.
+
+A month is read again when its records or identifiers differ, when somebody in it is somebody else, or when it holds a
+word with which a name begins that is new, gone, or another's. So a new message costs its month, and a new name the
+months that may hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from relrag_pipelines.identity.name_forms import beginnings
+from relrag_pipelines.identity.people_tables import finder, mentioned, text_relationships
+from relrag_pipelines.identity.resolve import Resolution
+from relrag_pipelines.people import lake_months
+from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextRelationship, to_table
+from relrag_pipelines.sources import record_type
+from relrag_pipelines.stores import catalog
+from relrag_pipelines.stores.fingerprint import fingerprint
+from relrag_pipelines.workspace import Workspace
+
+TABLES = {
+    "person_mentions": PersonMention,
+    "person_months": PersonMonth,
+    "text_relationships": TextRelationship,
+    "month_words": MonthWord,
+}
+_READ = ["asset_id", "rag_source_type", "subject", "text", "client_id"]
+
+
+class Months(NamedTuple):
+    """What there is to read."""
+
+    records: dict[str, Path]
+    """<source>/<YYYY-MM> -> file"""
+    identifiers: dict[str, Path]
+    people: dict[str, str]
+    """<source>/<YYYY-MM> -> hash of whom its entries are of"""
+
+
+def make(
+    workspace: Workspace, found: Resolution, names: tuple[pa.Table, pa.Table], months: Months, version: int
+) -> tuple[dict[str, pa.Table], int]:
+    """The tables, and how many months were read for them; `names` are the rows of person_names and of given_forms."""
+    home = workspace.home
+    before = {table: lake_months.previous(home, table) for table in TABLES}
+    wanted = _inputs(home, months, version)
+    known = dict(zip(*(before["person_months"][name].to_pylist() for name in ("lake_month", "input")), strict=True))
+    bearers = _bearers(*names)
+    earlier = _bearers(*(lake_months.previous(home, table) for table in ("person_names", "given_forms")))
+    renamed = _with_changed_names(bearers, earlier, before["month_words"])
+    stale = [month for month in wanted if known.get(month) != wanted[month] or month in renamed]
+    kept = pa.array([month for month in wanted if month not in {*stale}], pa.string())
+    rows: dict[str, list[object]] = {table: [] for table in TABLES}
+    for done, month in enumerate(stale):
+        workspace.report("people", done, len(stale))
+        for table, some in _read(month, months, found, bearers).items():
+            rows[table] += some
+    made = {
+        table: pa.concat_tables([_of_months(before[table], kept), to_table(rows[table], row)])
+        for table, row in TABLES.items()
+        if table != "person_months"
+    }
+    made["person_months"] = _person_months(wanted, months.people, made["person_mentions"])
+    return made, len(stale)
+
+
+def _inputs(home: Path, months: Months, version: int) -> dict[str, str]:
+    every = sorted({*months.records, *months.identifiers})
+    held = [lake_months.outputs(home, table, every) for table in ("records", "identifiers")]
+    return {month: fingerprint([version, *(one[month] for one in held), months.people.get(month)]) for month in every}
+
+
+def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
+    """The names that begin with a word, in any of its cases, and who bears them: word, name, person_id."""
+    with catalog.connect() as connection:
+        connection.register("names", names)
+        connection.register("forms", forms)
+        return connection.sql(
+            """
+            WITH whole AS (SELECT split_part(form, ' ', 1) AS word, form AS name, person_id FROM names
+                           WHERE rank = 'whole')
+            FROM whole UNION SELECT form, name, person_id FROM whole JOIN forms ON given = word WHERE rank = 'case'
+            """
+        ).to_arrow_table()
+
+
+def _with_changed_names(bearers: pa.Table, before: pa.Table, words: pa.Table) -> set[str]:
+    """Months with a word that begins a name which is not borne by whom it was before."""
+    with catalog.connect() as connection:
+        for name, table in (("bearers", bearers), ("before", before), ("words", words)):
+            connection.register(name, table)
+        found = connection.execute(
+            """
+            WITH changed AS ((FROM bearers EXCEPT FROM before) UNION (FROM before EXCEPT FROM bearers))
+            SELECT DISTINCT lake_month FROM words SEMI JOIN changed USING (word)
+            """
+        ).fetchall()
+    return {month for (month,) in found}
+
+
+def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
+    return table.filter(pc.is_in(table["lake_month"], months))
+
+
+def _read(month: str, months: Months, found: Resolution, bearers: pa.Table) -> Mapping[str, list[object]]:
+    """The rows that one month gives."""
+    if month not in months.records:
+        return {}
+    records = pq.read_table(months.records[month], columns=_READ, partitioning=None).to_pylist()
+    texts = {one["asset_id"]: "\n".join(filter(None, (one["subject"], one["text"]))) for one in records}
+    begun = set[str]().union(*map(beginnings, texts.values()))
+    words = [MonthWord(month, word) for word in sorted(begun)]
+    present, writers, own = _appearing(month, months, found)
+    bearing = bearers.filter(pc.is_in(bearers["word"], pa.array(begun, pa.string())))
+    named = finder(found, pc.unique(bearing["person_id"]).to_pylist())
+    mentions = [one for one in mentioned(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
+    spoken = {
+        one["asset_id"]: (one["text"], one["client_id"])
+        for one in records
+        if not record_type(one["rag_source_type"]).card
+    }
+    relations = text_relationships(named, month, spoken, writers, present)
+    return {"person_mentions": [*mentions], "text_relationships": [*relations], "month_words": [*words]}
+
+
+def _appearing(
+    month: str, months: Months, found: Resolution
+) -> tuple[dict[str, set[int]], dict[str, int], set[tuple[str, int]]]:
+    """Who appears in each record; who wrote it; records with those who wrote them or whose card they are."""
+    present: dict[str, set[int]] = {}
+    writers: dict[str, int] = {}
+    own: set[tuple[str, int]] = set()
+    if month in months.identifiers:
+        columns = ["asset_id", "role", "entry", "person_id"]
+        rows = pq.read_table(months.identifiers[month], columns=columns, partitioning=None)
+        source = month.split("/")[0]
+        for asset_id, role, entry, pinned in zip(*(rows[name].to_pylist() for name in columns), strict=True):
+            person_id = found.person_of.get((source, entry, pinned))
+            if person_id is None:
+                continue
+            present.setdefault(asset_id, set()).add(person_id)
+            if role in ("sender", "owner"):
+                own.add((asset_id, person_id))
+            if role == "sender":
+                writers[asset_id] = person_id
+    return present, writers, own
+
+
+def _person_months(wanted: Mapping[str, str], people: Mapping[str, str], mentions: pa.Table) -> pa.Table:
+    named: dict[str, list[list[object]]] = {}
+    columns = (mentions[name].to_pylist() for name in ("lake_month", "asset_id", "person_id"))
+    for month, asset_id, person_id in zip(*columns, strict=True):
+        named.setdefault(month, []).append([asset_id, person_id])
+    rows = [
+        PersonMonth(month, made_from, fingerprint([people.get(month), sorted(named.get(month, ()), key=str)]))
+        for month, made_from in wanted.items()
+    ]
+    return to_table(rows, PersonMonth)

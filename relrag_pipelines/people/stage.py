@@ -1,0 +1,131 @@
+"""The stage that makes people: who is who in all sources, what is known of them, and what they are to one another."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from relrag_pipelines.identity import lookup, people_tables
+from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
+from relrag_pipelines.identity.name_forms import given_forms, person_names
+from relrag_pipelines.identity.resolve import Resolution, resolve
+from relrag_pipelines.identity.statements import Entry, holding
+from relrag_pipelines.journal import journal
+from relrag_pipelines.people import known, lake_months, month_texts
+from relrag_pipelines.people.month_texts import Months
+from relrag_pipelines.records import GivenForm, PersonName, to_table
+from relrag_pipelines.stores import lake
+from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+
+VERSION = 1
+"""raised when equal input gives other people; every month is read again then"""
+TABLES = (
+    "persons",
+    "person_aliases",
+    "person_redirects",
+    "person_names",
+    "given_forms",
+    "person_entries",
+    "person_facts",
+    "person_relationships",
+    *month_texts.TABLES,
+)
+_COUNTED = """
+    SELECT split_part(lake_month, '/', 1) AS source, entry, person_id, kind, keyed, shared, min(value) AS value,
+        count(*) FILTER (role = 'sender') AS sent, bool_or(entry = asset_id) AS is_card
+    FROM identifiers GROUP BY ALL ORDER BY ALL
+"""
+_PEOPLE_OF_MONTHS = """
+    WITH appearing AS (SELECT DISTINCT lake_month, entry, person_id AS pinned FROM identifiers)
+    SELECT lake_month, md5(string_agg(concat_ws('/', appearing.entry, pinned, who.person_id), ','
+        ORDER BY appearing.entry, pinned))
+    FROM appearing LEFT JOIN who ON who.source = split_part(lake_month, '/', 1) AND who.entry = appearing.entry
+        AND who.pinned_person_id = coalesce(pinned, -1)
+    GROUP BY lake_month
+"""
+_OWNER = "owner"
+"""the entry of an owner whom the archive does not name"""
+
+
+def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str, pa.Table], dict[str, float]]:
+    """The tables in TABLES, and what they took. Ids that are given for the first time go into the journal."""
+    records, identifiers = (lake_months.files_of(inputs[table]) for table in ("records", "identifiers"))
+    with lake_months.connect("identifiers", identifiers) as connection:
+        said = holding(journal.entries(workspace.home))
+        found, owner = people(workspace, _entries(connection), said)
+        journal.append(workspace.home, found.allocations)
+        entries = people_tables.person_entries(found)
+        connection.register("who", entries)
+        whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
+    names, forms = _names(found)
+    of_texts, read = month_texts.make(workspace, found, (names, forms), Months(records, identifiers, whose), VERSION)
+    facts, relationships = known.make(workspace, found, owner, records, said, of_texts["text_relationships"])
+    tables = {
+        "persons": people_tables.persons(found, owner),
+        "person_aliases": people_tables.person_aliases(found),
+        "person_redirects": people_tables.person_redirects(found),
+        "person_names": names,
+        "given_forms": forms,
+        "person_entries": entries,
+        "person_facts": facts,
+        "person_relationships": relationships,
+        **of_texts,
+    }
+    return tables, {"people": len(found.people), "months_read": read}
+
+
+def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entry]) -> tuple[Resolution, int | None]:
+    """Who is who, and who of them is the owner: somebody from the first, if only by the name in the settings."""
+    said = list(said)
+    least, name = workspace.settings.person_unnamed_after, workspace.settings.owner
+
+    keyed = functools.partial(_keyed, workspace)
+    found = resolve(entries, said, keyed, least)
+    owner = lookup.owner(found.people, name) if name else None
+    if owner is None and parse(name).words and not lookup.candidates(found.people, name):
+        entry = NamingEntry("", _OWNER, True, (Claim("name", name, keyed(name), False),), None, 0)
+        found = resolve([*entries, entry], said, keyed, least)
+        owner = found.person_of[entry.source, entry.entry, None]
+    return found, owner
+
+
+def read_people(workspace: Workspace) -> tuple[Resolution, Callable[[str], str]]:
+    """The people of the lake as it is now, and what hashes their names in anchors."""
+    home = workspace.home
+    files = {
+        f"{source.name}/{month}": lake.month_path(home, "identifiers", source.name, month)
+        for source in workspace.settings.sources
+        for month, entry in sorted(lake.manifest(home, "identifiers", source.name).items())
+        if entry.rows
+    }
+    with lake_months.connect("identifiers", files) as connection:
+        found, _ = people(workspace, _entries(connection), holding(journal.entries(home)))
+    return found, functools.partial(_keyed, workspace)
+
+
+def _keyed(workspace: Workspace, name: str) -> str:
+    return workspace.keys.pseudonym("person", name)
+
+
+def _entries(connection: duckdb.DuckDBPyConnection) -> list[NamingEntry]:
+    rows = connection.sql(_COUNTED).to_arrow_table().to_pylist()
+    by_source: dict[str, list[dict[str, object]]] = {}
+    for row in rows:
+        by_source.setdefault(row["source"], []).append(row)
+    return [entry for source in sorted(by_source) for entry in from_counts(source, by_source[source])]
+
+
+def _names(found: Resolution) -> tuple[pa.Table, pa.Table]:
+    """The rows of person_names and of given_forms."""
+    people = [person for _, person in sorted(found.people.items())]
+    names = (claim.value for person in people for entry in person.entries for claim in entry.names)
+    rows = [row for person in people for row in person_names(person)]
+    return to_table(rows, PersonName), to_table(given_forms(names), GivenForm)

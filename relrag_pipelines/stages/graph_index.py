@@ -1,0 +1,123 @@
+"""GraphRAG indexes of the archive, a collection each: made of the published generation's passages, after publishing.
+
+Nothing waits for them. An index is stale when the passages of its sources, the people of the archive, the settings that
+matter to it or the version of its making differ from what its manifest says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from relrag_pipelines.stages.month_range import partitioned
+from relrag_pipelines.stages.whole_archive import month_outputs
+from relrag_pipelines.stores import archive_tables, graph_indexes, lake
+from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
+from relrag_pipelines.stores.graph_indexes import Made
+from relrag_pipelines.stores.lake import InputFingerprint, Manifest
+from relrag_pipelines.workspace import Workspace
+
+VERSION = 2
+"""raised when equal passages give another index"""
+
+
+@dataclass(frozen=True)
+class GraphTable:
+    """A table of an index that Dagster shows."""
+
+    name: str
+    made_from: tuple[str, ...]
+    """tables of the same index; none: of the published generation"""
+    meaning: str
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and types."""
+        from relrag_pipelines.graphrag.schema import SCHEMAS
+
+        return [(one.name, str(one.type)) for one in SCHEMAS[self.name]]
+
+
+TABLES = (
+    GraphTable("documents", (), "Records and chat windows, as Microsoft GraphRAG 3.x knows documents."),
+    GraphTable("text_units", ("documents",), "Passages, one to one with the chunks of the generation."),
+    GraphTable("entities", ("text_units",), "People, names, numbers, files and terms that passages name."),
+    GraphTable("relationships", ("text_units", "entities"), "Which entities are named together, and how strongly."),
+    GraphTable("communities", ("entities", "relationships"), "Entities that belong together, by hierarchical Leiden."),
+    GraphTable("community_reports", ("communities", "text_units"), "What is said of each community, with citations."),
+)
+PEOPLE = ("persons", "person_aliases")
+"""tables that say who is known, by which names"""
+
+
+@dataclass(frozen=True)
+class StaleGraph:
+    """One GraphRAG index that has to be made again."""
+
+    collection: str
+    reason: str
+    resumed: bool = False
+    """only because passages are left for the language model: what that costs is spent when somebody syncs"""
+
+
+def expected_fingerprint(workspace: Workspace, collection: str, months: Mapping[str, Manifest]) -> InputFingerprint:
+    """The stamp of an index that is up to date; `months` are those of the passages by source."""
+    settings = workspace.settings
+    wanted = settings.graphrag.collections[collection]
+    passages = [[one.name, month_outputs(months[one.name])] for one in settings.sources if wanted.holds(one)]
+    people = [held.output for one in PEOPLE if one in archive_tables.NAMES for held in [_entry(workspace, one)] if held]
+    asked = {"method": settings.graphrag.method, "since": wanted.since, "until": wanted.until}
+    if wanted.since or wanted.until:
+        asked["timezone"] = settings.timezone
+    if settings.graphrag.method == "llm":
+        asked |= {name: getattr(settings.graphrag, name) for name in ("service", "model", "url", "gleanings")}
+    return InputFingerprint(fingerprint([passages, people]), VERSION, settings_fingerprint(asked))
+
+
+def stale(workspace: Workspace, months: Mapping[str, Manifest], changing: Iterable[str] = ()) -> list[StaleGraph]:
+    """Every index that is not up to date, by name; `changing` are the sources whose passages are made again."""
+    found, changed = [], {*changing}
+    for name, collection in workspace.settings.graphrag.made.items():
+        known = graph_indexes.made(workspace.home, name)
+        above = any(collection.holds(one) and one.name in changed for one in workspace.settings.sources)
+        reason = "its passages change" if above else _reason(known, expected_fingerprint(workspace, name, months))
+        if reason:
+            found.append(StaleGraph(name, reason))
+        elif known and known.pending:
+            found.append(StaleGraph(name, f"{known.pending} passages wait for the language model", resumed=True))
+    return found
+
+
+def _entry(workspace: Workspace, table: str) -> lake.Entry | None:
+    return archive_tables.entry(workspace.home, table)
+
+
+def _reason(known: Made | None, wanted: InputFingerprint) -> str:
+    if known is None:
+        return "new"
+    if known.stamp.version != wanted.version:
+        return f"made by version {known.stamp.version}, now {wanted.version}"
+    if known.stamp.settings != wanted.settings:
+        return describe_changes(changed_settings(known.stamp.settings, wanted.settings))
+    return "its passages have changed" if known.stamp.input != wanted.input else ""
+
+
+def chunk_months(workspace: Workspace) -> dict[str, Manifest]:
+    """The months of passages of each source."""
+    first = workspace.settings.first_month
+    return {
+        one.name: partitioned(lake.manifest(workspace.home, "chunks", one.name), first)
+        for one in workspace.settings.sources
+    }
+
+
+def prune_answers(home: Path) -> int:
+    """Removes what language models answered about passages that the lake has no more; returns how many answers."""
+    if not (home / graph_indexes.ANSWERS).exists():
+        return 0
+    months = (home / "lake" / "chunks").glob("*/*.parquet")
+    texts = (text for month in months for text in pq.read_table(month, columns=["text"], partitioning=None)[0])
+    return graph_indexes.prune_answers(home, {graph_indexes.text_hash(text.as_py()) for text in texts})

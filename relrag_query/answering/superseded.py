@@ -1,0 +1,98 @@
+"""What a newer record replaces: the corrected invoice, the contract's second version, the changed appointment.
+
+A record is superseded where a newer one of the same conversation, or of the same file, says that it replaces something
+and gives another value of the same sort. Both stay found; the older one counts less and is marked.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.search import QueryContext
+from relrag_query.understanding.phrases import bare, load_phrases
+
+WEIGHT = 0.75
+"""what a superseded record counts beside others, as a newsletter does: less than what is near the best counts"""
+_HEAD = 1000
+"""characters in which a record says that it replaces another"""
+_VERSION = re.compile(r"(?<![^\W_])v(?:er(?:sion|ze)?)?[ ._-]?\d{1,2}(?![^\W_])|\(\d{1,2}\)|\d+", re.IGNORECASE)
+_SUBJECT = re.compile(r"^(?:(?:re|fw|fwd|aw|odp|תגובה|העברה)\s*:\s*)+", re.IGNORECASE)
+_VALUES = (
+    # amounts, of at least three digits or with two behind the point
+    re.compile(
+        r"(?<![\w.,:/-])\d{1,3}(?:[ .,\u00a0]\d{3})+(?:[.,]\d{2})?(?![\w/-])|(?<![\w.,:/-])\d{3,6}(?![\w.,:/-]\d)"
+    ),
+    # hours
+    re.compile(r"(?<![\d.:])\d{1,2}[:.]\d{2}(?!\d|[.:]\d)"),
+    # days, by number or by month
+    re.compile(
+        r"(?<!\d)\d{1,2}[./] ?\d{1,2}\.?(?:[./ ]?\d{2,4})?(?!\d)|(?<!\d)\d{1,2}(?:st|nd|rd|th|\.)? (?=[^\W\d_]{3,})"
+    ),
+)
+"""values by sort"""
+
+
+def mark_superseded(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Says of each hit by what newer one it is replaced; what is replaced counts less and stands right behind that."""
+    dated = [hit for hit in hits if not hit.messages and hit.chunk.ts is not None]
+    found = sorted(dated, key=lambda hit: hit.chunk.ts or 0)
+    for old, new in combinations(found, 2):
+        if old.superseded_by is None and _replaces(new, old):
+            old.superseded_by = new
+            old.weight *= WEIGHT
+    replaced = [hit for hit in hits if hit.superseded_by]
+    if not replaced:
+        return hits
+    context.note("versions", f"{len(replaced)} of {len(hits)} hits are superseded by newer ones")
+    ordered = list(hits)
+    for old in replaced:
+        if old.superseded_by and ordered.index(old) < ordered.index(old.superseded_by):
+            ordered.remove(old)
+            ordered.insert(ordered.index(old.superseded_by) + 1, old)
+    return ordered
+
+
+def _replaces(new: Hit, old: Hit) -> bool:
+    return (
+        old.chunk.asset_id != new.chunk.asset_id
+        and (old.chunk.ts or 0) < (new.chunk.ts or 0)
+        and _same_matter(new, old)
+        and _says_so(new, old)
+        and _differ(new.chunk.text, old.chunk.text)
+    )
+
+
+def _same_matter(new: Hit, old: Hit) -> bool:
+    """Whether they are of one conversation, or of one file under versions of its name."""
+    if new.chunk.thread_id and new.chunk.thread_id == old.chunk.thread_id:
+        return True
+    names = [_stem(hit.chunk.file_name) for hit in (new, old)]
+    titles = [_stem(_SUBJECT.sub("", hit.chunk.subject or "")) for hit in (new, old)]
+    same_sender = (new.chunk.from_ or "") == (old.chunk.from_ or "")
+    return (bool(names[0]) and names[0] == names[1]) or (same_sender and bool(titles[0]) and titles[0] == titles[1])
+
+
+def _stem(name: str | None) -> str:
+    """A file's name or a subject without version, date and what says that it replaces another; empty if short."""
+    plain = load_phrases().text.supersedes.sub(" ", bare(_VERSION.sub(" ", name or "").replace("_", " ")).lower())
+    words = re.findall(r"[^\W_]{2,}", plain)
+    return " ".join(words) if len(words) > 1 else ""
+
+
+def _says_so(new: Hit, old: Hit) -> bool:
+    chunk = new.chunk
+    head = f"{chunk.file_name or ''}\n{chunk.subject or ''}\n{chunk.text[:_HEAD]}".replace("_", " ")
+    said = load_phrases().text.supersedes.search(bare(head)) is not None
+    before = f"{old.chunk.file_name or ''}\n{old.chunk.subject or ''}".replace("_", " ")
+    return said and load_phrases().text.supersedes.search(bare(before)) is None
+
+
+def _differ(new: str, old: str) -> bool:
+    """Whether the newer one has a value of a sort that the older one has too, and not that one."""
+    for sort in _VALUES:
+        later, earlier = ({re.sub(r"\W", "", value) for value in sort.findall(text)} for text in (new, old))
+        if earlier and later - earlier:
+            return True
+    return False

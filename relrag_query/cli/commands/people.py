@@ -1,0 +1,261 @@
+"""`relrag people`: who is who, what is known of them, and what the owner says of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.identity.suggestions import suggest
+from relrag_pipelines.settings import now
+from relrag_query import statements
+from relrag_query.archive import Archive
+from relrag_query.display.amounts import number
+from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import time_of
+from relrag_query.people.page import PersonPage, age
+from relrag_query.people.people import Known, Relation
+from relrag_query.statements import Said
+
+_WIDEST = 60
+"""characters of a column; what is longer is cut"""
+
+
+def listing(name: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints the people, or those whom a name may mean; returns the exit code."""
+    with Archive.open(config) as archive, archive.people() as people:
+        found = list(people.every().values()) if name is None else people.find(name)
+        counted = archive.records_of_people()
+    if as_json:
+        return _json([_person_json(one) | {"records": counted.get(one.person_id, 0)} for one in found])
+    rows = [
+        (str(one.person_id), _title(one), ", ".join(_other_names(one)), str(counted.get(one.person_id, 0)))
+        for one in found
+    ]
+    _table(("id", "name", "also", "records"), rows)
+    print(f"{number(len(found), 'person', 'people')}.")
+    return 0
+
+
+def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints the page about a person; returns the exit code."""
+    with Archive.open(config) as archive:
+        page = archive.person(name)
+        zone = ZoneInfo(archive.settings.timezone)
+    if as_json:
+        return _json(page_json(page))
+    for line in _page(page, zone):
+        print(safe(line))
+    return 0
+
+
+def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = False) -> int:
+    """Prints who may be one person, the surest first; returns the exit code."""
+    with Archive.open(config) as archive, archive.people() as people:
+        known = people.every()
+    found = suggest({one: person.resolved for one, person in known.items()})[:limit]
+    if as_json:
+        names = [[known[one.person_id].name, known[one.other_id].name] for one in found]
+        return _json([one._asdict() | {"names": told} for one, told in zip(found, names, strict=True)])
+    rows = [
+        (
+            f"{one.score:.2f}",
+            *(cell for some in (one.person_id, one.other_id) for cell in (str(some), known[some].name)),
+            "; ".join(one.evidence),
+        )
+        for one in found
+    ]
+    _table(("score", "id", "name", "id", "name", "why"), rows)
+    if found:
+        first = found[0]
+        print(f"`relrag people merge {first.person_id} {first.other_id}` says that the first two are one.")
+    else:
+        print("Nobody looks like somebody else.")
+    return 0
+
+
+def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
+    """States that these are one person; returns the exit code."""
+    said = statements.merge(into, others, config=config, wait=wait)
+    first, *rest = said.about
+    return _stated(f"{', '.join(_numbered(rest))} and {_numbered([first])[0]} are one person", said)
+
+
+def split(name: str, aliases: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
+    """States that aliases are somebody else's; returns the exit code."""
+    said = statements.split(name, aliases, config=config, wait=wait)
+    return _stated(f"{', '.join(aliases)}: somebody other than {_numbered(said.about)[0]}", said)
+
+
+def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False, wait: float = 0) -> int:
+    """Takes back a statement, or lists what can be taken back; returns the exit code."""
+    if entry is not None:
+        return _stated(f"number {entry} is taken back", statements.undo(entry, config=config, wait=wait))
+    found = statements.stated(settings_module.load(config))
+    told = [(one, type(said).__name__, asdict(said)) for one, said in found]
+    if as_json:
+        return _json([{"number": one, "kind": kind, **fields} for one, kind, fields in told])
+    _table(("number", "what", "said"), [(str(one), kind, _fields(fields)) for one, kind, fields in told])
+    print("`relrag people undo NUMBER` takes one back." if found else "Nothing was stated of people.")
+    return 0
+
+
+def relate(
+    name: str,
+    other: str,
+    type_: str,
+    config: Path | None = None,
+    *,
+    description: str | None = None,
+    attitude: int | None = None,
+    proximity: int | None = None,
+    notes: Sequence[str] = (),
+    remove: bool = False,
+    wait: float = 0,
+) -> int:
+    """States, changes or removes a relationship; returns the exit code."""
+    about: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
+    with Archive.open(config) as archive, archive.people() as people:
+        ends = [people.one(name), people.one(other)]
+        there = statements.is_known(people, ends[0], ends[1], type_)
+    if there or remove:
+        said = statements.update_relationship(name, other, type_, **about, deleted=remove, config=config, wait=wait)
+        for note in notes:
+            said = statements.add_note_to_relationship(name, other, type_, note, config=config, wait=wait)
+    else:
+        said = statements.create_relationship(name, other, type_, **about, notes=notes, config=config, wait=wait)
+    verb = "is no" if remove else "is the"
+    return _stated(f"{_numbered(said.about)[1]} {verb} {type_} of {_numbered(said.about)[0]}", said)
+
+
+def note(name: str, other: str, type_: str, text: str, config: Path | None = None, *, wait: float = 0) -> int:
+    """Adds a note to a relationship; returns the exit code."""
+    said = statements.add_note_to_relationship(name, other, type_, text, config=config, wait=wait)
+    return _stated(f"noted of {_numbered(said.about)[1]} as {type_} of {_numbered(said.about)[0]}", said)
+
+
+def fact(
+    name: str,
+    predicate: str,
+    value: str,
+    config: Path | None = None,
+    *,
+    valid_from: str | None = None,
+    valid_to: str | None = None,
+    wait: float = 0,
+) -> int:
+    """States a fact; returns the exit code."""
+    said = statements.add_fact(name, predicate, value, valid_from, valid_to, config=config, wait=wait)
+    return _stated(f"{_numbered(said.about)[0]}: {predicate} {value}", said)
+
+
+def page_json(page: PersonPage) -> dict[str, Any]:
+    """The page about a person as JSON."""
+    return {
+        **_person_json(page.person),
+        "facts": [asdict(one) for one in page.facts],
+        "relationships": [_relation_json(one, page.others) for one in page.relations],
+        "first_contact": page.first_contact,
+        "last_contact": page.last_contact,
+        "channels": page.traffic,
+        "latest": page.latest,
+    }
+
+
+def _relation_json(one: Relation, others: dict[int, Known]) -> dict[str, Any]:
+    row = {name: value for name, value in asdict(one.row).items() if name != "text_hash"}
+    return row | {"other_id": one.other_id, "other": others[one.other_id].name, "as": one.type}
+
+
+def _page(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
+    person = page.person
+    yield f"{_title(person)}  (person {person.person_id})"
+    for kind, title in (("name", "Names"), ("phone", "Phones"), ("email", "Addresses"), ("whatsapp", "WhatsApp")):
+        said = list(dict.fromkeys(one["alias"] for one in person.aliases if one["kind"] == kind))
+        if said:
+            yield f"  {title}: {', '.join(said)}"
+    if page.facts:
+        yield "Facts"
+    for one in page.facts:
+        until = f" ({_validity(one.valid_from, one.valid_to)})" if one.valid_from or one.valid_to else ""
+        years = age(one.value, now().astimezone(zone).date()) if one.predicate == "birthday" else None
+        aged = f", {years} years old" if years is not None else ""
+        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{until}  [{one.source_ref}]"
+    if page.relations:
+        yield "Relationships"
+    for relation in page.relations:
+        row = relation.row
+        named = f"{page.others[relation.other_id].name} ({relation.other_id})"
+        told = [row.description, *(f"{name} {value}" for name, value in _figures(relation) if value), *row.notes]
+        said_so = f": {'; '.join(filter(None, told))}" if any(told) else ""
+        yield f"  {relation.type.replace('_', ' ')}: {named}{said_so}  [{row.source_ref}]"
+    if page.traffic:
+        yield f"Contact: {time_of(page.first_contact, zone)} to {time_of(page.last_contact, zone)}"
+        yield "  " + ", ".join(f"{one['records']} {one['asset_type']}" for one in page.traffic)
+    if page.latest:
+        yield "Latest"
+    for record in page.latest:
+        text = " ".join((record["text"] or record["subject"] or "").split())
+        yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {_cut(text)}"
+        yield f"    {record['asset_ref']}"
+
+
+def _figures(relation: Relation) -> Iterable[tuple[str, int | None]]:
+    return ("attitude", relation.row.attitude), ("proximity", relation.row.proximity)
+
+
+def _validity(since: str | None, until: str | None) -> str:
+    return " ".join(part for part in (f"from {since}" if since else "", f"to {until}" if until else "") if part)
+
+
+def _stated(what: str, said: Said) -> int:
+    notice = f"; {said.notice}" if said.notice else ""
+    print(safe(f"Stated as number {said.number}: {what}{notice}."))
+    return 0
+
+
+def _numbered(people: Iterable[Known]) -> list[str]:
+    return [f"{one.name or 'somebody'} ({one.person_id})" for one in people]
+
+
+def _title(person: Known) -> str:
+    return f"{person.name or '(no name)'}{' (owner)' if person.is_owner else ''}"
+
+
+def _other_names(person: Known) -> list[str]:
+    said = dict.fromkeys(
+        one["alias"] for one in person.aliases if one["kind"] == "name" and one["alias"] != person.name
+    )
+    return list(said)
+
+
+def _person_json(person: Known) -> dict[str, Any]:
+    aliases = [{name: one[name] for name in ("alias", "script", "kind", "stated")} for one in person.aliases]
+    return {"person_id": person.person_id, "name": person.name, "is_owner": person.is_owner, "aliases": aliases}
+
+
+def _fields(fields: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (None, False, ()))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns as wide as what they hold; on paper or through a pipe the same."""
+    if not rows:
+        return
+    cut = [[_cut(safe(cell)) for cell in row] for row in rows]
+    widths = [max(len(row[place]) for row in [list(head), *cut]) for place in range(len(head))]
+    for row in [list(head), *cut]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
+
+
+def _json(value: Any) -> int:
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+    return 0

@@ -1,0 +1,83 @@
+"""`relrag serve`: pages, API and MCP on this machine. `relrag mcp`: the same tools on standard input and output."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.files import access
+from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.ui import login as logins
+
+HOST = "127.0.0.1"
+USUAL_PORT = 3100
+_NAME = "serve"
+_THIS_MACHINE = (HOST, "localhost", "::1")
+
+
+def serve(
+    config: Path | None = None,
+    *,
+    port: int = USUAL_PORT,
+    host: str = HOST,
+    login: bool = False,
+    token: bool = False,
+    new_token: bool = False,
+    index: Path | None = None,
+) -> int:
+    """Serves until it is interrupted; returns the exit code.
+
+    A link that is printed once it is ready logs in; `login` prints another one, `token` what programs show, and both
+    serve nothing.
+    """
+    settings = settings_module.load(config)
+    option = "" if port == USUAL_PORT else f" --port {port}"
+    if login:
+        if not (link := logins.link(settings.home_path, port, _NAME)):
+            raise SettingsError(f"no pages of this archive are served on port {port}; start with: relrag serve{option}")
+        print(link)
+        return 0
+    server = _extra("relrag_query.web.server")
+    if token or new_token:
+        print(_extra("relrag_query.http.api_token").load_token(settings, new=new_token))
+        return 0
+    access.restrict_folder(settings.home_path)
+    if host not in _THIS_MACHINE and not settings.web_public_url.startswith("https:"):
+        print(
+            "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
+        )
+    server.serve(settings, host, port, index, lambda: _tell(settings, port, option))
+    return 0
+
+
+def mcp(config: Path | None = None, *, index: Path | None = None) -> int:
+    """Serves the tools to the program that started this one, until it closes standard input; returns the exit code."""
+    tools = _extra("relrag_query.mcp.server")
+    from relrag_query.service import Service
+
+    with Service.open(config, index) as service:
+        tools.build(service).run("stdio")
+    return 0
+
+
+def _tell(settings: Settings, port: int, option: str) -> None:
+    """Says where it is; a link only to a terminal, as other output may be kept."""
+    another = f"relrag serve --login{option}"
+    if sys.stdout.isatty():
+        print(f"Your archive: {logins.link(settings.home_path, port, _NAME)}")
+        print(f"The link logs in once, within an hour; another one: {another}; stop with Ctrl-C", flush=True)
+    else:
+        print(f"Your archive: ready; a link to log in: {another}", flush=True)
+
+
+def _extra(module: str) -> Any:
+    """A module that needs what the extra installs."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("relrag"):
+            raise
+        raise SettingsError(f'{error.name} is not installed; install "relrag[serve]"') from None

@@ -1,0 +1,52 @@
+"""The last questions and the sources that were shown, so that `ask --continue` and `show NUMBER` know what is meant.
+
+`private/conversation.json` holds the owner's words and ids of records, nothing that a record says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import orjson
+
+from relrag_pipelines.files import atomic
+from relrag_query.results import Answer, main_record
+
+_PLACE = "private/conversation.json"
+_QUESTIONS = 3
+"""questions that a follow-up looks back to"""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What was asked, and what was shown for the last question."""
+
+    questions: list[str] = field(default_factory=list)
+    """the last one first"""
+    sources: list[str] = field(default_factory=list)
+    """ids of the records that were shown, in the order of their numbers"""
+
+
+def load(home: Path) -> Conversation:
+    """The conversation; an empty one where there was none, or where its file is damaged."""
+    try:
+        found = orjson.loads((home / _PLACE).read_bytes())
+        return Conversation(list(found["questions"]), list(found["sources"]))
+    except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
+        return Conversation()
+
+
+def keep(home: Path, answer: Answer, earlier: list[str]) -> None:
+    """Stores a question with its sources; nothing where the home cannot be written to."""
+    questions = [answer.question, *earlier][:_QUESTIONS]
+    found = Conversation(questions, [main_record(source) for source in answer.sources])
+    try:
+        atomic.write_text(home / _PLACE, orjson.dumps(asdict(found)).decode())
+    except OSError:  # an archive on a disk that is read-only answers as well
+        return
+
+
+def drop(home: Path) -> None:
+    """Removes the conversation."""
+    (home / _PLACE).unlink(missing_ok=True)

@@ -1,0 +1,89 @@
+"""One line by which a reader knows a source: when, who, in which channel, its title or file, the page or the minute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.records import Chunk
+from relrag_pipelines.sources import record_type
+from relrag_query.retrieval.hit import Hit, QuotedPlace
+
+_ADDRESS = re.compile(r"(.*\S)\s*<[^>]*>\s*")
+"""somebody as a mail names him"""
+_PEOPLE = 3
+"""of those who took part"""
+_TITLE = 70
+"""characters of a title"""
+
+
+def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) -> str:
+    """The line of a hit; `places` are where in it the answer quotes it."""
+    chunk = hit.chunk
+    told = [one.ts for one in places if one.ts is not None] if chunk.members else []
+    parts = (
+        time_of(min(told, default=chunk.ts), zone),
+        _people(chunk),
+        _what(hit),
+        pages_of(chunk, places),
+        seconds_of(chunk, places),
+        f"superseded on {time_of(hit.superseded_by.chunk.ts, zone)[:10]}" if hit.superseded_by else "",
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def time_of(ts: int | None, zone: ZoneInfo) -> str:
+    """A time by the owner's clock: 2025-01-15 10:12."""
+    return datetime.fromtimestamp(ts, zone).strftime("%Y-%m-%d %H:%M") if ts is not None else "undated"
+
+
+def pages_of(chunk: Chunk, places: Sequence[QuotedPlace] = ()) -> str:
+    """The pages of the quotes, else the page on which the passage begins: `page 3`, `pages 3, 17`."""
+    pages = sorted({one.page for one in places if one.page}) or ([chunk.page_number] if chunk.page_number else [])
+    return f"{'pages' if len(pages) > 1 else 'page'} {', '.join(map(str, pages))}" if pages else ""
+
+
+def seconds_of(chunk: Chunk, places: Sequence[QuotedPlace] = ()) -> str:
+    """When the quotes are said, else from when to when the passage is: `2:05, 3:10` or `2:05-3:10`, 1:02:05 with hours.
+
+    Empty where it has no times.
+    """
+    if chunk.start_second is None or chunk.end_second is None:
+        return ""
+    said = sorted({int(one.second) for one in places if one.second is not None})
+    if said:
+        return ", ".join(map(clock, said))
+    return "-".join(clock(int(second)) for second in (chunk.start_second, chunk.end_second))
+
+
+def clock(seconds: int) -> str:
+    """Seconds as 2:05, with hours as 1:02:05."""
+    minutes = f"{seconds // 60 % 60}:{seconds % 60:02}"
+    return f"{seconds // 3600}:{minutes:0>5}" if seconds >= 3600 else minutes
+
+
+def _people(chunk: Chunk) -> str:
+    kind = record_type(chunk.rag_source_type)
+    named = chunk.participants if chunk.participants and (kind.from_all or not chunk.from_) else [chunk.from_ or ""]
+    names = [_ADDRESS.sub(r"\1", one) for one in named]
+    more = f" and {len(names) - _PEOPLE} more" if len(names) > _PEOPLE else ""
+    return ", ".join(names[:_PEOPLE]) + more
+
+
+def _what(hit: Hit) -> str:
+    return " ".join(_what_parts(hit))
+
+
+def _what_parts(hit: Hit) -> Iterator[str]:
+    chunk = hit.chunk
+    kind = record_type(chunk.rag_source_type)
+    yield kind.noun or kind.name.replace("_", " ")
+    if commit := hit.extra.get("git_commit_hash"):
+        yield str(commit)[:8]
+    if chunk.file_name and (kind.part_of or not chunk.subject):
+        yield chunk.file_name
+    if chunk.subject:
+        title = chunk.subject if len(chunk.subject) <= _TITLE else f"{chunk.subject[:_TITLE].rstrip()}…"
+        yield f'{"of " if kind.part_of else "in " if chunk.members else ""}"{title}"'

@@ -1,0 +1,193 @@
+"""What an index says to a question: without a model its own sentences, each with citations in Microsoft's form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+
+from relrag_pipelines.chunking.sentences import sentences, spans
+from relrag_pipelines.text.analyzer import fold
+from relrag_query.graphrag.citations import Dataset, Reference
+from relrag_query.graphrag.corpus import Corpus
+from relrag_query.graphrag.scope import Scope, scope_of
+from relrag_query.graphrag.support import Support
+from relrag_query.graphrag.themes import Statement, Theme, themes
+from relrag_query.understanding.time_expressions import time_range
+
+Method = Literal["local", "global", "basic"]
+METHODS: tuple[Method, ...] = get_args(Method)
+NOTHING = "The index says nothing of that."
+_STATEMENTS = 5
+"""sentences of an answer at most"""
+_UNITS, _ENTITIES, _REPORTS, _RELATIONSHIPS = 20, 10, 5, 10
+"""records of each table that a question is answered from, at most"""
+_RECIPROCAL = 60
+"""of reciprocal rank fusion"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The records that a question is answered from, by rows, best first."""
+
+    units: tuple[int, ...]
+    entities: tuple[int, ...] = ()
+    relationships: tuple[int, ...] = ()
+    reports: tuple[int, ...] = ()
+    """rows of community_reports"""
+
+
+@dataclass(frozen=True)
+class GraphAnswer:
+    """An answer from an index."""
+
+    method: Method
+    question: str
+    text: str
+    """with citations in Microsoft's form"""
+    themes: tuple[Theme, ...] = ()
+    found: Found = Found(())
+    scope: Scope | None = None
+    model: str = ""
+    """who wrote it; empty: it is quoted"""
+
+
+def ask(
+    question: str,
+    corpus: Corpus,
+    method: Method,
+    now: datetime,
+    zone: ZoneInfo,
+    related: Sequence[int] = (),
+) -> GraphAnswer:
+    """An answer in sentences of the index. `related` are text units that a search by meaning finds, best first."""
+    if method == "global":
+        scope = scope_of(question, corpus, now, zone, related)
+        found = themes(scope.units, corpus, scope.words)
+        text = "\n\n".join(map(_theme_text, found)) or NOTHING
+        return GraphAnswer(method, question, text, tuple(found), Found(scope.units), scope)
+    records = retrieve(question, corpus, method, now, zone, related)
+    said = _quoted(question, records, corpus)
+    return GraphAnswer(method, question, "\n".join(map(cited, said)) or NOTHING, found=records)
+
+
+def retrieve(
+    question: str, corpus: Corpus, method: Method, now: datetime, zone: ZoneInfo, related: Sequence[int] = ()
+) -> Found:
+    """The records that a question is about: text units by words and meaning; local: also what these and it name."""
+    support = Support(question)
+    within = _within_time(question, corpus, now, zone)
+    scores = support.scores([corpus.texts[unit] for unit in within])
+    ranked = sorted(zip(scores, within, strict=True), key=lambda one: (-one[0], one[1]))
+    by_words = [unit for score, unit in ranked if score]
+    units = _fused([by_words, [unit for unit in related if unit in set(within)]])
+    if method == "basic":
+        return Found(tuple(units[:_UNITS]))
+    entities = _entities(support, units, corpus)
+    inside = {unit for row in entities for unit in corpus.units_of_entity[row]}
+    units = _fused([units, [unit for unit in units if unit in inside]])
+    relationships, reports = _relationships(entities, corpus), _reports(entities, corpus)
+    return Found(tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports))
+
+
+def cited(one: Statement) -> str:
+    """A sentence with its citation."""
+    return f"{one.text} {citation(one.references)}"
+
+
+def citation(references: Sequence[Reference]) -> str:
+    """`[Data: Entities (3, 5); Sources (2)]`."""
+    by: dict[Dataset, list[str]] = {}
+    for one in references:
+        by.setdefault(one.dataset, []).append(str(one.number))
+    parts = [f"{name} ({', '.join(numbers)})" for name, numbers in by.items()]
+    return f"[Data: {'; '.join(parts)}]"
+
+
+def _theme_text(theme: Theme) -> str:
+    days = " – ".join(dict.fromkeys(filter(None, (theme.first, theme.last))))
+    facts = filter(None, (days, ", ".join(theme.people), ", ".join(theme.figures)))
+    report = [f"[Data: Reports ({theme.community})]"] if theme.community >= 0 else []
+    lines = [f"## {theme.title}", " ".join([" · ".join(facts), *report])]
+    return "\n".join([*lines, *(f"- {one.day + ' ' if one.day else ''}{cited(one)}" for one in theme.statements)])
+
+
+def _within_time(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo) -> list[int]:
+    time = time_range(question, now, zone)
+    held = [unit for unit in range(len(corpus.texts)) if time is None or time.holds(*corpus.times[unit])]
+    return held or list(range(len(corpus.texts)))
+
+
+def _fused(rankings: Sequence[Sequence[int]]) -> list[int]:
+    """Reciprocal rank fusion."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for place, unit in enumerate(ranking):
+            scores[unit] = scores.get(unit, 0.0) + 1 / (_RECIPROCAL + place)
+    return sorted(scores, key=lambda unit: (-scores[unit], unit))
+
+
+def _entities(support: Support, units: Sequence[int], corpus: Corpus) -> list[int]:
+    """Entities that the question names, then those that the best text units share."""
+    named = [row for row, title in enumerate(corpus.titles) if support.matches(fold(title))]
+    weights: dict[int, float] = dict.fromkeys(named, 10.0)
+    for place, unit in enumerate(units[:_UNITS]):
+        for row in corpus.entities_of_unit[unit]:
+            weights[row] = weights.get(row, 0.0) + 1 / (1 + place) / len(corpus.units_of_entity[row]) ** 0.5
+    return sorted(weights, key=lambda row: (-weights[row], row))[:_ENTITIES]
+
+
+def _relationships(entities: Sequence[int], corpus: Corpus) -> list[int]:
+    """Relationships between the entities, the heaviest first."""
+    table = corpus.index.tables["relationships"]
+    wanted = {corpus.titles[row] for row in entities}
+    rows = enumerate(zip(table["source"], table["target"], table["weight"], strict=True))
+    inside = [
+        (0.0 if pd.isna(weight) else float(weight), row)
+        for row, (source, target, weight) in rows
+        if source in wanted and target in wanted
+    ]
+    return [row for _, row in sorted(inside, key=lambda one: (-one[0], one[1]))[:_RELATIONSHIPS]]
+
+
+def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
+    """Reports of the communities that hold most of the entities; of as many the smaller."""
+    wanted = set(entities)
+    shared = {place: len(wanted.intersection(rows)) for place, rows in enumerate(corpus.entities_of_community)}
+    ranked = sorted(
+        (place for place, count in shared.items() if count),
+        key=lambda place: (-shared[place] / len(corpus.entities_of_community[place]) ** 0.5, place),
+    )
+    numbers = [corpus.communities[place] for place in ranked[:_REPORTS]]
+    return corpus.index.rows_of("community_reports", "community", numbers)
+
+
+def _quoted(question: str, found: Found, corpus: Corpus) -> list[Statement]:
+    """The sentences of the best text units that hold most of the question's words."""
+    support = Support(question)
+    said: list[tuple[float, int, Statement]] = []
+    for place, unit in enumerate(found.units[: 2 * _STATEMENTS]):
+        text = corpus.texts[unit]
+        pieces = [" ".join(text[start:end].split()) for start, end in spans(sentences(text))]
+        counted = [(len(support.matches(fold(piece))), piece) for piece in pieces if piece]
+        if not counted:
+            continue
+        count, best = max(counted, key=lambda one: (one[0], -abs(len(one[1]) - 120)))
+        statement = Statement(best, unit, corpus.day(unit), _named(unit, best, found, corpus))
+        said.append((count + 1 / (1 + place), unit, statement))
+    chosen = sorted(said, key=lambda one: (-one[0], one[1]))[:_STATEMENTS]
+    return [one for _, _, one in chosen]
+
+
+def _named(unit: int, said: str, found: Found, corpus: Corpus) -> tuple[Reference, ...]:
+    folded = fold(said)
+    entities = [
+        Reference(Dataset.ENTITIES, corpus.entity_numbers[row])
+        for row in found.entities
+        if unit in corpus.units_of_entity[row] and fold(corpus.titles[row]) in folded
+    ]
+    return (*entities[:3], Reference(Dataset.SOURCES, unit))

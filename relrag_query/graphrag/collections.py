@@ -1,0 +1,103 @@
+"""The indexes that can be asked, by name: those made of this archive, and those that the owner has registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from relrag_pipelines.errors import RelragError
+from relrag_pipelines.journal import journal
+from relrag_pipelines.journal.kinds import GraphRAGIndex
+from relrag_pipelines.settings import COLLECTION_NAME, Settings
+from relrag_pipelines.stores import graph_indexes
+from relrag_query.graphrag.index import Index, IndexMissing, open_index
+
+
+class CollectionError(RelragError):
+    """A name stands for no index, or cannot be given to one; the message names those that there are."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """An index by its name."""
+
+    name: str
+    folder: Path | None
+    """None: relrag.toml asks for it, and it is not made yet"""
+    own: bool
+    """made of this archive"""
+
+
+def named(settings: Settings) -> list[Named]:
+    """All indexes there are names for: the archive's own, then registered ones."""
+    home = settings.home_path
+    own = dict.fromkeys([*settings.graphrag.made, *graph_indexes.collections(home)])
+    registered = {one.name: one.folder for one in journal.said(home, GraphRAGIndex) if one.name not in own}
+    return [
+        *(Named(name, graph_indexes.current(home, name), own=True) for name in own),
+        *(Named(name, Path(folder), own=False) for name, folder in sorted(registered.items()) if folder),
+    ]
+
+
+def find(settings: Settings, name: str) -> Named:
+    """The index of that name; CollectionError names the known ones, or says what to do for one that is not made."""
+    known = named(settings)
+    for one in known:
+        if one.name == name and one.folder is not None:
+            return one
+        if one.name == name:
+            raise CollectionError(f"the index {name} is not made yet; run `relrag sync`")
+    if name == "archive":
+        said = 'no index of this archive is made; write [graphrag] with method = "fast" into relrag.toml'
+        raise CollectionError(f"{said} and run `relrag sync`")
+    names = ", ".join(one.name for one in known) or "none; `relrag graphrag add NAME DIR` registers one"
+    raise CollectionError(f'no index is named "{name}"; indexes: {names}')
+
+
+def load(settings: Settings, name: str) -> tuple[Named, Index]:
+    """The index of that name with all that queries read. Raises CollectionError, and IndexMissing where it is gone."""
+    while True:
+        found = find(settings, name)
+        assert found.folder
+        try:
+            index = open_index(found.folder, whole=True)
+        except IndexMissing:
+            if found == find(settings, name):
+                raise
+            continue  # a newer one took its place in between
+        if found.own and found != find(settings, name):
+            continue
+        return found, index
+
+
+def add(settings: Settings, name: str, folder: Path) -> Index:
+    """Registers an index that lies in a folder, under a name, and returns it.
+
+    Raises CollectionError where the name cannot be given, and IndexMissing where no index lies there.
+    """
+    if not COLLECTION_NAME.fullmatch(name):
+        said = "use lower-case letters, digits and _, beginning with a letter"
+        raise CollectionError(f'"{name}" cannot be a name; {said}')
+    taken = [one for one in named(settings) if one.name == name]
+    if name == "archive" or any(one.own for one in taken):
+        raise CollectionError(f'"{name}" is the name of an index of this archive; give another one')
+    index = open_index(folder.resolve())
+    journal.append(settings.home_path, [GraphRAGIndex(name, str(folder.resolve()))])
+    return index
+
+
+def remove(settings: Settings, name: str) -> None:
+    """Takes the name of a registered index back; its files stay. CollectionError where there is none."""
+    found = find(settings, name)
+    if found.own:
+        raise CollectionError(f'"{name}" is made of this archive; take it out of [graphrag] in relrag.toml')
+    journal.append(settings.home_path, [GraphRAGIndex(name, "")])
+
+
+def problems(one: Named) -> Iterator[str]:
+    """What is wrong with an index that is named, for `list`."""
+    if one.folder is None:
+        yield "not made yet; run `relrag sync`"
+    elif not one.folder.exists():
+        yield f"{one.folder} is not there"

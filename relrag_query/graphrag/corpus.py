@@ -1,0 +1,133 @@
+"""An opened index as queries walk through it: text units with their time, document and entities, by rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from relrag_pipelines.text.analyzer import fold
+from relrag_query.graphrag.index import Index, ids
+
+PERSON = "PERSON"
+_SHORT = 3
+"""letters of a name that an inflected one has more than"""
+
+
+class Corpus:
+    """The tables of an index by rows; made once for all questions."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        tables = index.tables
+        self.texts: list[str] = [_text(one) for one in tables["text_units"]["text"]]
+        self.titles: list[str] = [_text(one) for one in tables["entities"]["title"]]
+        self.types: list[str] = [_text(one).upper() for one in tables["entities"]["type"]]
+        self.entity_numbers: list[int] = tables["entities"]["human_readable_id"].tolist()
+        self.units_of_entity = _rows_of(index, "entities")
+        self.units_of_community = self._units_of_communities()
+        self.entities_of_community = [
+            index.rows_of("entities", "id", ids(one)) for one in tables["communities"]["entity_ids"]
+        ]
+        self.levels: list[int] = [0 if pd.isna(one) else int(one) for one in tables["communities"]["level"]]
+        self.communities: list[int] = tables["communities"]["community"].tolist()
+        self.entities_of_unit: list[list[int]] = [[] for _ in self.texts]
+        for entity, units in enumerate(self.units_of_entity):
+            for unit in units:
+                self.entities_of_unit[unit].append(entity)
+
+    @functools.cached_property
+    def folded(self) -> list[str]:
+        """The texts as words are compared."""
+        return [fold(text) for text in self.texts]
+
+    @functools.cached_property
+    def documents(self) -> list[str]:
+        """The title of each text unit's document."""
+        titles = dict(zip(self.index.tables["documents"]["id"], self.index.tables["documents"]["title"], strict=True))
+        return [_text(titles.get((ids(one) or [""])[0])) for one in self.index.tables["text_units"]["document_id"]]
+
+    @functools.cached_property
+    def times(self) -> list[tuple[int | None, int | None]]:
+        """When each text unit begins and ends, seconds in UTC; an index of Microsoft's knows days of documents only."""
+        tables = self.index.tables
+        beside = tables["text_unit_chunks"]
+        if len(beside):
+            spans = zip(beside["text_unit_id"], beside["ts"], beside["last_ts"], strict=True)
+            known = {unit: (_number(first), _number(last)) for unit, first, last in spans}
+            return [known.get(unit, (None, None)) for unit in tables["text_units"]["id"]]
+        days = dict(zip(tables["documents"]["id"], map(_seconds, tables["documents"]["creation_date"]), strict=True))
+        of = [(ids(one) or [""])[0] for one in tables["text_units"]["document_id"]]
+        return [(days.get(one), days.get(one)) for one in of]
+
+    def day(self, unit: int, *, last: bool = False) -> str:
+        """ISO 8601; empty where it is not known."""
+        first, end = self.times[unit]
+        moment = end if last and end is not None else first
+        return "" if moment is None else datetime.fromtimestamp(moment, UTC).date().isoformat()
+
+    def span(self, units: Sequence[int]) -> tuple[str, str]:
+        """First and last day of text units; empty where none is known."""
+        first = min(filter(None, (self.day(unit) for unit in units)), default="")
+        return first, max(filter(None, (self.day(unit, last=True) for unit in units)), default=first)
+
+    def is_person(self, entity: int) -> bool:
+        """Whether an entity is a person, or is called by words of people's names only."""
+        return self.types[entity] == PERSON or all(map(self.is_name, self.titles[entity].split()))
+
+    def is_name(self, word: str) -> bool:
+        """Whether people are called so; a name may be inflected."""
+        folded = fold(word)
+        shorter = (folded[:size] for size in range(len(folded) - 1, max(_SHORT, len(folded) - 3), -1))
+        return folded in self._names or any(part in self._names for part in shorter)
+
+    @functools.cached_property
+    def _names(self) -> set[str]:
+        titles = zip(self.titles, self.types, strict=True)
+        return {word for title, kind in titles if kind == PERSON for word in fold(title).split() if len(word) > 1}
+
+    def community_of(self, entities: Sequence[int]) -> int:
+        """The number of the smallest community that holds most of these entities; -1 where none does."""
+        wanted = set(entities)
+        shared = {place: len(wanted.intersection(rows)) for place, rows in enumerate(self.entities_of_community)}
+        best = min(
+            (place for place, count in shared.items() if count),
+            key=lambda place: (-shared[place], len(self.entities_of_community[place]), place),
+            default=None,
+        )
+        return -1 if best is None else self.communities[best]
+
+    def _units_of_communities(self) -> list[list[int]]:
+        """Of a community the text units that name at least two of its entities, else all that it lists."""
+        found = []
+        named = self.index.tables["communities"]
+        for listed, members in zip(named["text_unit_ids"], named["entity_ids"], strict=True):
+            units = sorted(self.index.rows_of("text_units", "id", ids(listed)))
+            if not units:  # before 1.0 communities did not list them
+                rows = self.index.rows_of("entities", "id", ids(members))
+                units = sorted({unit for row in rows for unit in self.units_of_entity[row]})
+            found.append(units)
+        return found
+
+
+def _rows_of(index: Index, table: str) -> list[list[int]]:
+    return [sorted(set(index.rows_of("text_units", "id", ids(one)))) for one in index.tables[table]["text_unit_ids"]]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)
+
+
+def _seconds(day: object) -> int | None:
+    try:
+        found = datetime.fromisoformat(_text(day))
+    except ValueError:
+        return None
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())

@@ -1,0 +1,119 @@
+"""Which text units of an index a question is about: its time, and the words that are left of it.
+
+`what did the family discuss most in 2024` leaves `family` and the year. A word stands for the documents and people that
+are called so, else for the passages that hold it; one that names a role (the landlord) also for the person beside whom
+it mostly stands.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.text.analyzer import fold
+from relrag_query.graphrag.corpus import PERSON, Corpus
+from relrag_query.graphrag.support import Support, beginnings
+from relrag_query.understanding.phrases import bare, load_phrases
+from relrag_query.understanding.time_expressions import TimeRange, time_range
+
+_TOGETHER = 0.3
+"""share of a person's passages that hold a word, from which on it may be said of that person"""
+_ROLES = 2
+"""people that one word stands for at most"""
+_FEW, _RELATED = 3, 12
+"""text units that hold a word, below which so many that a search by meaning finds are taken, too"""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The part of an index that a question is about."""
+
+    units: tuple[int, ...]
+    """rows of text_units, in order"""
+    words: tuple[str, ...]
+    """that were looked for, as they stand in the question"""
+    time: TimeRange | None
+    people: tuple[str, ...] = ()
+    """titles of the people that the words stand for"""
+    unknown: tuple[str, ...] = ()
+    """words that nothing is called by"""
+
+
+def scope_of(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo, related: Sequence[int] = ()) -> Scope:
+    """The scope of a question; `related` are text units that a search by meaning finds, best first."""
+    time = time_range(question, now, zone)
+    rest = time.without(question) if time else question
+    within = [unit for unit in range(len(corpus.texts)) if time is None or time.holds(*corpus.times[unit])]
+    words = words_of(rest)
+    if not words:
+        return Scope(tuple(within), (), time)
+    named: set[int] = set()
+    people: dict[str, None] = {}
+    unknown = []
+    for word in words:
+        found, who = _called(word, corpus)
+        if not found:
+            unknown.append(word)
+            found, who = _held(word, corpus)
+            found |= set(related[:_RELATED]) if len(found) < _FEW else set()
+        people |= dict.fromkeys(who)
+        named |= found
+    units = tuple(unit for unit in within if unit in named)
+    return Scope(units, tuple(words), time, tuple(people), tuple(unknown))
+
+
+def words_of(question: str) -> list[str]:
+    """The words of a question that say what it is about, each as written."""
+    plain = load_phrases().intent.overview.sub(lambda found: " " * len(found[0]), bare(question))
+    kept = [
+        word
+        for found in re.finditer(r"[^\W_]+(?:['’״\"-][^\W_]+)*", question)
+        if (word := found[0]) and plain[found.start() : found.end()].strip()
+    ]
+    return [word for word in kept if beginnings(word)]
+
+
+def _called(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
+    """The text units of documents and people that are called so, and these people."""
+    support = _looked_for(word)
+    titled = {unit for unit, title in enumerate(corpus.documents) if support.matches(fold(title))}
+    entities = [
+        row for row, title in enumerate(corpus.titles) if corpus.types[row] == PERSON and support.matches(fold(title))
+    ]
+    return titled | {unit for row in entities for unit in corpus.units_of_entity[row]}, _titles(entities, corpus)
+
+
+def _held(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
+    """The text units that hold a word and those of the people beside whom it mostly stands, and these people."""
+    support = Support(word)
+    holding = {unit for unit, text in enumerate(corpus.folded) if support.matches(text)}
+    roles = _people_beside(holding, corpus)
+    return holding | {unit for row in roles for unit in corpus.units_of_entity[row]}, _titles(roles, corpus)
+
+
+def _titles(entities: Sequence[int], corpus: Corpus) -> list[str]:
+    return [corpus.titles[row] for row in entities]
+
+
+def _looked_for(word: str) -> Support:
+    """A word, or in all languages what a family is called."""
+    if load_phrases().intent.family.search(bare(word)):
+        return Support(f"{word} family rodina משפחה משפחת")
+    return Support(word)
+
+
+def _people_beside(holding: set[int], corpus: Corpus) -> list[int]:
+    """The people in whose passages a word mostly stands."""
+    beside = Counter(row for unit in holding for row in corpus.entities_of_unit[unit] if corpus.types[row] == PERSON)
+    total = len(corpus.texts)
+    scores = {
+        row: count * math.log(total / len(corpus.units_of_entity[row]))
+        for row, count in beside.items()
+        if count > 1 and count / len(corpus.units_of_entity[row]) >= _TOGETHER
+    }
+    return sorted(scores, key=lambda row: (-scores[row], row))[:_ROLES]

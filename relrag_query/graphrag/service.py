@@ -1,0 +1,81 @@
+"""Questions to an index by its name, as the command line and other programs ask them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.errors import RelragError
+from relrag_pipelines.settings import Settings, now
+from relrag_query.archive import Archive, ArchiveError
+from relrag_query.graphrag import collections
+from relrag_query.graphrag.answer import GraphAnswer, Method, ask
+from relrag_query.graphrag.collections import Named
+from relrag_query.graphrag.corpus import Corpus
+from relrag_query.graphrag.index import Index
+from relrag_query.graphrag.scope import words_of
+from relrag_query.graphrag.trace import Source, Trace, trace
+from relrag_query.retrieval.question import redact_question
+
+_SEARCHED = 60
+"""passages that a search of the archive gives"""
+
+
+class QuestionEmpty(RelragError):
+    """Nothing was asked."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer, and where it has it from."""
+
+    answer: GraphAnswer
+    index: Index
+    trace: Trace
+
+
+def query(settings: Settings, collection: str, question: str, method: Method = "local") -> Answered:
+    """Asks the index of that name.
+
+    Raises CollectionError, IndexMissing, and QuestionEmpty.
+    """
+    if not question.strip():
+        raise QuestionEmpty("the question is empty")
+    named, index = collections.load(settings, collection)
+    corpus, zone = Corpus(index), ZoneInfo(settings.timezone)
+    asked = redact_question(question, settings)
+    # of a question about everything only what it is about can be searched for
+    searched = " ".join(words_of(asked)) if method == "global" else asked
+    related = _related(settings, named, index, searched) if named.own and searched else []
+    answer = ask(asked, corpus, method, now(), zone, related)
+    return Answered(answer, index, trace(answer.text, index, asked))
+
+
+def global_query(settings: Settings, collection: str, query_: str, *, include_sources: bool = False) -> dict[str, Any]:
+    """`answer`, and with `include_sources` the `sources` behind it: values that JSON knows."""
+    found = query(settings, collection, query_, "global")
+    return {"answer": found.answer.text, "sources": [_source(one) for one in found.trace.sources if include_sources]}
+
+
+def _source(one: Source) -> dict[str, Any]:
+    return {
+        "document": one.document,
+        "page_number": one.page_number,
+        "chunk_count": one.chunk_count,
+        "quote": one.quote,
+    }
+
+
+def _related(settings: Settings, named: Named, index: Index, question: str) -> list[int]:
+    """The text units that the archive's own search finds, best first; none where nothing is published."""
+    wanted = settings.graphrag.collections.get(named.name)
+    since, until = (wanted.since or None, wanted.until or None) if wanted else (None, None)
+    with suppress(ArchiveError), Archive.of(settings) as archive:
+        sources = [one.name for one in settings.sources if wanted is None or wanted.holds(one)]
+        found = archive.search(question, sources=sources, limit=_SEARCHED, since=since, until=until)
+        units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in found.hits]
+        ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
+        return index.rows_of("text_units", "id", ids)
+    return []

@@ -1,0 +1,150 @@
+"""The operations of the API, each declared once: its path, what it is asked with, what it replies.
+
+What people and GraphRAG queries add goes into OPERATIONS, behind a method of the service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+from pydantic import BaseModel, TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from relrag_query import replies
+from relrag_query.archive_status import Status
+from relrag_query.graphrag.trace_reply import TraceReply
+from relrag_query.http import requests
+from relrag_query.http.event_stream import MEDIA_TYPE, event_stream
+from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
+from relrag_query.http.turns import Turns
+from relrag_query.service import Service
+
+PREFIX = "/api/v1"
+_LONGEST_BODY = 4 * 2**20
+"""bytes"""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing that can be asked of the service."""
+
+    name: str
+    method: str
+    path: str
+    request: type[BaseModel]
+    reply: Any
+    call: Callable[[Service, Any], Any]
+    streams: bool = False
+
+
+def _search(service: Service, asked: requests.SearchRequest) -> replies.SearchReply:
+    return service.search(asked.query, asked.filters, asked.limit, asked.cursor)
+
+
+def _ask(service: Service, asked: requests.AskRequest) -> replies.AnswerReply:
+    return service.ask(asked.question, asked.filters, asked.limit, None, asked.follows)
+
+
+def _neighbors(service: Service, asked: requests.NeighborsRequest) -> replies.NeighborsReply:
+    return service.neighbors(asked.ref, asked.relation_types, asked.direction, asked.limit, asked.cursor)
+
+
+OPERATIONS = (
+    Operation("search", "POST", "/search", requests.SearchRequest, replies.SearchReply, _search),
+    Operation("ask", "POST", "/ask", requests.AskRequest, replies.AnswerReply, _ask, streams=True),
+    Operation(
+        "show",
+        "GET",
+        "/show",
+        requests.ShowRequest,
+        replies.ShowReply,
+        lambda to, asked: to.show(asked.ref, asked.limit),
+    ),
+    Operation(
+        "thread",
+        "GET",
+        "/thread",
+        requests.ThreadRequest,
+        replies.ThreadReply,
+        lambda to, asked: to.thread(asked.thread_id, asked.limit, asked.cursor),
+    ),
+    Operation("neighbors", "GET", "/neighbors", requests.NeighborsRequest, replies.NeighborsReply, _neighbors),
+    Operation(
+        "chunks",
+        "POST",
+        "/chunks/batch",
+        requests.ChunksRequest,
+        requests.ChunksReply,
+        lambda to, asked: to.chunks(asked.chunk_ids),
+    ),
+    Operation("status", "GET", "/status", requests.StatusRequest, Status, lambda to, _: to.status()),
+    Operation(
+        "trace",
+        "POST",
+        "/graphrag/trace",
+        requests.TraceRequest,
+        TraceReply,
+        lambda to, asked: to.trace(asked.answer, asked.question),
+    ),
+)
+
+
+def routes(service: Service, turns: Turns, operations: tuple[Operation, ...] = OPERATIONS) -> list[Route]:
+    """The routes of the API; what has none of these paths is a problem of its own."""
+    found = [Route(f"{PREFIX}{one.path}", _endpoint(one, service, turns), methods=[one.method]) for one in operations]
+    return [*found, Route(f"{PREFIX}/{{path:path}}", _unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
+
+
+def dump(reply: Any, adapter: TypeAdapter[Any]) -> bytes:
+    """A reply as JSON."""
+    return adapter.dump_json(reply, by_alias=True)
+
+
+def _endpoint(operation: Operation, service: Service, turns: Turns) -> Callable[[Request], Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(operation.reply)
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            asked = operation.request.model_validate(await _given(request, operation))
+            if operation.streams and MEDIA_TYPE in request.headers.get("accept", ""):
+                return _streamed(service, turns, cast(requests.AskRequest, asked))
+            reply = await turns.run(operation.call, service, asked)
+            return Response(dump(reply, adapter), media_type="application/json")
+        except Exception as error:  # noqa: BLE001  said without private text
+            return of_error(error)
+
+    return endpoint
+
+
+def _streamed(service: Service, turns: Turns, asked: requests.AskRequest) -> Response:
+    def ask(tell: Callable[[str], None]) -> Any:
+        reply = service.ask(asked.question, asked.filters, asked.limit, tell, asked.follows)
+        return reply.model_dump(mode="json", by_alias=True)
+
+    return event_stream(turns, ask)
+
+
+async def _given(request: Request, operation: Operation) -> Any:
+    """What a request says: its body as JSON, or its query, in which a list is a name given again."""
+    if operation.method == "GET":
+        lists = {name for name, field in operation.request.model_fields.items() if "list[" in str(field.annotation)}
+        asked = request.query_params
+        return {name: asked.getlist(name) if name in lists else asked[name] for name in asked}
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > _LONGEST_BODY:
+            raise BodyTooLong(f"the body is longer than {_LONGEST_BODY:,} bytes")
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise NotJson("the body is not JSON") from None
+
+
+async def _unknown(request: Request) -> Response:
+    return problem(404, f"no such operation; {PREFIX}/openapi.json lists them")

@@ -1,0 +1,106 @@
+"""What a request of the API may say, as models: OpenAPI is derived from them, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from relrag_query.graphrag.pages import BATCH
+from relrag_query.service import MOST, Filters
+
+LONGEST = 4000
+"""characters of a question"""
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST)]
+Ref = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+Cursor = Annotated[str | None, Field(description="`next_cursor` of the page before")]
+_DATE = r"^\d{4}(-\d\d(-\d\d)?)?$"
+
+
+class _Filtered(BaseModel, extra="forbid"):
+    sources: list[str] = Field(default_factory=list, description="only these sources")
+    kinds: list[str] = Field(default_factory=list, description="only these kinds")
+    since: str | None = Field(None, pattern=_DATE, description="nothing earlier: 2024, 2024-03 or 2024-03-15")
+    until: str | None = Field(None, pattern=_DATE, description="nothing later: 2024, 2024-03 or 2024-03-15")
+
+    @property
+    def filters(self) -> Filters:
+        """As the service takes them."""
+        return Filters(self.sources, self.kinds, self.since, self.until)
+
+
+class SearchRequest(_Filtered):
+    """Find the passages that fit best."""
+
+    query: Words
+    limit: int | None = Field(None, ge=1, le=MOST, description="passages of a page")
+    cursor: Cursor = None
+
+
+class AskRequest(_Filtered):
+    """Answer a question with sentences of the archive and their sources."""
+
+    question: Words
+    limit: int | None = Field(None, ge=1, le=MOST, description="sentences and sources at most")
+    follows: list[Words] = Field(
+        default_factory=list, max_length=8, description="the questions that it follows up, the last one first"
+    )
+
+
+class ShowRequest(BaseModel, extra="forbid"):
+    """One record, passage, chat window or thread, and what it is related to."""
+
+    ref: Ref = Field(description="an id: of a record, a passage (chunk:...) or a thread (thread:...)")
+    limit: int = Field(50, ge=1, le=MOST, description="related records at most")
+
+
+class ThreadRequest(BaseModel, extra="forbid"):
+    """The records of a thread, newest first."""
+
+    thread_id: Ref
+    limit: int = Field(50, ge=1, le=MOST)
+    cursor: Cursor = None
+
+
+class NeighborsRequest(BaseModel, extra="forbid"):
+    """What a record, passage or thread is directly related to."""
+
+    ref: Ref
+    relation_types: list[str] | None = Field(None, description="only these, such as attachment_of or references")
+    direction: Literal["out", "in", "both"] = "both"
+    limit: int = Field(50, ge=1, le=MOST)
+    cursor: Cursor = None
+
+
+class ChunksRequest(BaseModel, extra="forbid"):
+    """Names, pages and beginnings of passages; ids that are not known are left out."""
+
+    chunk_ids: list[Ref] = Field(max_length=BATCH)
+
+
+class StatusRequest(BaseModel, extra="forbid"):
+    """What is indexed, and what could not be read."""
+
+
+class TraceRequest(BaseModel, extra="forbid"):
+    """The documents and pages behind the citations of a GraphRAG answer."""
+
+    answer: str = Field(min_length=1, max_length=1_000_000)
+    question: str = Field("", max_length=LONGEST)
+
+
+class ChunkRow(BaseModel):
+    """One passage of a batch."""
+
+    id: str
+    document: dict[str, str]
+    chunk_metadata: dict[str, str | int | None]
+    chunk_text: str
+
+
+class ChunksReply(BaseModel):
+    """The passages of a batch that are known."""
+
+    chunks: list[ChunkRow]
+    count: int

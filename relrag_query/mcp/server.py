@@ -1,0 +1,195 @@
+"""The tools: what the service answers, each reply within a budget of tokens and labelled as data.
+
+All of them only read. What people and GraphRAG queries add is declared in `tools`, beside these.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated, Any, Literal
+
+import orjson
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field
+
+from relrag_query.cursors import cursor, offset_of
+from relrag_query.http.problems import describe
+from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
+from relrag_query.service import Filters, Service
+
+INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, calls and code. Use `ask` for a
+question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
+Cite ids of what you use. `confidence` says whether an answer is sure; say so where it is not. {DATA}"""
+READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_NOT_SENT = {"trace", "intents", "score", "timestamp", "when", "source_role", "chunk_index", "chunk_count", "kind"}
+"""fields of replies that a model has no use for"""
+
+_SPARE = 200
+"""bytes for the cursor and the marks around a text"""
+
+Words = Annotated[str, Field(min_length=1, max_length=4000)]
+Ref = Annotated[str, Field(min_length=1, max_length=2000)]
+Names = list[str] | None
+Day = Annotated[str | None, Field(description="2024, 2024-03 or 2024-03-15", pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")]
+Cursor = Annotated[str | None, Field(description="`next_cursor` of the reply before")]
+Limit = Annotated[int, Field(ge=1, le=100)]
+
+
+def build(service: Service) -> MCPServer[Any]:
+    """The server with its tools; what it logs says nothing of the archive."""
+    server: MCPServer[Any] = MCPServer(
+        "relrag", instructions=INSTRUCTIONS, version=version("relrag"), log_level="CRITICAL"
+    )
+    for tool in tools(service):
+        server.tool(annotations=READ_ONLY, structured_output=False)(tool)
+    return server
+
+
+def tools(service: Service) -> list[Callable[..., str]]:
+    """Each tool as a function, whose name, docstring and parameters describe it."""
+
+    @_told
+    def search(
+        query: Words,
+        sources: Names = None,
+        kinds: Names = None,
+        since: Day = None,
+        until: Day = None,
+        limit: Limit = 8,
+        cursor: Cursor = None,
+    ) -> str:
+        """Find passages of the archive by words and by meaning, in any language, best first."""
+        found = service.search(query, Filters(sources or (), kinds or (), since, until), limit, cursor)
+        return _page(found, "hits", cursor)
+
+    @_told
+    def ask(
+        question: Words,
+        sources: Names = None,
+        kinds: Names = None,
+        since: Day = None,
+        until: Day = None,
+        follows: Names = None,
+        cursor: Cursor = None,
+    ) -> str:
+        """Answer a question with sentences quoted from the archive; the numbers in brackets are those of `sources`.
+
+        `confidence` is sure, unsure (what comes closest is quoted) or none. A cursor gives further sources.
+        `follows` are the questions that this one follows up, the last one first.
+        """
+        found = service.ask(question, Filters(sources or (), kinds or (), since, until), follows=follows or ())
+        found.answer = "" if found.quotes else found.answer  # not everything twice
+        return _page(found, "sources" if found.sources else "closest", cursor)
+
+    @_told
+    def show(ref: Ref, cursor: Cursor = None) -> str:
+        """What an id names, whole: a record, a passage (chunk:...), or a thread (thread:...); what it is related to.
+
+        A long text comes in parts, by the cursor.
+        """
+        if ref.startswith("thread:"):
+            return _page(service.thread(ref, 50, cursor), "members", cursor)
+        return _shown(service, ref, cursor)
+
+    @_told
+    def thread(thread_id: Ref, limit: Limit = 50, cursor: Cursor = None) -> str:
+        """The records of a thread or chat, newest first, with the beginning of each."""
+        return _page(service.thread(thread_id, limit, cursor), "members", cursor)
+
+    @_told
+    def neighbors(
+        ref: Ref,
+        relation_types: Names = None,
+        direction: Literal["out", "in", "both"] = "both",
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> str:
+        """What a record, passage or thread is directly related to, how, and what says so.
+
+        Relation types: thread_member, attachment_of, chunk_of, reply_to, references, transcript_of.
+        """
+        return _page(service.neighbors(ref, relation_types, direction, limit, cursor), "neighbors", cursor)
+
+    @_told
+    def trace(answer: Words, question: str = "", cursor: Cursor = None) -> str:
+        """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
+        return _page(service.trace(answer, question), "sources", cursor)
+
+    return [search, ask, show, thread, neighbors, *([trace] if service.traces else [])]
+
+
+def _told(tool: Callable[..., str]) -> Callable[..., str]:
+    """The tool with errors that hold no private text."""
+
+    @functools.wraps(tool)
+    def told(*given: Any, **named: Any) -> str:
+        try:
+            return tool(*given, **named)
+        except Exception as error:  # noqa: BLE001  the library would show and log its text
+            raise ToolError(describe(error)[1]) from None
+
+    return told
+
+
+def _page(reply: BaseModel, name: str, after: str | None) -> str:
+    """A reply with as many entries of its list as fit. One that is not cut ends with the cursor that it has itself."""
+    said = _said(reply)
+    number = int(said.get("generation", 0))
+    entries = said.pop(name, [])
+    further = said.pop("next_cursor", None)
+    # what is a page of the service begins where the cursor says; other lists are whole
+    begun = offset_of(after, number)
+    paged = "next_cursor" in type(reply).model_fields and name != "sources"
+    entries = entries if paged else entries[begun:]
+    about = {"note": DATA, **clip(said, MOST_BYTES // 2)}
+    found, kept = fit(about, name, entries)
+    if kept < len(entries):
+        further = cursor(number, begun + kept)
+    return _json({**found, "next_cursor": further} if further else found)
+
+
+def _shown(service: Service, ref: str, after: str | None) -> str:
+    """What an id names: its text, in parts where it is long, and what it is related to, as far as there is room."""
+    reply = service.show(ref)
+    said = _said(reply)
+    begun = offset_of(after, reply.generation)
+    passages = said.pop("passages", [])
+    about = {**said.pop("record", {}), **(passages[0] if passages else {})}
+    text = "\n".join(one.get("text", "") for one in passages) or about.get("text", "")
+    about.pop("text", None)
+    own = {"relation_type": "chunk_of", "direction": "in"}
+    related = [one for one in said.pop("related", []) if not own.items() <= one.items()]
+    about = {"note": DATA, **clip({"ref": reply.ref, "generation": reply.generation, **about}, MOST_BYTES // 4)}
+    about, _ = fit(about, "related", [] if begun else related, MOST_BYTES // 2)
+    room = MOST_BYTES - size(about) - _SPARE
+    part = _beginning(text[begun:], room)
+    found = {**about, "text": part}
+    if begun + len(part) < len(text):
+        found["next_cursor"] = cursor(reply.generation, begun + len(part))
+    return _json(compact(found))
+
+
+def _beginning(text: str, room: int) -> str:
+    """As much of a text as takes that many bytes as JSON."""
+    while (taken := size(text)) > room and text:
+        text = text[: max(0, min(len(text) - 1, len(text) * room // taken))]
+    return text
+
+
+def _said(reply: BaseModel) -> dict[str, Any]:
+    said: dict[str, Any] = compact(_without(reply.model_dump(mode="json", by_alias=True)))
+    return said
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(one) for name, one in value.items() if name not in _NOT_SENT}
+    return [_without(one) for one in value] if isinstance(value, list) else value
+
+
+def _json(value: dict[str, Any]) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,1 @@
+"""The people of an archive as queries see them, and questions about them."""

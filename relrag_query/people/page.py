@@ -1,0 +1,85 @@
+"""The page about a person: aliases, facts, relationships, traffic, latest records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import duckdb
+
+from relrag_pipelines.records import PersonFact
+from relrag_pipelines.sources import RECORD_TYPES
+from relrag_query.people.people import Known, People, Relation
+
+_LATEST = 5
+_TRAFFIC = """
+    SELECT asset_type, count(DISTINCT asset_ref) AS records, min(ts) AS first, max(ts) AS last
+    FROM person_assets JOIN records ON records.asset_id = asset_ref
+    WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND NOT list_contains($about, asset_type)
+    GROUP BY asset_type ORDER BY records DESC, asset_type
+"""
+_RECORDS = """
+    SELECT asset_ref, min(asset_type) AS asset_type, min(role) AS role, any_value(ts) AS ts,
+        any_value(subject) AS subject, any_value(text) AS text
+    FROM person_assets JOIN records ON records.asset_id = asset_ref
+    WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND ts IS NOT NULL
+        AND NOT list_contains($about, asset_type)
+    GROUP BY asset_ref ORDER BY ts DESC, asset_ref LIMIT $limit
+"""
+
+
+@dataclass
+class PersonPage:
+    """All that is known of a person."""
+
+    person: Known
+    facts: list[PersonFact]
+    relations: list[Relation]
+    others: dict[int, Known]
+    """the people whom the relations lead to"""
+    traffic: list[dict[str, Any]]
+    """asset_type, records, first, last: of each channel, what the person wrote, received or took part in"""
+    latest: list[dict[str, Any]]
+    """asset_ref, asset_type, role, ts, subject, text: the latest records, newest first"""
+
+    @property
+    def first_contact(self) -> int | None:
+        """When the person first appears; seconds, UTC."""
+        return min((one["first"] for one in self.traffic if one["first"] is not None), default=None)
+
+    @property
+    def last_contact(self) -> int | None:
+        """When the person last appears; seconds, UTC."""
+        return max((one["last"] for one in self.traffic if one["last"] is not None), default=None)
+
+
+def page(connection: duckdb.DuckDBPyConnection, people: People, person: Known) -> PersonPage:
+    """The page about a person."""
+    ids = people.ids_in_index([person.person_id])
+    about = [one.name for one in RECORD_TYPES.values() if one.about_people]
+    relations = people.relationships([person.person_id])
+    return PersonPage(
+        person,
+        people.facts([person.person_id]),
+        relations,
+        people.known(one.other_id for one in relations),
+        _rows(connection, _TRAFFIC, {"ids": ids, "about": about}),
+        _rows(connection, _RECORDS, {"ids": ids, "about": about, "limit": _LATEST}),
+    )
+
+
+def age(birthday: str, today: date, died: str = "") -> int | None:
+    """Whole years since a birthday, until today or the day of death; None where it names no year."""
+    try:
+        born = date.fromisoformat(birthday)
+        end = date.fromisoformat(died) if died else today
+    except ValueError:
+        return None
+    return end.year - born.year - ((end.month, end.day) < (born.month, born.day))
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    cursor = connection.execute(query, values)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

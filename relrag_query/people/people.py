@@ -1,0 +1,263 @@
+"""Who is who in a generation, and what is known of them, with what the owner said since."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import duckdb
+
+from relrag_pipelines.errors import RelragError
+from relrag_pipelines.identity import lookup, stated
+from relrag_pipelines.identity.entries import Claim, NamingEntry
+from relrag_pipelines.identity.mentions import MentionFinder
+from relrag_pipelines.identity.name_forms import SOUND, beginnings
+from relrag_pipelines.identity.resolve import ResolvedPerson
+from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedRelationship
+from relrag_pipelines.records import PersonFact, PersonRelationship
+from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.text.names.spelling import skeletons
+from relrag_query.people.pending import Pending
+
+FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
+"""relationship types that family is expanded to"""
+_INVERSE = {
+    "parent": "child", "grandparent": "grandchild", "aunt_or_uncle": "nephew_or_niece", "parent_in_law": "child_in_law",
+    "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student",
+    "landlord": "tenant", "doctor": "patient", "dentist": "patient", "therapist": "patient", "lawyer": "client",
+    "accountant": "client", "architect": "client", "plumber": "client", "electrician": "client",
+    "assistant": "manager",
+}  # fmt: skip
+INVERSE = {**{there: here for here, there in _INVERSE.items() if there not in ("patient", "client")}, **_INVERSE}
+"""what `from` is to `to`; a type that is missing is the same in both directions"""
+
+
+class PeopleError(RelragError):
+    """Nobody, or not one person alone, is meant; the message says who might be."""
+
+    stored = "a name does not tell who is meant"
+
+
+@dataclass
+class Known:
+    """A person with the names that he is known by."""
+
+    person_id: int
+    name: str
+    is_owner: bool = False
+    aliases: list[dict[str, Any]] = field(default_factory=list)
+    """alias, script, kind, keyed, stated: rows of person_aliases"""
+
+    @functools.cached_property
+    def resolved(self) -> ResolvedPerson:
+        """As names are compared."""
+        claims = tuple(Claim(one["kind"], one["alias"], one["keyed"], False) for one in self.aliases)
+        entry = NamingEntry("", "", any(one["stated"] for one in self.aliases), claims, None, 0)
+        return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relationship as one of the two sees it."""
+
+    person_id: int
+    """who is looked at"""
+    other_id: int
+    type: str
+    """what the other is to that person"""
+    row: PersonRelationship
+
+
+class People:
+    """The people of a generation."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, pending: Pending) -> None:
+        self._connection = connection
+        self.pending = pending
+
+    @functools.cached_property
+    def owner(self) -> int | None:
+        """Whose archive it is; None where nobody is known to be."""
+        row = self._connection.execute("SELECT person_id FROM persons WHERE is_owner").fetchone()
+        return self.survivor(row[0]) if row else None
+
+    def survivor(self, person_id: int) -> int:
+        """Who that is now, by an id that somebody has or had."""
+        row = self._connection.execute(
+            "SELECT person_id FROM person_redirects WHERE former_person_id = $id", {"id": person_id}
+        ).fetchone()
+        return self.pending.survivor(row[0] if row else person_id)
+
+    def known(self, person_ids: Iterable[int]) -> dict[int, Known]:
+        """The people of these ids that there are, by id, in order."""
+        now = {old: one for one in {self.survivor(some) for some in person_ids} for old in self.pending.former(one)}
+        rows = self._rows("persons", now)
+        found: dict[int, Known] = {}
+        for row in sorted(rows, key=lambda one: (now[one["person_id"]] != one["person_id"], one["person_id"])):
+            known = found.setdefault(now[row["person_id"]], Known(now[row["person_id"]], row["name"]))
+            known.is_owner |= row["is_owner"]
+        for row in self._rows("person_aliases", now):
+            if now[row["person_id"]] in found:
+                found[now[row["person_id"]]].aliases.append(row)
+        return dict(sorted(found.items()))
+
+    def every(self) -> dict[int, Known]:
+        """All people, by id, in order."""
+        return self.known(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
+
+    def bearing(self, text: str, *, sounds: bool = True) -> dict[int, Known]:
+        """Who bears a name of which some word of a text may be a form; with `sounds` in any script and spelling."""
+        words = beginnings(text) | {tables.plain(word) for word in text.split()}
+        sounding = {SOUND + key for word in words for key in skeletons(word) if len(key) > 1} if sounds else set()
+        rows = self._connection.execute(
+            """
+            WITH asked AS (SELECT unnest($words) AS form),
+            givens AS (SELECT form FROM asked UNION SELECT given FROM given_forms SEMI JOIN asked USING (form))
+            SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank = 'given'
+            UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
+            """,
+            {"words": sorted(words | sounding)},
+        ).fetchall()
+        return self.known(one for (one,) in rows)
+
+    def find(self, typed: str) -> list[Known]:
+        """The people whom a name, an id or an alias as it is stored fits best; several where it fits them equally."""
+        if typed.strip().isascii() and typed.strip().isdigit():
+            return list(self.known([int(typed)]).values())
+        rows = self._connection.execute(
+            "SELECT person_id FROM person_aliases WHERE alias = $alias AND kind <> 'name'", {"alias": typed.strip()}
+        ).fetchall()
+        if rows:
+            return list(self.known(one for (one,) in rows).values())
+        known = self.bearing(typed)
+        ids = lookup.candidates({one: person.resolved for one, person in known.items()}, typed)
+        return [known[one] for one in ids]
+
+    def one(self, typed: str) -> Known:
+        """The one person who is meant. Raises PeopleError, which offers the choices where there are several."""
+        found = self.find(typed)
+        if not found:
+            raise PeopleError(f'nobody is named "{typed}"; `relrag people list` shows who there is')
+        if len(found) > 1:
+            told = ", ".join(f"{one.person_id} ({one.name})" for one in found)
+            raise PeopleError(f'"{typed}" may be any of {len(found)}; name one by number: {told}')
+        return found[0]
+
+    def finder(self, text: str) -> MentionFinder:
+        """What finds in a text whom it may name."""
+        known = self.bearing(text, sounds=False)
+        return MentionFinder(
+            {one: [row["alias"] for row in person.aliases if row["kind"] == "name"] for one, person in known.items()}
+        )
+
+    def facts(self, person_ids: Collection[int]) -> list[PersonFact]:
+        """What is known of these people; of each predicate the surest and latest first."""
+        now = self._now(person_ids)
+        rows = [PersonFact(**{**row, "person_id": now[row["person_id"]]}) for row in self._rows("person_facts", now)]
+        wanted = {*now.values()}
+        laid = stated.facts(rows, self.pending.said, lambda one: now_or(self.survivor(one), wanted))
+        return sorted(laid, key=lambda one: (one.person_id, one.predicate, -one.confidence, _reversed(one)))
+
+    def relationships(
+        self, person_ids: Collection[int] | None = None, types: Collection[str] | None = None
+    ) -> list[Relation]:
+        """What others are to these people, or all relationships as they are stated, each once, ordered by who and what.
+
+        `types` are what the other is, or words of the type: `manager` is a `former_manager` too.
+        """
+        rows = self._relationship_rows(person_ids)
+        wanted = None if person_ids is None else {self.survivor(one) for one in person_ids}
+        found: dict[tuple[int, int, str], Relation] = {}
+        for row in rows:
+            ends = Relation(row.from_person_id, row.to_person_id, row.relationship_type, row)
+            back = Relation(ends.other_id, ends.person_id, INVERSE.get(ends.type, ends.type), row)
+            for one in (ends, back) if wanted is not None else (ends,):
+                if (wanted is None or one.person_id in wanted) and (types is None or is_of_type(one.type, types)):
+                    found.setdefault((one.person_id, one.other_id, one.type), one)
+        return [found[key] for key in sorted(found)]
+
+    def expand_person_ids_with_relationships(
+        self, person_ids: Collection[int], types: Collection[str] = FAMILY, depth: int = 1
+    ) -> list[int]:
+        """These people and whom relationships of these types lead to in so many steps, in either direction.
+
+        In the order in which they are reached: first who was named.
+        """
+        found = list(dict.fromkeys(self.survivor(one) for one in person_ids))
+        edge = found
+        for _ in range(depth):
+            reached = [one.other_id for one in self.relationships(edge, types)]
+            edge = [one for one in dict.fromkeys(reached) if one not in found]
+            found = [*found, *edge]
+        return found
+
+    def ids_in_index(self, person_ids: Iterable[int]) -> list[int]:
+        """The ids by which the passages of a generation know these people."""
+        return sorted({old for one in person_ids for old in self.pending.former(one)})
+
+    def _relationship_rows(self, person_ids: Collection[int] | None) -> list[PersonRelationship]:
+        if person_ids is None:
+            query, values = "FROM person_relationships", {}
+        else:
+            wanted = self.ids_in_index(self.survivor(one) for one in person_ids)
+            query, values = (
+                "FROM person_relationships WHERE from_person_id IN (SELECT unnest($ids)) "
+                "OR to_person_id IN (SELECT unnest($ids))",
+                {"ids": wanted},
+            )
+        cursor = self._connection.execute(query, values)
+        names = [column[0] for column in cursor.description or ()]
+        rows = [PersonRelationship(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+        ends = self.pending.survivor
+        moved = [
+            replace(row, from_person_id=ends(row.from_person_id), to_person_id=ends(row.to_person_id)) for row in rows
+        ]
+        kept = [row for row in moved if row.from_person_id != row.to_person_id]
+        said = self._said_of(person_ids)
+        return stated.relationships(stated.united(kept), said, self.survivor)
+
+    def _said_of(self, person_ids: Collection[int] | None) -> list[Entry]:
+        """What was said since of these people's relationships."""
+        wanted = None if person_ids is None else {self.survivor(one) for one in person_ids}
+        found = []
+        for entry in self.pending.said:
+            said = entry.said
+            if isinstance(said, StatedRelationship | RelationshipNote):
+                ends = {self.survivor(said.from_person_id), self.survivor(said.to_person_id)}
+                if wanted is None or not wanted.isdisjoint(ends):
+                    found.append(entry)
+        return found
+
+    def _now(self, person_ids: Iterable[int]) -> dict[int, int]:
+        """Every id of the generation that means one of these people -> who that is."""
+        return {old: one for one in {self.survivor(some) for some in person_ids} for old in self.pending.former(one)}
+
+    def _rows(self, table: str, person_ids: Iterable[int]) -> list[dict[str, Any]]:
+        query = f"FROM {table} WHERE person_id IN (SELECT unnest($ids)) ORDER BY ALL"
+        cursor = self._connection.execute(query, {"ids": list(person_ids)})
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def now_or(person_id: int, wanted: Collection[int]) -> int | None:
+    """The id where it is wanted, else None."""
+    return person_id if person_id in wanted else None
+
+
+def is_of_type(type_: str, wanted: Collection[str]) -> bool:
+    """Whether a relationship type is one of these, or has one of them behind a word: `former_manager`."""
+    return type_ in wanted or any(type_.endswith(f"_{one}") for one in wanted if type_.startswith(("former_", "ex_")))
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words of a name as names are compared."""
+    return frozenset(parse(name).words)
+
+
+def _reversed(fact: PersonFact) -> Sequence[int]:
+    """Sorts what holds since later, or was said later, first."""
+    number = int(fact.source_ref.removeprefix(stated.JOURNAL)) if fact.source_ref.startswith(stated.JOURNAL) else 0
+    return [-ord(char) for char in fact.valid_from or ""] or [0], -number  # type: ignore[return-value]

@@ -1,0 +1,362 @@
+"""What a query returns, as models that serialise to JSON: the same for `--json`, the API and MCP.
+
+OpenAPI and the schemas of tools are derived from these. Texts are redacted as in the index, and come from outside: a
+reader shows them and follows nothing that they say. Times are ISO 8601 by the owner's clock.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, Field
+
+from relrag_pipelines.links.neighbors import Member, Neighbor
+from relrag_pipelines.records import Chunk, Record
+from relrag_query.answering.extractive import Confidence
+from relrag_query.display.metadata_line import hit_line
+from relrag_query.results import Answer, Results
+from relrag_query.retrieval.catalog_reader import Brief
+from relrag_query.retrieval.hit import Hit
+from relrag_query.understanding.time_expressions import TimeRange
+
+
+class MessageReply(BaseModel, serialize_by_alias=True):
+    """One message of a chat window."""
+
+    asset_id: str
+    sender: str | None = Field(serialization_alias="from")
+    time: str | None
+    text: str
+    matches: bool = Field(description="holds words of the query")
+
+
+class HitReply(BaseModel, serialize_by_alias=True):
+    """A passage that was found."""
+
+    line: str = Field(description="what it is, on one line")
+    asset_id: str
+    chunk_id: str
+    chunk_index: int
+    chunk_count: int
+    source: str
+    kind: str
+    rag_source_type: str
+    sender: str | None = Field(serialization_alias="from")
+    subject: str | None
+    timestamp: str | None
+    time: str | None
+    page_number: int | None
+    start_second: float | None
+    end_second: float | None
+    file_name: str | None
+    source_uri: str | None
+    thread_id: str | None
+    parent_asset_id: str | None
+    score: float = Field(description="ranks within one query")
+    display_score: float = Field(description="0 to 1, comparable between queries")
+    source_role: str | None = Field(description="why it was added, where it was not searched for")
+    related: str = Field(description="of one that a relation brought in: to what, why and how surely")
+    superseded_by: str | None = Field(description="the newer record that says that it replaces this one")
+    text: str
+    messages: list[MessageReply]
+
+
+class TimeReply(BaseModel):
+    """The time that a question speaks of: seconds since 1970-01-01 UTC, the end excluded."""
+
+    phrase: str
+    since: int | None
+    until: int | None
+
+
+class SearchReply(BaseModel, serialize_by_alias=True):
+    """What a search found, best first."""
+
+    query: str
+    generation: int = Field(description="number of the published generation that was searched")
+    head: list[str] = Field(description="how the query was understood")
+    hits: list[HitReply]
+    searched: str = Field(description="where was looked, in words; empty where something was found")
+    missing: list[str] = Field(description="words of the query that no passage holds")
+    intents: list[str]
+    when: TimeReply | None
+    trace: list[str]
+    next_cursor: str | None = None
+
+
+class QuoteReply(BaseModel, serialize_by_alias=True):
+    """One sentence of an answer, with the numbers of the sources that say it."""
+
+    text: str
+    sender: str | None = Field(serialization_alias="from")
+    time: str | None
+    sources: list[int]
+    page: int | None = Field(description="page of its first source on which it stands")
+    second: float | None = Field(description="where in the recording it is said, seconds")
+
+
+class SourceReply(HitReply, serialize_by_alias=True):
+    """A record that is shown for an answer."""
+
+    number: int
+    cited_chunk_ids: list[str]
+    locations: list[str] = Field(description="where the original lies: `<path>#<anchor>`")
+
+
+class AnswerReply(BaseModel, serialize_by_alias=True):
+    """An answer from the archive, or that it holds none."""
+
+    question: str
+    generation: int
+    found: bool
+    confidence: Confidence
+    head: list[str]
+    answer: str = Field(description="the answer as one text, its sources in brackets")
+    quotes: list[QuoteReply]
+    sources: list[SourceReply]
+    closest: list[HitReply] = Field(description="where nothing answers: what comes nearest")
+    searched: str
+    missing: list[str]
+    written_by: str | None = Field(description="the language model that wrote it; null for an extract")
+    invented_citations: int
+    notice: str
+    intents: list[str]
+    when: TimeReply | None
+    trace: list[str]
+
+
+class BriefReply(BaseModel, serialize_by_alias=True):
+    """What a list says of a record, passage or thread; nothing but `ref` for what the catalog has no row of."""
+
+    ref: str
+    rag_source_type: str = ""
+    sender: str | None = Field(None, serialization_alias="from")
+    title: str = ""
+    time: str | None = None
+    preview: str = ""
+
+
+class NeighborReply(BriefReply, serialize_by_alias=True):
+    """What something is related to, and how."""
+
+    relation_type: str
+    direction: Literal["in", "out"] = Field(description="out: from what was asked about to this one")
+    confidence: float
+    provenance: str = Field(description="what the relation was read from")
+
+
+class RecordReply(BaseModel, serialize_by_alias=True):
+    """One record, whole."""
+
+    asset_id: str
+    rag_source_type: str
+    source: str
+    kind: str
+    time: str | None
+    date_quality: str
+    sender: str | None = Field(serialization_alias="from")
+    to: list[str]
+    participants: list[str]
+    subject: str | None
+    file_name: str | None
+    content_type: str | None
+    language: str | None
+    thread_id: str | None
+    parent_asset_id: str | None
+    locations: list[str]
+    source_uri: str | None
+    pages: list[tuple[int, int, int]] = Field(description="number, start and end in `text` of each page")
+    text: str
+    apart: dict[str, str] = Field(description="quoted, forwarded, signature: what stands apart from the text")
+
+
+class PassageReply(BaseModel, serialize_by_alias=True):
+    """One passage as it is indexed."""
+
+    chunk_id: str
+    asset_id: str
+    chunk_index: int
+    chunk_count: int
+    rag_source_type: str
+    source: str
+    time: str | None
+    sender: str | None = Field(serialization_alias="from")
+    subject: str | None
+    file_name: str | None
+    thread_id: str | None
+    page_number: int | None
+    last_page_number: int | None
+    start_second: float | None
+    end_second: float | None
+    section: str | None
+    members: list[str]
+    text: str
+
+
+class ShowReply(BaseModel, serialize_by_alias=True):
+    """What an id names, and what that is related to."""
+
+    ref: str
+    generation: int
+    record: RecordReply | None = None
+    passages: list[PassageReply] = Field(default_factory=list)
+    members: list[BriefReply] = Field(default_factory=list, description="of a thread: its newest records, newest first")
+    related: list[NeighborReply] = Field(default_factory=list)
+
+
+class ThreadReply(BaseModel, serialize_by_alias=True):
+    """The records of a thread, newest first."""
+
+    thread_id: str
+    generation: int
+    members: list[BriefReply]
+    next_cursor: str | None = None
+
+
+class NeighborsReply(BaseModel, serialize_by_alias=True):
+    """What something is directly related to."""
+
+    ref: str
+    generation: int
+    neighbors: list[NeighborReply]
+    next_cursor: str | None = None
+
+
+def search_reply(results: Results, zone: ZoneInfo, generation: int) -> SearchReply:
+    """A search, as it is sent."""
+    return SearchReply(
+        query=results.query,
+        generation=generation,
+        head=results.head,
+        hits=[hit_reply(hit, zone) for hit in results.hits],
+        searched=results.searched,
+        missing=results.missing,
+        intents=[intent.value for intent in results.intents],
+        when=_when(results.when),
+        trace=results.trace,
+    )
+
+
+def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply:
+    """An answer, as it is sent."""
+    return AnswerReply(
+        question=answer.question,
+        generation=generation,
+        found=answer.found,
+        confidence=answer.confidence,
+        head=answer.head,
+        answer=answer.text,
+        quotes=[
+            QuoteReply(
+                text=one.text,
+                sender=one.sender,
+                time=local_time(one.ts, zone),
+                sources=one.sources,
+                page=one.place.page,
+                second=one.place.second,
+            )
+            for one in answer.quotes
+        ],
+        sources=[
+            SourceReply(
+                **hit_reply(one.hit, zone).__dict__,
+                number=one.number,
+                cited_chunk_ids=[hit.chunk.chunk_id for hit in one.cited],
+                locations=one.locations,
+            )
+            for one in answer.sources
+        ],
+        closest=[hit_reply(hit, zone) for hit in answer.closest],
+        searched=answer.searched,
+        missing=answer.missing,
+        written_by=answer.written.model if answer.written else None,
+        invented_citations=answer.written.invented if answer.written else 0,
+        notice=answer.notice,
+        intents=[intent.value for intent in answer.intents],
+        when=_when(answer.when),
+        trace=answer.trace,
+    )
+
+
+def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
+    """A hit, as it is sent."""
+    chunk = hit.chunk
+    same = ("asset_id", "chunk_id", "chunk_index", "chunk_count", "source", "kind", "rag_source_type", "subject")
+    more = ("timestamp", "page_number", "start_second", "end_second", "file_name", "source_uri", "thread_id")
+    return HitReply(
+        **{name: getattr(chunk, name) for name in (*same, *more, "parent_asset_id", "text")},
+        line=hit_line(hit),
+        sender=chunk.from_,
+        time=local_time(chunk.ts, zone),
+        score=hit.score,
+        display_score=hit.display_score,
+        source_role=hit.role,
+        related=hit.related,
+        superseded_by=hit.superseded_by.chunk.asset_id if hit.superseded_by else None,
+        messages=[
+            MessageReply(
+                asset_id=one.asset_id,
+                sender=one.sender,
+                time=local_time(one.ts, zone),
+                text=one.text,
+                matches=place in hit.matching,
+            )
+            for place, one in enumerate(hit.messages)
+        ],
+    )
+
+
+def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
+    """A record, as it is sent."""
+    same = ("asset_id", "rag_source_type", "source", "kind", "date_quality", "to", "participants", "subject")
+    more = ("file_name", "content_type", "language", "thread_id", "parent_asset_id", "locations", "source_uri", "text")
+    return RecordReply(
+        **{name: getattr(record, name) for name in (*same, *more)},
+        time=local_time(record.ts, zone),
+        sender=record.from_,
+        pages=[(page.number, page.start, page.end) for page in record.pages],
+        apart={section: str(text) for section, text in record.extra.get("apart", {}).items()},
+    )
+
+
+def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:
+    """A passage, as it is sent."""
+    same = set(PassageReply.model_fields) - {"time", "sender"}
+    return PassageReply(
+        **{name: getattr(chunk, name) for name in same}, time=local_time(chunk.ts, zone), sender=chunk.from_
+    )
+
+
+def brief_reply(member: Member, briefs: dict[str, Brief], zone: ZoneInfo) -> BriefReply:
+    """A line of a list."""
+    return BriefReply(ref=member.asset_ref, **_brief(briefs.get(member.asset_ref), zone))
+
+
+def neighbor_reply(one: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> NeighborReply:
+    """A relation, with what is known of its other end."""
+    return NeighborReply(
+        ref=one.asset_ref,
+        relation_type=one.relation_type,
+        direction="out" if one.direction == "out" else "in",
+        confidence=one.confidence,
+        provenance=one.provenance,
+        **_brief(briefs.get(one.asset_ref), zone),
+    )
+
+
+def local_time(ts: int | None, zone: ZoneInfo) -> str | None:
+    """Seconds as ISO 8601 by the owner's clock."""
+    return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None
+
+
+def _brief(found: Brief | None, zone: ZoneInfo) -> dict[str, Any]:
+    if found is None:
+        return {}
+    said = {name: getattr(found, name) for name in ("rag_source_type", "sender", "title", "preview")}
+    return {**said, "time": local_time(found.ts, zone)}
+
+
+def _when(when: TimeRange | None) -> TimeReply | None:
+    return TimeReply(phrase=when.phrase, since=when.since, until=when.until) if when else None

@@ -1,0 +1,72 @@
+"""The whole server: pages, API and MCP behind one guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from relrag_pipelines.ui.guard import STYLE_HASH, Guard, GuardedServer, sites
+from relrag_pipelines.ui.login import Login
+from relrag_query.http import api
+from relrag_query.http.openapi import description
+from relrag_query.http.problems import answer_error
+from relrag_query.http.turns import Turns
+from relrag_query.mcp import server as mcp_server
+from relrag_query.service import Service
+from relrag_query.web import pages
+
+PORT = 3100
+STATIC = Path(__file__).with_name("static")
+HEALTH = "/health"
+SERVER = GuardedServer(
+    "serve",
+    "your archive",
+    "relrag serve",
+    PORT,
+    frozenset({HEALTH}),
+    "/static/",
+    f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{STYLE_HASH}'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'none'; worker-src 'none'",
+    "web_public_url",
+    (f"{api.PREFIX}/", "/mcp", "/entities/"),
+)
+
+
+def create_app(service: Service, login: Login, token: str, host: str, port: int, public_url: str = "") -> Starlette:
+    """The ASGI app. `token` lets programs ask API and MCP; `public_url` is where a proxy serves it."""
+    turns = Turns()
+    tools = mcp_server.build(service)
+    # every call stands by itself: no session outlives it, and any process can answer the next
+    protocol = tools.streamable_http_app(stateless_http=True, json_response=True, host="behind-the-guard")
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with tools.session_manager.run():
+            yield
+
+    routes: list[BaseRoute] = [
+        Route(HEALTH, _health),
+        Route(f"{api.PREFIX}/openapi.json", _openapi),
+        *api.routes(service, turns),
+        *pages.routes(service, turns),
+        Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        *protocol.routes,
+    ]
+    guard = Middleware(Guard, sites=sites(host, port, public_url), login=login, port=port, server=SERVER, token=token)
+    return Starlette(routes=routes, middleware=[guard], lifespan=lifespan, exception_handlers={Exception: answer_error})
+
+
+async def _health(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def _openapi(_: Request) -> Response:
+    return JSONResponse(description())

@@ -1,0 +1,234 @@
+"""The pages, each with an address of its own, and what their scripts load into them.
+
+What people, the graph and GraphRAG queries show has its routes in `routes` too, and its place in templates/base.html.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from relrag_pipelines.records import Record
+from relrag_pipelines.sources.document.page_picture import PagePicture
+from relrag_query import replies
+from relrag_query.archive_status import load_failures
+from relrag_query.http.event_stream import event_stream
+from relrag_query.http.problems import describe
+from relrag_query.http.turns import Turns
+from relrag_query.service import Filters, Service, UnknownRef
+from relrag_query.web import originals
+from relrag_query.web.originals import NoPicture
+from relrag_query.web.rendering import place, templates
+
+_LONGEST = 4000
+_EARLIER = 4
+"""questions that one goes on from"""
+_FAILURES = 200
+"""rows of a list"""
+_PAGE = 20
+"""hits, and records of a thread, on a page"""
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def routes(service: Service, turns: Turns) -> list[Route]:
+    """The routes of all pages."""
+    pages = Pages(service, turns)
+    shown: dict[str, Endpoint] = {
+        "/": pages.ask,
+        "/ask": pages.ask,
+        "/search": pages.search,
+        "/record": pages.record,
+        "/thread": pages.thread,
+        "/source": pages.source,
+        "/archive": pages.archive,
+    }
+    loaded: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
+    return [Route(path, pages.guarded(endpoint)) for path, endpoint in {**shown, **loaded}.items()]
+
+
+class Pages:
+    """The endpoints, over one service."""
+
+    def __init__(self, service: Service, turns: Turns) -> None:
+        self._service, self._turns = service, turns
+        self._templates = templates()
+
+    def guarded(self, endpoint: Endpoint) -> Endpoint:
+        """The endpoint with its errors as a page that says nothing private."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await endpoint(request)
+            except Exception as error:  # noqa: BLE001  said without private text
+                status, said = describe(error)
+                return self._page("problem.html", status=status, said=said, wanted=request.url.path)
+
+        return answer
+
+    async def ask(self, request: Request) -> Response:
+        """The question, and the answer where there is one already."""
+        question, filters = _question(request)
+        follows = _follows(request)
+        asked = functools.partial(self._service.ask, question, filters, follows=follows)
+        answer = await self._turns.run(asked) if question else None
+        told = _told(answer, follows) if answer else {}
+        return self._page("ask.html", question=question, answer=answer, **told, **self._choices(filters))
+
+    async def ask_stream(self, request: Request) -> Response:
+        """The answer as events, of which the last holds it as HTML."""
+        question, filters = _question(request)
+        follows = _follows(request)
+
+        def ask(tell: Callable[[str], None]) -> Any:
+            answer = self._service.ask(question, filters, None, tell, follows)
+            return self._html("answer.html", answer=answer, **_told(answer, follows))
+
+        return event_stream(self._turns, ask)
+
+    async def search(self, request: Request) -> Response:
+        """The passages that fit, and filters."""
+        query, filters = _question(request)
+        after = request.query_params.get("cursor")
+        found = await self._turns.run(self._service.search, query, filters, _PAGE, after) if query else None
+        return self._page("search.html", question=query, found=found, after=after, **self._choices(filters))
+
+    async def record(self, request: Request) -> Response:
+        """A record, whole, with what relates to it."""
+        ref = request.query_params.get("ref", "")
+        if ref.startswith("thread:"):
+            return RedirectResponse(request.url.replace(path="/thread", query="").include_query_params(id=ref[7:]), 303)
+        shown = await self._turns.run(self._service.show, ref)
+        if shown.record is None and not shown.passages:
+            return self._page("related.html", shown=shown)
+        return self._page("record.html", shown=shown, groups=_groups(shown.related))
+
+    async def thread(self, request: Request) -> Response:
+        """A thread, newest first."""
+        asked = request.query_params
+        found = await self._turns.run(self._service.thread, asked.get("id", ""), _PAGE, asked.get("cursor"))
+        return self._page("thread.html", found=found, after=asked.get("cursor"))
+
+    async def source(self, request: Request) -> Response:
+        """The passage that a citation names, its quote marked; `part` gives it without the frame of a page."""
+        asked = request.query_params
+        found = await self._turns.run(self._cited, asked.get("chunk", ""))
+        quote, page = asked.get("quote", "")[:_LONGEST], asked.get("page", "")
+        passage = found["passage"]
+        if page.isdecimal() and (passage.page_number or 0) <= int(page) <= (passage.last_page_number or 0):
+            passage.page_number = int(page)
+        name = "source_part.html" if "part" in asked else "source.html"
+        return self._page(name, quote=quote, **found)
+
+    async def page_picture(self, request: Request) -> Response:
+        """A page of an original as PNG, the quote marked; where there is none, why."""
+        asked = request.query_params
+        number = asked.get("page", "")
+        try:
+            if not number.isdecimal() or len(number) > 6:
+                raise NoPicture("A page has a number.")
+            ref, quote = asked.get("ref", ""), asked.get("quote", "")[:_LONGEST]
+            picture = await self._turns.run(self._picture, ref, int(number), quote)
+        except (NoPicture, UnknownRef) as error:
+            return HTMLResponse(self._html("no_picture.html", said=str(error)), 404)
+        told = {"X-Marked": f"{picture.matched:.2f}", "X-Covered": str(picture.covered)}
+        return Response(picture.png, media_type="image/png", headers=told)
+
+    async def archive(self, request: Request) -> Response:
+        """What is indexed, how fresh it is, and what failed."""
+        status = await self._turns.run(self._service.status)
+        failures = await self._turns.run(self._failures)
+        return self._page("archive.html", found=status, failures=failures[:_FAILURES], more=len(failures) - _FAILURES)
+
+    def _cited(self, chunk_id: str) -> dict[str, Any]:
+        with self._service.reading() as archive:
+            chunk = archive.chunk(chunk_id)
+            if chunk is None:
+                raise UnknownRef("the archive has no such passage; it may have been made anew since, ask again")
+            record = archive.record(chunk.asset_id)
+            passage = replies.passage_reply(chunk, self._service.zone)
+            pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
+            return {"passage": passage, "pictured": pictured, "in_record": record is not None}
+
+    def _picture(self, ref: str, page: int, quote: str) -> PagePicture:
+        return originals.picture(self._service.settings, self._known(ref), page, quote)
+
+    def _known(self, ref: str) -> Record:
+        with self._service.reading() as archive:
+            if record := archive.record(ref):
+                return record
+        raise UnknownRef("the archive has no such record")
+
+    def _failures(self) -> list[Any]:
+        settings = self._service.settings
+        return [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
+
+    def _choices(self, filters: Filters) -> dict[str, Any]:
+        """What the filters of a page offer, and what is chosen."""
+        settings = self._service.settings
+        return {"sources": [one.name for one in settings.sources], "chosen": filters}
+
+    def _page(self, name: str, status: int = 200, **values: Any) -> Response:
+        named = self._service.settings.archive
+        return HTMLResponse(self._html(name, status=status, archive_name=named, **values), status)
+
+    def _html(self, name: str, **values: Any) -> str:
+        return self._templates.get_template(name).render(values)
+
+
+def _question(request: Request) -> tuple[str, Filters]:
+    asked = request.query_params
+    filters = Filters(
+        [one for one in asked.getlist("source") if one],
+        [one for one in asked.getlist("kind") if one],
+        asked.get("from") or None,
+        asked.get("to") or None,
+    )
+    return asked.get("q", "").strip()[:_LONGEST], filters
+
+
+def _follows(request: Request) -> list[str]:
+    """The questions that one goes on from, as the page of the last one put them together."""
+    return [one[:_LONGEST] for one in request.query_params.get("after", "").splitlines() if one.strip()][:_EARLIER]
+
+
+def _told(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
+    """Beside an answer its sources by number, where a citation leads, and what a question that goes on says before."""
+    earlier = "\n".join([answer.question, *follows][:_EARLIER])
+    numbered = {source.number: source for source in answer.sources}
+    quotes = {number: quote for quote in reversed(answer.quotes) for number in quote.sources}
+
+    def citation(number: int, quote: replies.QuoteReply | None = None) -> str:
+        source, quote = numbered[number], quote or quotes.get(number)
+        ref = f"chunk:{[*source.cited_chunk_ids, source.chunk_id][0]}"
+        # a passage may go on for pages; where the quote stands is known of its first source
+        page = quote.page if quote and quote.sources[:1] == [number] else None
+        return place(ref, quote.text if quote else "", page)
+
+    return {"numbered": numbered, "citation": citation, "earlier": earlier}
+
+
+def _groups(related: list[replies.NeighborReply]) -> dict[str, list[replies.NeighborReply]]:
+    """What is related to a record, by what it is to it; its own passages are the record itself."""
+    titles = {
+        ("attachment_of", "in"): "Attachments",
+        ("attachment_of", "out"): "Attached to",
+        ("reply_to", "out"): "In reply to",
+        ("reply_to", "in"): "Replies",
+        ("references", "out"): "Refers to",
+        ("references", "in"): "Referred to by",
+        ("transcript_of", "out"): "Transcript of",
+        ("thread_member", "out"): "Thread",
+        ("chunk_of", "in"): "Conversation",
+    }
+    found: dict[str, list[replies.NeighborReply]] = {title: [] for title in titles.values()}
+    for one in related:
+        if one.relation_type == "chunk_of" and (one.ref.startswith("chunk:") or one.direction == "out"):
+            continue
+        found.setdefault(titles.get((one.relation_type, one.direction), one.relation_type), []).append(one)
+    return {title: some for title, some in found.items() if some}

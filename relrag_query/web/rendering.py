@@ -1,0 +1,142 @@
+"""Templates, and how they show what comes from outside.
+
+Everything is escaped, and characters that reverse or command what is shown are taken out. No address of an archive is
+followed but http and https, in a new tab that is not told where it was opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from relrag_pipelines.sources import record_type
+from relrag_query.display.inert_text import safe
+
+_FOLDER = Path(__file__).parent
+_CITED = re.compile(r"\[(\d{1,3})\]")
+_WORD = re.compile(r"\w+")
+
+
+def show(value: Any) -> Any:
+    """What a template prints: texts without what could disturb the page; escaping follows."""
+    return safe(value) if type(value) is str else value
+
+
+def url(path: str, **parameters: Any) -> str:
+    """An address of ours; parameters without a value are left out."""
+    given = {name: value for name, value in parameters.items() if value not in (None, "", [])}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+
+def place(ref: str, quote: str = "", page: int | None = None) -> str:
+    """Where an id is shown; empty for what has no page."""
+    if ref.startswith("thread:"):
+        return url("/thread", id=ref.removeprefix("thread:"))
+    if ref.startswith("chunk:"):
+        return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote, page=page)
+    return "" if ref.startswith("audio:") else url("/record", ref=ref)
+
+
+def static(name: str) -> str:
+    """The address of a static file, which changes with its content."""
+    return f"/static/{name}?{_version(name)}"
+
+
+@cache
+def _version(name: str) -> str:
+    return hashlib.sha256((_FOLDER / "static" / name).read_bytes()).hexdigest()[:12]
+
+
+def when(time: str | None, *, clock: bool = True) -> str:
+    """An ISO time as people write it: 15 January 2025, 10:12."""
+    if not time:
+        return "undated"
+    at = datetime.fromisoformat(time)
+    return f"{at.day} {at:%B %Y, %H:%M}" if clock else f"{at.day} {at:%B %Y}"
+
+
+def noun(rag_source_type: str) -> str:
+    """What a record is called."""
+    return record_type(rag_source_type).noun or rag_source_type.replace("_", " ") or "record"
+
+
+def family(rag_source_type: str) -> str:
+    """By what a record is coloured: chat, mail, call, paper, or other."""
+    found = record_type(rag_source_type)
+    whole = record_type(found.part_of) if found.part_of else found
+    return next((name for name in ("chat", "mail") if getattr(whole, name)), "call" if found.spoken else "paper")
+
+
+def web_address(uri: str | None) -> str:
+    """An address that may be a link; empty for any other scheme."""
+    return uri if uri and urlsplit(uri).scheme in ("http", "https") else ""
+
+
+def cited(text: str) -> list[tuple[str, int]]:
+    """A written answer as its texts, each with the number cited behind it, or 0."""
+    found, start = [], 0
+    for match in _CITED.finditer(text):
+        found.append((text[start : match.start()], int(match[1])))
+        start = match.end()
+    return [*found, (text[start:], 0)]
+
+
+def marked(text: str, quote: str) -> list[tuple[str, bool]]:
+    """A text in parts, of which those that a quote repeats are to be marked; spaces and line ends count as one."""
+    spans = list(_found(text, quote))
+    parts, start = [], 0
+    for begin, end in spans:
+        parts += [(text[start:begin], False), (text[begin:end], True)]
+        start = end
+    return [part for part in [*parts, (text[start:], False)] if part[0]]
+
+
+def _found(text: str, quote: str) -> Iterator[tuple[int, int]]:
+    """Where the quote stands; where it does not as a whole, where each of its lines does."""
+    for wanted in ([quote], quote.splitlines()):
+        spans = []
+        for one in wanted:
+            if len(words := _WORD.findall(one)) >= 1 and len(one) <= 4000:
+                match = re.search(r"\W+".join(map(re.escape, words)) + r"[^\w\s]*", text)
+                spans += [match.span()] if match else []
+        if spans:
+            yield from _apart(sorted(spans))
+            return
+
+
+def _apart(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    behind = 0
+    for begin, end in spans:
+        if begin >= behind:
+            yield begin, end
+            behind = end
+
+
+def templates() -> Environment:
+    """The templates of all pages."""
+    found = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=show,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.globals |= {"url": url, "place": place, "static": static}
+    found.filters |= {
+        "when": when,
+        "noun": noun,
+        "family": family,
+        "web_address": web_address,
+        "cited": cited,
+        "marked": marked,
+    }
+    return found

@@ -1,0 +1,125 @@
+// Answers come as they are found, and sources open beside them. Without this module every link and form works too.
+
+const answer = document.getElementById('answer')
+const beside = document.getElementById('source')
+const form = document.querySelector('form.question')
+let asked = null
+
+/** The events of a stream, each as its name and its data. */
+async function* events(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    text += value
+    for (let end; (end = text.indexOf('\n\n')) >= 0; text = text.slice(end + 2)) {
+      const [name, data] = text.slice(0, end).split('\n')
+      yield [name.replace('event: ', ''), JSON.parse(data.replace('data: ', ''))]
+    }
+  }
+}
+
+function say(className, text) {
+  const line = document.createElement('p')
+  line.className = className
+  line.textContent = text
+  answer.replaceChildren(line)
+  return line
+}
+
+/** What the server rendered, as nodes: it is escaped there, and scripts in it would not run. */
+function nodes(html) {
+  return new DOMParser().parseFromString(html, 'text/html').body.childNodes
+}
+
+async function ask(query) {
+  asked?.abort()
+  asked = new AbortController()
+  document.body.classList.add('asked')
+  close()
+  answer.setAttribute('aria-busy', 'true')
+  const line = say('looking', 'Looking …')
+  let written = ''
+  try {
+    const response = await fetch(`/ask/stream?${query}`, { signal: asked.signal })
+    if (!response.ok) throw new Error(response.status === 401 ? 'You are no longer logged in.' : 'That did not work.')
+    for await (const [name, data] of events(response)) {
+      if (name === 'piece') {
+        line.className = 'written'
+        line.dir = 'auto'
+        line.textContent = written += data
+      } else if (name === 'answer') answer.replaceChildren(...nodes(data))
+      else if (name === 'problem') say('notice', data.detail)
+    }
+  } catch (error) {
+    if (error.name !== 'AbortError') say('notice', error.message)
+  } finally {
+    answer.removeAttribute('aria-busy')
+  }
+}
+
+let opener = null
+
+async function open(link) {
+  opener = link
+  const response = await fetch(`${link.getAttribute('href')}&part`)
+  if (opener !== link) return
+  const closing = document.createElement('button')
+  closing.className = 'close'
+  closing.textContent = 'Close'
+  closing.addEventListener('click', close)
+  beside.replaceChildren(closing, ...nodes(await response.text()))
+  beside.hidden = false
+  document.body.classList.add('opened')
+  document.querySelectorAll('[data-beside][aria-current]').forEach((one) => one.removeAttribute('aria-current'))
+  link.setAttribute('aria-current', 'true')
+  beside.focus({ preventScroll: matchMedia('(min-width: 60rem)').matches })
+  beside.querySelector('mark')?.scrollIntoView({ block: 'nearest' })
+  pictures(beside)
+}
+
+function close() {
+  if (!beside || beside.hidden) return
+  beside.hidden = true
+  beside.replaceChildren()
+  document.body.classList.remove('opened')
+  opener?.removeAttribute('aria-current')
+  opener?.focus()
+  opener = null
+}
+
+/** A page that cannot be shown says why in place of its picture. */
+function pictures(within) {
+  for (const picture of within.querySelectorAll('[data-picture]')) {
+    picture.addEventListener('error', async () => {
+      const response = await fetch(picture.src)
+      picture.closest('figure').replaceChildren(...nodes(response.ok ? '' : await response.text()))
+    })
+  }
+}
+
+if (form && answer) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value))
+    history.pushState(null, '', `/ask?${query}`)
+    document.title = `${query.get('q')} · relrag`
+    form.querySelector('h1')?.remove()
+    ask(query)
+  })
+  addEventListener('popstate', () => location.reload())
+}
+
+if (beside) {
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('[data-beside]')
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return
+    event.preventDefault()
+    open(link)
+  })
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') close()
+  })
+}
+pictures(document)

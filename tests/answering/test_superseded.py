@@ -1,0 +1,67 @@
+"""What a newer record replaces counts less, stands behind it and is marked; what only looks alike is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from relrag_pipelines.records import Record
+from relrag_query.answering import superseded
+from relrag_query.archive import Archive
+from relrag_query.display.source_line import source_line
+from tests.query_hits import publish, record
+
+MAIL = {"source": "mail", "rag_source_type": "email", "from_": "Petra <petra@example.org>"}
+FILE = {"source": "notes", "rag_source_type": "documentation"}
+
+
+def mail(name: str, text: str, day: str, thread: str = "t", **fields: str) -> Record:
+    return record(f"gmail:{name}", text, f"2025-03-{day}T08:00:00Z", thread_id=thread, **(MAIL | fields))
+
+
+def file(name: str, text: str, day: str, **fields: str) -> Record:
+    return record(f"document:{name}", text, f"2025-03-{day}T08:00:00Z", file_name=name, **(FILE | fields))
+
+
+OLD = mail("old", "The offer for the windows is 84,000 crowns.", "01")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "replaced"),
+    [
+        (OLD, mail("new", "Corrected offer for the windows: 79,500 crowns.", "04"), True),
+        (mail("a", "Nabídka na okna je 84 000 Kč.", "01"), mail("b", "Oprava: okna budou za 79 500 Kč.", "04"), True),
+        (mail("a", "הצעת המחיר לחלונות 8,400 שקל", "01"), mail("b", "תיקון: החלונות יעלו 7,950 שקל", "04"), True),
+        (mail("a", "Windows: fitter comes at 10:30.", "01"), mail("b", "The windows moved to 14:00.", "04"), True),
+        (file("lease_v1.txt", "Rent 9,000", "01"), file("lease_v2_updated.txt", "Rent 9,400", "04"), True),
+        # it says nothing new, is of another conversation or file, gives no other value, or is a reply to it
+        (OLD, mail("new", "The windows for 79,500 crowns look fine.", "04"), False),
+        (OLD, mail("new", "Corrected offer for the door: 79,500 crowns.", "04", thread="other"), False),
+        (OLD, mail("new", "Corrected text, the windows are 84,000 crowns as before.", "04"), False),
+        (OLD, mail("new", "I have not corrected the windows yet.", "04"), False),
+        (file("lease.txt", "Windows 9,000", "01"), file("loan_updated.txt", "Windows 9,400", "04"), False),
+        (file("2024-11-01 report.txt", "9,000 windows", "01"), file("2025-01-04 report.txt", "9,400", "04"), False),
+    ],
+)  # fmt: skip
+def test_what_is_replaced(tmp_path: Path, older: Record, newer: Record, replaced: bool) -> None:
+    with Archive.open(publish(tmp_path, [older, newer])) as archive:
+        hits = archive.search("windows lease okna חלונות").hits
+        with archive._reading() as connection:
+            context = archive._context(connection, "windows", (), (), None, None, 8)
+            marked = superseded.mark_superseded(sorted(hits, key=lambda hit: hit.chunk.ts or 0), context)
+    told = {hit.chunk.asset_id: hit.superseded_by and hit.superseded_by.chunk.asset_id for hit in marked}
+    assert told.get(older.asset_id) == (newer.asset_id if replaced else None)
+    assert told.get(newer.asset_id) is None
+    if replaced:
+        assert [hit.chunk.asset_id for hit in marked] == [newer.asset_id, older.asset_id]
+        assert [hit.weight for hit in marked] == [1.0, superseded.WEIGHT]
+        assert source_line(marked[1], ZoneInfo("Asia/Jerusalem")).endswith(", superseded on 2025-03-04")
+
+
+def test_the_newer_one_answers(tmp_path: Path) -> None:
+    newer = mail("new", "Corrected: the offer for the windows is 79,500 crowns.", "04")
+    with Archive.open(publish(tmp_path, [OLD, newer])) as archive:
+        answer = archive.ask("How much is the offer for the windows?")
+    assert [quote.text for quote in answer.quotes] == ["Corrected: the offer for the windows is 79,500 crowns."]

@@ -1,0 +1,57 @@
+"""Who is forgotten is nobody any more: no row, no statement of the owner's, no id that somebody else gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relrag_pipelines.erasure import byte_search
+from relrag_pipelines.identity.statements import Allocation, Merge, RelationshipNote, StatedFact, StatedRelationship
+from relrag_pipelines.journal import journal
+from relrag_pipelines.maintenance.verify import verify_home
+from relrag_query.cli.commands import forget as forgetting
+from relrag_query.cli.commands.forget import ForgetRequest
+from tests import archive
+from tests.people.test_stage import ids, make, rows
+
+
+def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    jonah, petr, ota = (ids(home)[name] for name in ("Jonah", "Petr Kolar", "Ota"))
+    said = [
+        StatedRelationship(jonah, 17, "dentist", "zquarantine of teeth"),
+        RelationshipNote(jonah, 17, "dentist", "znote of crowns"),
+        StatedFact(17, "lives_in", "zvillage"),
+        StatedFact(42, "lives_in", "kept town", None, None),
+        StatedRelationship(jonah, petr, "friend", "a kept friend", 5, 4),
+        Merge(petr, (ota,)),
+    ]
+    numbers = journal.append(home, said)
+    archive.sync(config)
+    assert rows(home, "SELECT count(*) FROM person_facts WHERE person_id = 17 AND predicate = 'lives_in'") == [(1,)]
+    assert forgetting.forget(ForgetRequest(person="David Tamir"), config, yes=True) == 0
+    assert "David Tamir" not in ids(home)
+    for table in ("person_aliases", "person_facts", "person_assets"):
+        assert rows(home, f"SELECT count(*) FROM {table} WHERE person_id = 17") == [(0,)]
+    assert byte_search.search(home, ["zquarantine", "znote of", "zvillage", "David Tamir"]).holding == {}
+    left = [entry.said for entry in journal.entries(home) if entry.number in numbers]
+    assert left == [None, None, None, *said[3:]]
+    assert rows(home, "SELECT description FROM person_relationships WHERE relationship_type = 'friend'") == [
+        ("a kept friend",)
+    ]
+    assert verify_home(home) == []
+    archive.sync(config)
+    assert 17 not in ids(home).values()
+
+
+def test_an_id_that_is_forgotten_is_given_to_nobody(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    ota = ids(home)["Ota"]
+    assert forgetting.forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True) == 0
+    assert "Ota" not in ids(home)
+    (kept,) = [one for one in journal.said(home, Allocation) if one.person_id == ota]
+    assert kept.anchors == ()
+    archive.write_notes(tmp_path, {"id": "n9", "text": "x", "timestamp": "2024-02-21T08:00:00Z", "from": "Wilma Quist"})
+    archive.sync(config)
+    assert ids(home)["Wilma Quist"] not in (0, ota)

@@ -1,0 +1,142 @@
+"""What an index says without a model: themes of what is asked about, and sentences whose citations resolve."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+from relrag_pipelines.graphrag import parquet
+from relrag_pipelines.graphrag.build import build
+from relrag_pipelines.records import Chunk
+from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, ask
+from relrag_query.graphrag.citations import Dataset, parse
+from relrag_query.graphrag.corpus import Corpus
+from relrag_query.graphrag.index import open_index
+from relrag_query.graphrag.scope import scope_of, words_of
+from relrag_query.graphrag.trace import State, trace
+from tests.passages import ARCHIVE, passage, table
+
+NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+ZONE = ZoneInfo("Europe/Prague")
+FAMILY = [
+    passage(
+        "f:1",
+        "Mum: the garden needs a new fence, 4,500 Kč says the carpenter",
+        day=0,
+        subject="Family",
+        participants=["Mum", "Dad"],
+    ),
+    passage(
+        "f:2", "Dad: the carpenter comes for the fence on Tuesday", day=2, subject="Rodina", participants=["Mum", "Dad"]
+    ),
+    passage(
+        "f:3",
+        "Mum: the fence is up, the carpenter forgot the gate",
+        day=4,
+        subject="Rodina",
+        participants=["Mum", "Dad"],
+    ),
+    passage("f:4", "Dad: Rex chewed the carpenter's fence", day=400, subject="Rodina", participants=["Mum", "Dad"]),
+]
+LANDLORD = [
+    passage("l:1", "Mr Kolar, our landlord, raises the rent to 900 EUR from July.", day=5, sender="Igor Kolar"),
+    passage(
+        "l:2",
+        "The landlord will repair the balcony in May: the balcony leaks. The rent stays.",
+        day=6,
+        sender="Igor Kolar",
+    ),
+    passage("l:3", "The balcony is repaired, the bill for the balcony was 320 EUR.", day=8, sender="Igor Kolar"),
+]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return opened(tmp_path_factory.mktemp("index"), [*ARCHIVE, *FAMILY, *LANDLORD])
+
+
+def opened(folder: Path, chunks: list[Chunk]) -> Corpus:
+    names = ["Dana Levi", "Petr Kolar", "Eva Nová", "Marek Dvořák"]
+    people = pd.DataFrame(list(enumerate(names)), columns=["person_id", "name"])
+    parquet.write(build(table(chunks), people), folder)
+    return Corpus(open_index(folder, whole=True))
+
+
+def asked(question: str, corpus: Corpus, method: Method = "global") -> GraphAnswer:
+    return ask(question, corpus, method, NOW, ZONE)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What did the family discuss most in summer?", ["family", "summer"]),
+        ("main topics with the landlord", ["landlord"]),
+        ("Co jsme nejvíc řešili s Honzou?", ["Honzou"]),
+        ("על מה דיברנו הכי הרבה עם אמא", ["אמא"]),
+        ("What was discussed most?", []),
+    ],
+)
+def test_the_words_of_a_question_that_say_what_it_is_about(question: str, words: list[str]) -> None:
+    assert words_of(question) == words
+
+
+def test_a_family_is_found_in_all_languages_and_within_its_time(corpus: Corpus) -> None:
+    scope = scope_of("What did the family discuss most in 2024?", corpus, NOW, ZONE)
+    texts = [corpus.texts[unit] for unit in scope.units]
+    assert texts == [one.text for one in FAMILY[:3]]
+    assert scope.time
+    assert scope.time.phrase == "2024"
+
+
+def test_a_role_stands_for_the_person_beside_whom_it_is_named(corpus: Corpus) -> None:
+    scope = scope_of("main topics with the landlord", corpus, NOW, ZONE)
+    assert scope.people == ("Igor Kolar",)
+    assert [corpus.texts[unit] for unit in scope.units] == [one.text for one in LANDLORD]
+
+
+def test_a_theme_has_its_people_time_figures_and_cited_sentences(corpus: Corpus) -> None:
+    answer = asked("What did the family discuss most in 2024?", corpus)
+    theme = answer.themes[0]
+    assert set(theme.title.split(", ")) >= {"carpenter", "fence"}
+    assert (theme.first, theme.last, theme.figures) == ("2024-03-01", "2024-03-05", ("4,500 Kč",))
+    assert [one.text for one in theme.statements] == [one.text for one in FAMILY[:3]]
+    found = trace(answer.text, corpus.index)
+    assert {one.state for one in found.references} == {State.RESOLVED}
+    assert found.count(Dataset.SOURCES) >= 3
+    assert answer.text.startswith("## ")
+
+
+def test_themes_of_everything_keep_to_different_passages(corpus: Corpus) -> None:
+    found = asked("What was talked about most?", corpus).themes
+    titles = " / ".join(one.title for one in found)
+    for word in ("boiler", "Janáček", "הכרטיסים", "fence"):
+        assert word in titles
+    said = [one.text for theme in found for one in theme.statements]
+    assert len(said) == len(set(said))
+    assert not {"Dana Levi", "Eva Nová"} & {part for theme in found for part in theme.title.split(", ")}
+
+
+@pytest.mark.parametrize("method", ["local", "basic"])
+def test_a_question_is_answered_by_the_sentences_that_hold_its_words(corpus: Corpus, method: Method) -> None:
+    answer = asked("Who paid the invoice for the boiler?", corpus, method)
+    first = answer.text.splitlines()[0]
+    assert first.startswith("Petr Kolar paid invoice INV-1187 for the boiler, 7,980 Kč.")
+    cited = {one.dataset for citation in parse(first) for one in citation.references}
+    assert cited == ({Dataset.ENTITIES, Dataset.SOURCES} if method == "local" else {Dataset.SOURCES})
+    assert bool(answer.found.entities) == bool(answer.found.reports) == (method == "local")
+    assert {one.state for one in trace(answer.text, corpus.index).references} == {State.RESOLVED}
+
+
+def test_what_a_search_by_meaning_finds_is_taken_where_words_find_nothing(corpus: Corpus) -> None:
+    unit = next(unit for unit, text in enumerate(corpus.texts) if "balcony is repaired" in text)
+    assert asked("Opravená lodžie?", corpus, "basic").text == NOTHING
+    found = ask("Opravená lodžie?", corpus, "basic", NOW, ZONE, [unit])
+    assert found.text.startswith("The balcony is repaired, the bill for the balcony was 320 EUR. [Data: Sources (")
+
+
+def test_nothing_is_said_of_what_the_index_does_not_hold(tmp_path: Path) -> None:
+    empty = opened(tmp_path, [])
+    for method in ("local", "global", "basic"):
+        assert asked("What about the boiler?", empty, method).text == NOTHING  # type: ignore[arg-type]

@@ -1,0 +1,161 @@
+"""The tools, asked by the protocol's own client over both transports."""
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import orjson
+import pytest
+import uvicorn
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from relrag_pipelines.ui.login import Login
+from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, fit, size
+from relrag_query.mcp.server import build
+from relrag_query.service import Service
+from relrag_query.web.app import create_app
+from tests import archive
+from tests.web_app import KEY, TOKEN
+
+TOOLS = ["search", "ask", "show", "thread", "neighbors"]
+LONG = "\n".join(f"Paragraph {number}: שלום, příliš žluťoučký kůň." for number in range(1500))
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mcp")
+    config = archive.make(folder)
+    notes = [{"id": f"m{number}", "text": f"Pane {number} " + "of the greenhouse " * 40} for number in range(60)]
+    archive.write_notes(folder, {"id": "long", "text": LONG}, *notes)
+    archive.sync(config)
+    return config
+
+
+@pytest.fixture
+def service(config: Path) -> Iterator[Service]:
+    with Service.open(config) as opened:
+        yield opened
+
+
+def call(target: Any, name: str, **arguments: Any) -> Any:
+    async def called() -> Any:
+        async with Client(target() if callable(target) else target) as client:
+            return await client.call_tool(name, arguments)
+
+    return anyio.run(called)
+
+
+def told(target: Any, name: str, **arguments: Any) -> dict[str, Any]:
+    result = call(target, name, **arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is None, "everything would be sent twice"
+    (content,) = result.content
+    assert len(content.text.encode()) <= MOST_BYTES
+    reply: dict[str, Any] = json.loads(content.text)
+    assert reply["note"] == DATA
+    return reply
+
+
+def conforms(transport: Any) -> None:
+    """What both transports have to do."""
+
+    async def asked() -> None:
+        async with Client(transport()) as client:
+            listed = (await client.list_tools()).tools
+            assert [tool.name for tool in listed] == TOOLS
+            for tool in listed:
+                assert tool.description
+                assert tool.annotations
+                assert tool.annotations.read_only_hint
+            answer = await client.call_tool("ask", {"question": "Who has the key of the cabin?"})
+            reply = json.loads(answer.content[0].text)  # type: ignore[union-attr]
+            assert reply["quotes"]
+            assert "answer" not in reply
+            unknown = await client.call_tool("show", {"ref": "jsonl:notes:none"})
+            assert unknown.is_error
+            assert 'nothing named "jsonl:notes:none"' in str(unknown.content)
+
+    anyio.run(asked)
+
+
+def test_over_standard_input_and_output(config: Path) -> None:
+    relrag = str(Path(sys.executable).with_name("relrag"))
+    conforms(lambda: stdio_client(StdioServerParameters(command=relrag, args=["mcp", "--config", str(config)])))
+
+
+def test_over_http_with_the_token_only(service: Service) -> None:
+    server = uvicorn.Server(uvicorn.Config("", host="127.0.0.1", port=0, log_level="critical"))
+    listening = server.config.bind_socket()
+    port = listening.getsockname()[1]
+    server.config.app = create_app(service, Login(KEY), TOKEN, "127.0.0.1", port)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    url = f"http://127.0.0.1:{port}/mcp"
+    try:
+        shown = httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"})
+        conforms(lambda: streamable_http_client(url, http_client=shown))
+        for headers in ({}, {"authorization": "Bearer other"}, {"authorization": TOKEN}):
+            assert httpx2.post(url, json={}, headers=headers).status_code == 401
+        named = {"authorization": f"Bearer {TOKEN}", "host": "evil.example"}
+        assert httpx2.post(url, json={}, headers=named).status_code == 403
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def test_a_long_record_comes_in_parts_that_make_up_the_whole(service: Service) -> None:
+    server = build(service)
+    parts, cursor = [], None
+    while True:
+        reply = told(server, "show", ref="jsonl:notes:long", **({"cursor": cursor} if cursor else {}))
+        parts.append(reply["text"])
+        if (cursor := reply.get("next_cursor")) is None:
+            break
+    assert len(parts) > 3
+    assert "".join(parts) == LONG
+
+
+def test_hits_that_do_not_fit_are_behind_the_cursor(service: Service) -> None:
+    server = build(service)
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(12):
+        reply = told(server, "search", query="pane greenhouse", limit=40, **cursor)
+        assert 0 < len(reply["hits"]) < 40
+        seen += [hit["chunk_id"] for hit in reply["hits"]]
+        if "next_cursor" not in reply:
+            break
+        cursor = {"cursor": reply["next_cursor"]}
+    assert len(seen) == len(set(seen))
+    assert len(seen) > 50
+
+
+def test_errors_hold_no_private_text(
+    service: Service, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("Dana Levi has the key")
+
+    monkeypatch.setattr(Service, "search", broken)
+    result = call(build(service), "search", query="key")
+    assert result.is_error
+    assert "unexpected ValueError" in result.content[0].text
+    written = capfd.readouterr()
+    assert "Dana" not in result.content[0].text + written.out + written.err
+
+
+@pytest.mark.parametrize("text", ["x" * 50_000, "שלום " * 9000, '\\"\n' * 20_000, "🎈" * 9000])
+def test_a_text_is_clipped_to_what_fits(text: str) -> None:
+    about, kept = fit({"note": "n"}, "hits", [{"text": text, "id": 1}, {"text": "second" * 50}])
+    assert kept == 1
+    assert len(orjson.dumps(about)) <= MOST_BYTES
+    assert about["hits"][0]["id"] == 1
+    assert about["hits"][0]["text"].startswith(text[:500])
+    assert clip({"a": "short"}, 1000) == {"a": "short"}
+    assert size(clip({"a": ["x" * 900, "y" * 800]}, 1000)) <= 1000

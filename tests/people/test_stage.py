@@ -1,0 +1,248 @@
+"""The stage that makes people, on the running path: who is who, on passages too, after syncs, merges and rebuilds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relrag_pipelines.identity.statements import (
+    Allocation,
+    Merge,
+    RelationshipNote,
+    StatedFact,
+    StatedRelationship,
+    Undo,
+)
+from relrag_pipelines.journal import journal
+from relrag_pipelines.maintenance.verify import verify_home
+from relrag_pipelines.people import month_texts
+from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
+from tests import archive
+
+CARDS = """\
+BEGIN:VCARD
+VERSION:4.0
+UID:shiran
+X-RELRAG-PERSON-ID:42
+FN:Shiran Tamir
+NICKNAME:שירן
+BDAY:19860502
+TEL:052-555-0142
+item1.RELATED;TYPE=spouse:David Tamir
+item1.X-RELRAG-DESCRIPTION:Married since 2012
+END:VCARD
+BEGIN:VCARD
+VERSION:4.0
+UID:david
+X-RELRAG-PERSON-ID:17
+FN:David Tamir
+TITLE:dentist
+END:VCARD
+BEGIN:VCARD
+VERSION:4.0
+UID:mom
+FN:Mom
+TEL:052-555-0001
+END:VCARD
+"""
+CHAT = """\
+24/12/2023, 18:00 - Jonah: Happy birthday from me and my brother Petr
+13/01/2024, 10:15 - Shiran Tamir: Tell David that the cabin is free
+13/01/2024, 10:16 - Petr Kolar: שאלתי את לשירן על המפתח
+14/02/2024, 21:40 - שירן: The boiler is broken, 052-777-1234 repairs it
+"""
+SOURCES = """
+[[sources]]
+name = "book"
+kind = "contacts"
+path = "cards.vcf"
+"""
+
+
+def make(folder: Path, extra: str = 'owner = "Jonah"') -> Path:
+    """An archive with an address book; its relrag.toml."""
+    config = archive.make(folder, extra)
+    (folder / "cards.vcf").write_text(CARDS)
+    (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text(CHAT)
+    config.write_text(config.read_text() + SOURCES)
+    return config
+
+
+def rows(home: Path, query: str) -> list[tuple[Any, ...]]:
+    with generations.open_current(home) as generation, catalog.open(generation.path / catalog.NAME) as connection:
+        return connection.execute(query).fetchall()
+
+
+def ids(home: Path) -> dict[str, int]:
+    return dict(rows(home, "SELECT name, person_id FROM persons"))
+
+
+def seen(home: Path) -> list[tuple[str, list[int], list[int]]]:
+    """Who stands on each passage of the chat: its text, who wrote, who is named."""
+    return rows(
+        home,
+        "SELECT text, person_ids, mentioned_person_ids FROM chunks WHERE source = 'chat' ORDER BY ts",
+    )
+
+
+@pytest.mark.requirement("S0-1", "S0-2", "S0-4", "S0-9")
+def test_a_sync_makes_people_and_they_stand_on_records_and_passages(tmp_path: Path) -> None:
+    home = archive.sync(make(tmp_path)).home
+    people = ids(home)
+    assert set(people) == {"Shiran Tamir", "David Tamir", "Mom", "Jonah", "Petr Kolar", "Ota"}
+    jonah, petr, mom = people["Jonah"], people["Petr Kolar"], people["Mom"]
+    assert (people["Shiran Tamir"], people["David Tamir"]) == (42, 17)
+    assert rows(home, "SELECT name FROM persons WHERE is_owner") == [("Jonah",)]
+    assert [(set(ones), set(named)) for _, ones, named in seen(home)] == [
+        ({jonah}, {petr}),
+        ({42, petr}, {17, 42}),
+        ({42}, set()),
+    ]
+    assert rows(home, "SELECT predicate, value, source_ref FROM person_facts ORDER BY ALL") == [
+        ("birthday", "1986-05-02", "contacts:shiran"),
+        ("occupation", "dentist", "contacts:david"),
+    ]
+    query = "SELECT from_person_id, to_person_id, relationship_type, description FROM person_relationships ORDER BY ALL"
+    assert rows(home, query) == sorted(
+        [
+            (42, 17, "spouse", "Married since 2012"),
+            (jonah, mom, "parent", None),
+            (jonah, petr, "sibling", None),
+        ],
+        key=lambda row: row[:2],
+    )
+    quoted = "SELECT source_quote, confidence FROM person_relationships WHERE relationship_type = 'sibling'"
+    assert rows(home, quoted) == [("my brother Petr", 0.8)]
+    roles = rows(home, "SELECT role, count(*) FROM person_assets WHERE person_id = 42 GROUP BY role ORDER BY role")
+    assert dict(roles) == {"mentioned": 2, "owner": 1, "sender": 2}
+    assert verify_home(home) == []
+
+
+def test_a_policy_holds_for_aliases_and_for_what_the_owner_says(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    journal.append(home, [StatedFact(42, "phone_at_work", "call 052-999-8877")])
+    archive.sync(config)
+    phones = rows(home, "SELECT alias FROM person_aliases WHERE kind = 'phone'")
+    assert phones and all(alias.startswith("<PHONE_NUMBER:k1:") for (alias,) in phones)
+    (said,) = rows(home, "SELECT value FROM person_facts WHERE predicate = 'phone_at_work'")
+    assert said[0].startswith("call <PHONE_NUMBER") and "8877" not in said[0]
+
+
+def test_ids_are_given_once_and_survive_a_rebuild_and_nothing_is_made_twice(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    before, given = ids(home), journal.said(home, Allocation)
+    assert {anchor.split(":")[0] for one in given for anchor in one.anchors} <= {
+        "name",
+        "phone",
+        "card",
+        "pin",
+        "whatsapp",
+    }
+    lake = archive.contents(home / "lake")
+    archive_tables.drop(home)
+    archive.sync(config)
+    assert (ids(home), journal.said(home, Allocation)) == (before, given)
+    after = archive.contents(home / "lake")
+    assert [name for name in lake if lake[name][1] != after[name][1]] == []
+
+
+@pytest.mark.requirement("S0-8")
+def test_after_a_merge_every_point_is_of_the_survivor_and_undoing_it_brings_both_back(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    first, petr = seen(home), ids(home)["Petr Kolar"]
+    lake = {path: data for path, (_, data) in archive.contents(home / "lake").items() if "/chat/" in path}
+    (merged,) = journal.append(home, [Merge(17, (petr,))])
+    archive.sync(config)
+    assert "Petr Kolar" not in ids(home)
+    assert rows(home, "SELECT * FROM person_redirects") == [(petr, 17)]
+    assert all(petr not in [*ones, *named] for _, ones, named in seen(home))
+    assert [17 in [*ones, *named] for _, ones, named in seen(home)] == [True, True, False]
+    with generations.open_current(home) as generation:
+        points = list(vectors.payloads(generation.path / "vectors"))
+    on_points = {
+        one for payload in points for name in ("person_ids", "mentioned_person_ids") for one in payload.get(name, ())
+    }
+    assert 17 in on_points and petr not in on_points
+    assert rows(home, f"SELECT count(*) FROM person_assets WHERE person_id = {petr}") == [(0,)]
+    assert lake == {path: data for path, (_, data) in archive.contents(home / "lake").items() if "/chat/" in path}
+    journal.append(home, [Undo(merged)])
+    archive.sync(config)
+    assert seen(home) == first
+
+
+def test_what_the_owner_says_survives_a_rebuild_and_is_laid_over_what_is_read(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    jonah = ids(home)["Jonah"]
+    said = [
+        StatedRelationship(42, 17, "spouse", proximity=5),
+        RelationshipNote(42, 17, "spouse", "They met in Haifa"),
+        StatedRelationship(jonah, 17, "dentist", "Fixed the crown", 4),
+        StatedRelationship(jonah, ids(home)["Petr Kolar"], "sibling", deleted=True),
+        StatedFact(42, "lives_in", "Ramat Gan", "2020"),
+    ]
+    journal.append(home, said)
+    for _ in range(2):
+        archive.sync(config)
+        query = """SELECT to_person_id, relationship_type, description, attitude, proximity, notes, source_ref,
+            further_source_refs FROM person_relationships WHERE to_person_id = 17 ORDER BY ALL"""
+        (dentist, spouse) = rows(home, query)
+        assert dentist[1:6] == ("dentist", "Fixed the crown", 4, None, [])
+        assert spouse[1:6] == ("spouse", "Married since 2012", None, 5, ["They met in Haifa"])
+        assert spouse[6].startswith("journal:") and spouse[7] == [next(one for one in spouse[7])]
+        assert rows(home, "SELECT count(*) FROM person_relationships WHERE relationship_type = 'sibling'") == [(0,)]
+        lives = "SELECT value, valid_from, confidence FROM person_facts WHERE predicate = 'lives_in'"
+        assert rows(home, lives) == [("Ramat Gan", "2020", 1.0)]
+        archive_tables.drop(home)
+
+
+def test_a_new_message_has_only_its_month_read_and_a_new_name_those_that_may_hold_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    read: list[str] = []
+    really = month_texts._read
+    monkeypatch.setattr(month_texts, "_read", lambda month, *rest: (read.append(month), really(month, *rest))[1])
+
+    def synced() -> list[str]:
+        read.clear()
+        archive.sync(config)
+        return sorted(read)
+
+    chat = tmp_path / "chats" / "WhatsApp Chat with Hiking.txt"
+    chat.write_text(CHAT + "15/02/2024, 08:00 - שירן: It is repaired\n")
+    assert synced() == ["chat/2024-02"]
+    notes = tmp_path / "notes.jsonl"
+    line = {"id": "n3", "text": "Ask Mom.", "timestamp": "2024-03-20T08:00:00Z", "from": "Boiler Rubin"}
+    notes.write_text(notes.read_text() + json.dumps(line) + "\n")
+    assert synced() == ["notes/2024-03"], "boiler stands in small letters elsewhere"
+    line |= {"id": "n4", "timestamp": "2024-04-20T08:00:00Z", "from": "Christmas Happy", "text": ""}
+    notes.write_text(notes.read_text() + json.dumps(line | {"from": "Happy Rubin"}) + "\n")
+    assert synced() == ["chat/2023-12", "notes/2024-04"]
+    before = {table: archive_tables.read(home, table) for table in month_texts.TABLES}
+    archive_tables.drop(home)
+    archive.sync(config)
+    assert {table: archive_tables.read(home, table) for table in month_texts.TABLES} == before
+
+
+def test_an_owner_whom_nothing_names_is_somebody_all_the_same(tmp_path: Path) -> None:
+    home = archive.sync(make(tmp_path, 'owner = "Zoe Quist"')).home
+    assert rows(home, "SELECT name FROM persons WHERE is_owner") == [("Zoe Quist",)]
+    assert ids(home)["Zoe Quist"] >= 100_000
+
+
+def test_whoever_writes_often_is_somebody_though_nobody_names_them(tmp_path: Path) -> None:
+    config = make(tmp_path, 'owner = "Jonah"\nperson_unnamed_after = 2')
+    chat = tmp_path / "chats" / "WhatsApp Chat with Hiking.txt"
+    chat.write_text(CHAT + "".join(f"16/02/2024, 08:0{n} - +972 52-111-2233: hello {n}\n" for n in range(2)))
+    assert "" in ids(archive.sync(config).home)
+    archive.configure(tmp_path, 'owner = "Jonah"\nperson_unnamed_after = 3')
+    config.write_text(config.read_text() + SOURCES)
+    assert "" not in ids(archive.sync(config).home)

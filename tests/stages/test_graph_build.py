@@ -1,0 +1,176 @@
+"""GraphRAG indexes of an archive: what they are made of, when they are stale, and that nothing of before stays."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from relrag_pipelines.graphrag import parquet
+from relrag_pipelines.graphrag.schema import ALL
+from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.stages import graph_build
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stores import catalog, graph_indexes
+from relrag_pipelines.workspace import Workspace
+from tests import archive
+
+TAIL = '\n[graphrag]\nmethod = "fast"\n'
+LETTERS = '[graphrag.collections.archive]\n[graphrag.collections.winter]\nsources = ["chat"]\nuntil = "2023-12"\n'
+
+
+def table(workspace: Workspace, collection: str, name: str) -> pd.DataFrame:
+    place = graph_indexes.current(workspace.home, collection)
+    assert place
+    read = parquet.read(place, name)
+    assert read is not None
+    return read
+
+
+def with_graphs(config: Path, more: str = "") -> Path:
+    config.write_text(config.read_text() + TAIL + more)
+    return config
+
+
+def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    plain = archive.sync(config)
+    assert not (plain.home / "graphrag").exists()
+    assert [one.collection for one in plans.build_plan(archive.workspace(with_graphs(config))).graphs] == ["archive"]
+    made = archive.sync(config)
+    texts = table(made, "archive", "text_units")["text"]
+    assert texts.str.contains("red sleds").any()
+    assert texts.str.contains("orangery").any()
+    assert not texts.str.contains("052-123-4567").any()  # redacted
+    titles = set(table(made, "archive", "entities")["title"])
+    assert {"Dana Levi", "Petr Kolar"} <= titles
+    assert graph_build.broken(made, "archive") == []
+    assert graph_build.unredacted(made, "archive") == {}
+
+
+def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
+    made = archive.sync(with_graphs(archive.make(tmp_path), LETTERS))
+    assert graph_indexes.collections(made.home) == ["archive", "winter"]
+    texts = " ".join(table(made, "winter", "text_units")["text"])
+    assert "Merry Christmas" in texts
+    assert "Who has the key" not in texts
+    assert len(table(made, "archive", "text_units")) > 3
+
+
+def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path) -> None:
+    config = with_graphs(archive.make(tmp_path), LETTERS)
+    archive.sync(config)
+    archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
+    made = archive.sync(config)
+    found = {name: graph_indexes.made(made.home, name) for name in ("archive", "winter")}
+    assert {name: one.number for name, one in found.items() if one} == {"archive": 2, "winter": 1}
+    before = archive.contents(made.home / "graphrag")
+    archive.sync(config)
+    assert archive.changed(before, archive.contents(made.home / "graphrag")) == []
+
+
+def test_a_change_of_settings_says_what_changed(tmp_path: Path) -> None:
+    config = with_graphs(archive.make(tmp_path), LETTERS)
+    archive.sync(config)
+    config.write_text(config.read_text().replace('until = "2023-12"', 'until = "2024-01"'))
+    (stale,) = plans.build_plan(archive.workspace(config)).graphs
+    assert (stale.collection, stale.reason) == ("winter", "setting until changed")
+
+
+def test_what_is_deleted_from_a_source_leaves_no_trace(tmp_path: Path) -> None:
+    config = with_graphs(archive.make(tmp_path))
+    made = archive.sync(config)
+    assert any(b"orangery" in file for _, file in _plain(made).items())
+    (tmp_path / "papers" / "lease 2024-01-05.md").write_text("# Lease\n\nThe tenant pays nine hundred a month.\n")
+    made = archive.sync(config)
+    assert not [name for name, file in _plain(made).items() if b"orangery" in file]
+
+
+def _plain(workspace: Workspace) -> dict[str, bytes]:
+    """Every table of every index as JSON: parquet compresses."""
+    return {
+        f"{collection}/{name}": json.dumps(table(workspace, collection, name).to_dict("records"), default=list).encode()
+        for collection in graph_indexes.collections(workspace.home)
+        for name in ALL
+    }
+
+
+def test_what_personal_data_stands_in_a_table_is_counted_and_not_shown(tmp_path: Path) -> None:
+    made = archive.sync(with_graphs(archive.make(tmp_path)))
+    place = graph_indexes.current(made.home, "archive")
+    assert place
+    tables = {name: table(made, "archive", name) for name in ALL}
+    tables["entities"].loc[0, "description"] = "Call me on 052-123-4567"
+    parquet.write(tables, place)
+    assert graph_build.unredacted(made, "archive") == {"entities": 1}
+
+
+def test_an_index_is_refused_while_the_generation_is_behind_the_lake(tmp_path: Path) -> None:
+    config = with_graphs(archive.make(tmp_path))
+    archive.sync(config)
+    config.write_text("link_max_records = 7\n" + config.read_text())
+    with pytest.raises(graph_build.GraphIndexError, match="not up to date"):
+        graph_build.run(archive.workspace(config), "archive")
+
+
+def test_people_of_the_catalog_are_taken_with_the_name_to_show_first(tmp_path: Path) -> None:
+    with catalog.connect() as connection:
+        assert graph_build.people(connection) is None
+        connection.execute("CREATE TABLE persons (person_id BIGINT, name VARCHAR)")
+        connection.execute("CREATE TABLE person_aliases (person_id BIGINT, alias VARCHAR, kind VARCHAR)")
+        assert graph_build.people(connection) is None
+        connection.execute("INSERT INTO persons VALUES (2, 'Dana Levi'), (1, '')")
+        connection.execute(
+            "INSERT INTO person_aliases VALUES (2, 'Dana', 'name'), (2, '+972', 'phone'), (1, 'Ota', 'name')"
+        )
+        found = graph_build.people(connection)
+    assert found is not None
+    assert found.to_numpy().tolist() == [[1, "Ota"], [2, "Dana Levi"], [2, "Dana"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[graphrag]\nmethod = "slow"\n', 'graphrag.method is "slow"'),
+        ('[graphrag]\nmodle = "x"\n', "graphrag.modle is not known (did you mean model?)"),
+        ("[graphrag.collections.Archive]\n", 'has "Archive"; use lower-case letters'),
+        ('[graphrag.collections.one]\nsources = ["chats"]\n', 'names source "chats"; sources: chat, papers, notes'),
+        ('[graphrag.collections.one]\nkinds = ["mail"]\n', 'names "mail"; known kinds: '),
+        ('[graphrag.collections.one]\nsince = "March"\n', 'is "March"; write 2024, 2024-03 or 2024-03-15'),
+        ("[graphrag.collections.one]\nuntill = 1\n", "known: kinds, since, sources, until"),
+    ],
+)
+def test_wrong_settings_say_what_to_write(tmp_path: Path, text: str, said: str) -> None:
+    config = archive.make(tmp_path)
+    config.write_text(config.read_text() + text)
+    with pytest.raises(SettingsError) as raised:
+        archive.workspace(config)
+    assert said in str(raised.value)
+
+
+WORDS = ("boiler", "plumber", "Dana Levi", "INV-1187", "cabin", "choir", "Petr Kolar")
+NOTES = st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=5), min_size=1, max_size=9)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(first=NOTES, then=NOTES)
+def test_whatever_was_there_before_the_result_is_that_of_a_rebuild(
+    first: list[list[str]], then: list[list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("changed")
+    config = with_graphs(archive.make(folder))
+    for notes in (first, then):
+        archive.write_notes(folder, *_notes(notes))
+        made = archive.sync(config)
+    changed = _plain(made)
+    graph_indexes.drop(made.home)
+    assert _plain(archive.sync(config)) == changed
+
+
+def _notes(some: list[list[str]]) -> list[dict[str, str]]:
+    return [
+        {"id": f"x{place}", "text": f"{' and '.join(words)} again.", "timestamp": "2024-03-01T08:00:00Z"}
+        for place, words in enumerate(some)
+    ]

@@ -1,0 +1,247 @@
+"""All of the server behind its guard, and pages that show what is in an archive and run nothing of it."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.routing import Mount, Route
+from starlette.testclient import TestClient
+
+from relrag_pipelines.ui.login import Login, ticket
+from relrag_query.service import Service
+from relrag_query.web.app import create_app
+from tests import archive
+from tests.web_app import BEARER, COOKIE, KEY, OURS, PORT, TOKEN, client
+
+OVERRIDE, ESCAPE = "\u202e", "\x1b[31m"
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'-alert(1)-'",
+    "<svg/onload=alert(1)>",
+    "{{ 7*7 }}{% raw %}",
+    "</title></textarea></style><script>alert(1)</script>",
+    f"{OVERRIDE}gpj.exe{ESCAPE}red\x07",
+    "&lt;b&gt; &amp; <b>",
+    "<a href=javascript:alert(1)>x</a>",
+    "<base href=//evil.example>",
+    "<meta http-equiv=refresh content='0;url=//evil.example'>",
+    "<iframe srcdoc='<script>alert(1)</script>'>",
+]
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pages")
+    config = archive.make(folder)
+    notes = [
+        {
+            "id": f"h{number}",
+            "text": f"Hostile {payload} payload",
+            "from": payload,
+            "subject": f"{payload} subject",
+            "thread_id": "evil",
+            "source_uri": ["javascript:alert(1)", "https://fine.example/x", "data:text/html,x"][number % 3],
+            "timestamp": f"2024-03-{number + 1:02}T08:00:00Z",
+        }
+        for number, payload in enumerate(HOSTILE)
+    ]
+    archive.write_notes(folder, *notes)
+    archive.sync(config)
+    return config
+
+
+@pytest.fixture(scope="module")
+def browser(config: Path) -> Iterator[TestClient]:
+    with client(config) as opened:
+        opened.headers |= COOKIE
+        yield opened
+
+
+def every_path(config: Path) -> list[tuple[str, str]]:
+    """Method and path of each route; what a mount serves stands for itself."""
+    with Service.open(config) as service:
+        routes = create_app(service, Login(KEY), TOKEN, "127.0.0.1", PORT).routes
+    found = []
+    for route in routes:
+        assert isinstance(route, Route | Mount)
+        path = f"{route.path}/relrag.css" if isinstance(route, Mount) else re.sub(r"\{.*\}", "x", route.path)
+        methods = (route.methods if isinstance(route, Route) else None) or {"GET", "POST"}
+        found += [(method, path) for method in sorted(methods)]
+    return found
+
+
+def test_no_route_is_open_but_the_health_check(config: Path) -> None:
+    """Without a login 401, under another name 403, from another site 403: whatever the route and the method."""
+    paths = every_path(config)
+    assert {"/", "/search", "/record", "/page.png", "/static/relrag.css", "/mcp", "/api/v1/ask"} <= {
+        path for _, path in paths
+    }
+    with client(config) as stranger:
+        for method, path in paths:
+            statuses = {
+                "stranger": stranger.request(method, path).status_code,
+                "host": stranger.request(method, path, headers={**COOKIE, "host": "evil.example"}).status_code,
+                "origin": stranger.request(
+                    method, path, headers={**COOKIE, "origin": "http://evil.example"}
+                ).status_code,
+                "site": stranger.request(method, path, headers={**BEARER, "sec-fetch-site": "same-site"}).status_code,
+            }
+            open_to_all = path == "/health" and method in ("GET", "HEAD")
+            expected = {"stranger": 200 if open_to_all else 401, "host": 403, "origin": 403, "site": 403}
+            assert statuses == expected, (method, path)
+
+
+def test_the_token_is_for_api_and_mcp_only(config: Path) -> None:
+    with client(config) as program:
+        for path in ("/", "/search", "/record?ref=jsonl:notes:n1", "/page.png", "/static/relrag.css", "/archive"):
+            assert program.get(path, headers=BEARER).status_code == 401
+        assert program.get("/api/v1/status", headers=BEARER).status_code == 200
+        for wrong in ("Bearer", "Bearer x", f"Basic {TOKEN}", TOKEN, "Bearer é"):
+            answer = program.get("/api/v1/status", headers=[(b"authorization", wrong.encode())])
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_link_logs_in_once_and_leaves_no_token_behind(config: Path) -> None:
+    with client(config) as stranger:
+        token = ticket(KEY, "link", 60)
+        entered = stranger.get(f"/login?token={token}")
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        assert "HttpOnly" in entered.headers["set-cookie"]
+        assert "samesite=strict" in entered.headers["set-cookie"].lower()
+        home = stranger.get("/")
+        assert home.status_code == 200
+        assert token not in home.text
+        stranger.cookies.clear()
+        assert stranger.get(f"/login?token={token}").status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/search?q=x", "/static/ask.js", "/nothing", "/api/v1/status", "/record?ref=x"])
+def test_no_answer_goes_without_these(browser: TestClient, path: str) -> None:
+    headers = browser.get(path).headers
+    policy = dict(part.strip().partition(" ")[::2] for part in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert ("no-store" in headers.get("cache-control", "")) == (not path.startswith("/static/"))
+
+
+class Page(HTMLParser):
+    """What a browser would run, load or follow."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.scripts: list[str] = []
+        self.links: list[str] = []
+        self.handlers: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        given = {name: value or "" for name, value in attrs}
+        self.handlers += [name for name in given if name.startswith("on") or name in ("style", "srcdoc", "formaction")]
+        if tag == "script":
+            self.scripts.append(given.get("src", "inline"))
+        self.links += [given[name] for name in ("href", "src", "action") if name in given]
+
+
+PATHS = [
+    "/search?q=hostile payload",
+    "/ask?q=hostile payload",
+    "/thread?id=evil",
+    "/archive",
+    *(f"/record?ref=jsonl:notes:h{number}" for number in range(len(HOSTILE))),
+    *(f"/search?q={payload}" for payload in ("<script>alert(1)</script>", '" autofocus onfocus=alert(1) x="')),
+    "/ask?q=<script>alert(1)</script>",
+    "/record?ref=<script>alert(1)</script>",
+    "/thread?id=<script>alert(1)</script>",
+    "/source?chunk=<script>alert(1)</script>",
+    "/search?q=x&from=<script>&source=<script>",
+    "/<script>",
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_hostile_texts_are_inert(browser: TestClient, path: str) -> None:
+    answer = browser.get(path)
+    page = Page(answer.text)
+    assert all(script.startswith("/static/") for script in page.scripts)
+    assert page.handlers == []
+    assert not page.tags & {"iframe", "base", "svg", "object", "embed"}
+    for link in page.links:
+        assert urlsplit(link).scheme in ("", "https")
+        assert link.startswith(("/", "#", "https://fine.example/"))
+        assert not link.startswith("//")
+    assert OVERRIDE not in answer.text
+    assert "\x1b" not in answer.text
+    assert "\x07" not in answer.text
+
+
+def test_what_a_hostile_text_says_is_still_read(browser: TestClient) -> None:
+    page = browser.get("/record?ref=jsonl:notes:h0").text
+    assert "Hostile &lt;script&gt;alert(1)&lt;/script&gt; payload" in page
+    assert "{{ 7*7 }}" in browser.get("/record?ref=jsonl:notes:h4").text
+    assert 'href="https://fine.example/x"' in browser.get("/record?ref=jsonl:notes:h1").text
+    assert "javascript:alert(1)" in browser.get("/record?ref=jsonl:notes:h0").text  # said, and no link
+
+
+def test_an_answer_cites_passages_that_open_with_the_quote_marked(browser: TestClient) -> None:
+    page = browser.get("/ask?q=What does the tenant pay?").text
+    assert "Found in your archive" in page
+    (link,) = re.findall(r'<a class="cite" href="([^"]+)"', page)
+    source = browser.get(link.replace("&amp;", "&") + "&part").text
+    assert "<mark>The tenant pays nine hundred a month.\n\nThe orangery may not be heated.</mark>" in source
+    assert "<html" not in source
+    assert "<html" in browser.get(link.replace("&amp;", "&")).text
+
+
+def test_pages_say_what_is_not_known(browser: TestClient) -> None:
+    assert "Your archive does not answer this" in browser.get("/ask?q=Who won the chess championship in Lima?").text
+    missing = browser.get("/record?ref=jsonl:none")
+    assert missing.status_code == 404
+    assert "has nothing named" in missing.text
+    assert browser.get("/source?chunk=none").status_code == 404
+
+
+def test_the_archive_page_counts_and_names_failures(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    (tmp_path / "papers" / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    archive.sync(config)
+    with client(config) as browser:
+        page = browser.get("/archive", headers=COOKIE).text
+    assert "<dt>Records</dt><dd>8</dd>" in page
+    assert "broken.pdf" in page
+    assert "1 damaged" in page
+
+
+def test_before_anything_is_published_every_page_says_so(tmp_path: Path) -> None:
+    with client(archive.make(tmp_path)) as browser:
+        for path in ("/search?q=x", "/ask?q=x", "/record?ref=x", "/thread?id=x"):
+            answer = browser.get(path, headers=COOKIE)
+            assert answer.status_code == 503
+            assert "relrag sync" in answer.text
+        assert "Nothing is published yet" in browser.get("/archive", headers=COOKIE).text
+
+
+def test_what_is_forgotten_is_gone_from_pages_and_api(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    archive.write_notes(tmp_path, {"id": "gone", "text": "The zeppelin is in the barn.", "ts": "1709280000"})
+    archive.sync(config)
+    paths = ("/search?q=zeppelin", "/ask?q=Where is the zeppelin?", "/record?ref=jsonl:notes:gone")
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        assert all("in the barn" in browser.get(path).text for path in paths)
+        archive.write_notes(tmp_path)
+        archive.sync(config)
+        assert not any("in the barn" in browser.get(path).text for path in paths)
+        assert browser.get("/api/v1/show?ref=jsonl:notes:gone").status_code == 404
+        assert browser.get(f"{OURS}/ask/stream?q=Where is the zeppelin?").text.count("in the barn") == 0
