@@ -183,7 +183,11 @@ def test_the_owner_that_is_proposed_is_who_is_in_most_chats(folder: Path, asked:
     git_knows(folder.parent, "petr99")
     (folder / "chats" / "WhatsApp Chat with Eva.txt").write_text(CHAT.replace("Dana", "Eva"))
     assert init(folder) == 0
-    assert asked == [f"{ASKS}[Petr; - for nobody] ", f"Write {folder}/relrag.toml? [Y/n] "]
+    assert asked == [
+        f"{ASKS}[Petr; - for nobody] ",
+        "balanced, strict or off? [balanced] ",
+        f"Write {folder}/relrag.toml? [Y/n] ",
+    ]
     assert settings.load(folder / "relrag.toml", {}).owner == "Petr"
 
 
