@@ -79,7 +79,7 @@ $(PEERS)/.installed: bench/peers/requirements.lock
 	@touch $@
 
 interop: $(STAMP) $(INTEROP)/.installed ## Read our GraphRAG index with Microsoft's own graphrag (an environment of its own; minutes)
-	@RELRAG_INTEROP_PYTHON=$(INTEROP)/bin/python $(BIN)/python -m pytest tests/interop
+	@RELRAG_INTEROP_PYTHON="$(CURDIR)/$(INTEROP)/bin/python" $(BIN)/python -m pytest tests/interop
 
 $(INTEROP)/.installed: tests/interop/requirements.txt
 	@$(BIN)/python -m venv --clear $(INTEROP)

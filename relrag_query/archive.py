@@ -30,6 +30,7 @@ from relrag_query.full_graph import FullGraph, get_full_graph_data, get_graph_ar
 from relrag_query.people import pending
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
+from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import (
     Answer,
     Results,
@@ -60,6 +61,7 @@ class Archive:
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
         self._frequencies: Frequencies = {}
+        self._relationships: RelationshipVectors | None = None
 
     @classmethod
     def open(cls, config: Path | None = None) -> Archive:
@@ -149,7 +151,7 @@ class Archive:
         with self._reading() as connection:
             context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
-            return pipeline.ask(context, self.generation, limit, on_text)
+            return pipeline.ask(context, self.generation, limit, on_text, self._people(connection))
 
     @contextmanager
     def people(self) -> Iterator[People]:
@@ -173,6 +175,27 @@ class Archive:
                 now = people.pending.survivor(person_id)
                 found[now] = found.get(now, 0) + count
         return found
+
+    def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
+        """The vector of a redacted question as it is compared, or why it has none."""
+        return self._meaning(redacted)
+
+    def relationship_vectors(self) -> RelationshipVectors:
+        """The vectors of this generation's relationships, read once."""
+        with self._once:
+            if self._relationships is None:
+                manifest = self.generation.manifest
+                with self._reading() as connection:
+                    vectors = RelationshipVectors(
+                        connection, str(manifest.get("embedder", "")), manifest.get("means", {})
+                    )
+                self._relationships = vectors
+            return self._relationships
+
+    def term_frequencies(self) -> Frequencies:
+        """How many passages hold a word."""
+        with self._reading() as connection:
+            return self._counted(connection)
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))

@@ -129,6 +129,9 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
     written_by: str | None = Field(description="the language model that wrote it; null for an extract")
     invented_citations: int
     notice: str
+    people: list[int] = Field(
+        description="ids of the people whom it is about, where it is told by what is known of them"
+    )
     intents: list[str]
     when: TimeReply | None
     trace: list[str]
@@ -285,6 +288,7 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         written_by=answer.written.model if answer.written else None,
         invented_citations=answer.written.invented if answer.written else 0,
         notice=answer.notice,
+        people=answer.people,
         intents=[intent.value for intent in answer.intents],
         when=_when(answer.when),
         trace=answer.trace,

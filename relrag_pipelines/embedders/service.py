@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -85,6 +86,31 @@ def describe_refusal(service: str, status: int | None, variable: str) -> Embeddi
         None: f"could not be reached; {done}",
     }
     return EmbeddingError(f"{service} {said.get(status, f'failed ({status}); {done}')}")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a service gave no answer."""
+
+    said: str
+    """behind the service's name; holds neither text nor key"""
+    status: int | None = None
+    """HTTP status of its answer, where there was one"""
+
+
+def fault(error: Exception, refused: type[Exception], unreached: type[Exception]) -> Fault | None:
+    """Why a service gave no answer, by what its SDK raised: `refused` with a status, `unreached` without an answer.
+
+    None for what is no fault of a service's answer.
+    """
+    if isinstance(error, refused):
+        status = getattr(error, "status_code", None)
+        return Fault(f"answered {status}", status)
+    if isinstance(error, unreached):
+        return Fault(f"could not be reached ({type(error).__name__})")
+    if isinstance(error, ValueError | TypeError | AttributeError | LookupError):
+        return Fault(f"gave no answer that can be read ({type(error).__name__})")
+    return None
 
 
 def truncate_utf8(text: str, most: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 import pandas as pd
@@ -26,6 +26,16 @@ _REPEATING = frozenset({"quoted", "forward_headers", "signature", "disclaimer"})
 """sections of mails that repeat what others said, or say it in every mail; no names are taken from them"""
 
 
+class Writer(Protocol):
+    """Who writes descriptions and reports; see llm/writing.py."""
+
+    def describe(self, title: str, descriptions: Sequence[str], texts: Sequence[str]) -> str:
+        """One description of several; empty where it cannot."""
+
+    def draft(self, material: Material, texts: Sequence[str]) -> Draft | None:
+        """The draft of a report, as reports.draft gives it; None where it cannot."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How an index is built."""
@@ -43,12 +53,14 @@ def build(
     drafts: pd.DataFrame | None = None,
     options: Options | None = None,
     extractions: Mapping[str, Extraction] | None = None,
+    writer: Writer | None = None,
 ) -> Tables:
     """All tables of an index (schema.ALL).
 
     `chunks` has the columns of records.Chunk. `people` has person_id and name, a row a name, the one to show first.
     `drafts` are the report_drafts of an earlier index: a community that is as it was is not drafted again.
     `extractions` is what a language model found, by text (llm/extraction.py); without it statistics find entities.
+    `writer` is a language model that writes descriptions and reports; what it does not write is joined and quoted.
     """
     options = options or Options()
     documents, units, origin = text_units(chunks)
@@ -60,11 +72,11 @@ def build(
         mentions = select(_candidates(texts, chunks, origin["chunk_id"]), named, options.selection)
         built = graph(texts, unit_ids, mentions, known.titles, options.min_weight_percentile)
     else:
-        built = graph_of_extractions(texts, unit_ids, extractions, known)
+        built = graph_of_extractions(texts, unit_ids, extractions, known, writer.describe if writer else None)
     grouped = communities(built.edges, options.max_community_size)
     days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
     table = _communities(grouped, built, dict(zip(unit_ids, days, strict=True)))
-    written, kept = _reports(table, built, unit_ids, days, drafts)
+    written, kept = _reports(table, built, units, days, drafts, writer)
     units["entity_ids"] = _invert(unit_ids, built.entities)
     units["relationship_ids"] = _invert(unit_ids, built.relationships)
     persons = [(row, known.person_ids[key]) for row, key in enumerate(built.keys) if key in known.person_ids]
@@ -165,24 +177,35 @@ def _inner_relationships(grouped: Sequence[Community], edges: Sequence[tuple[int
 
 
 def _reports(
-    table: pd.DataFrame, built: Graph, unit_ids: Sequence[str], days: Sequence[str], drafts: pd.DataFrame | None
+    table: pd.DataFrame,
+    built: Graph,
+    units: pd.DataFrame,
+    days: Sequence[str],
+    drafts: pd.DataFrame | None,
+    writer: Writer | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """community_reports and report_drafts."""
     known = {} if drafts is None else dict(zip(drafts["fingerprint"], drafts["draft"], strict=True))
+    unit_ids = units["id"].tolist()
+    texts = dict(zip(unit_ids, units["text"], strict=True))
     gathered = _Materials(built, unit_ids, days)
     prints: list[str] = []
     drafted: list[Draft] = []
-    for entity_ids, link_ids, units in zip(
+    drafts_of: dict[str, Draft] = {}
+    for entity_ids, link_ids, within in zip(
         table["entity_ids"], table["relationship_ids"], table["text_unit_ids"], strict=True
     ):
-        material = gathered.material(entity_ids, link_ids, units)
+        material = gathered.material(entity_ids, link_ids, within)
         prints.append(reports.fingerprint(material))
         stored = known.get(prints[-1])
-        drafted.append(orjson.loads(stored) if stored else reports.draft(material))
+        quoted = orjson.loads(stored) if stored else reports.draft(material)
+        drafts_of[prints[-1]] = quoted
+        written = writer.draft(material, [texts[unit] for unit in within]) if writer else None
+        drafted.append(written or quoted)
     numbers = dict(zip(unit_ids, range(len(unit_ids)), strict=True))
     for records in (built.entities, built.relationships):
         numbers |= dict(zip(records["id"], records["human_readable_id"].tolist(), strict=True))
-    kept = {one: orjson.dumps(draft).decode() for one, draft in zip(prints, drafted, strict=True)}
+    kept = {one: orjson.dumps(draft).decode() for one, draft in drafts_of.items()}
     return _report_table(table, drafted, numbers, len(unit_ids)), frame(
         "report_drafts", {"fingerprint": sorted(kept), "draft": [kept[one] for one in sorted(kept)]}
     )

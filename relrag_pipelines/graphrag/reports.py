@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from relrag_pipelines.graphrag.candidates import EntityType
 from relrag_pipelines.graphrag.graph import Sentence, shorten
 
-VERSION = 1
+VERSION = 2
 """raised when equal communities get other drafts"""
 
 _FINDINGS, _SENTENCES, _NAMED = 5, 3, 5
@@ -84,16 +84,12 @@ def draft(material: Material) -> Draft:
     findings = [found for row in ranked[: 2 * _FINDINGS] if (found := _finding(row, ranked, material, central, used))][
         :_FINDINGS
     ]
-    titles = [material.entities[row].title for row in ranked]
     people = [material.entities[row].title for row in ranked if material.entities[row].type == EntityType.PERSON]
-    span = _span([unit.day for unit in material.units])
-    said = [
-        f"{f'{span}: ' if span else ''}{_count(len(titles), 'entity', 'entities')} in "
-        f"{_count(len(material.units), 'passage', 'passages')}, above all {_enumerate(titles[:_NAMED])}."
-    ]
-    if people:
-        said.append(f"People: {_enumerate(people[:_NAMED])}.")
-    return {"title": ", ".join(titles[:3]), "summary": " ".join(said), "findings": findings}
+    things = [material.entities[row].title for row in ranked if material.entities[row].type != EntityType.PERSON]
+    days = span([unit.day for unit in material.units])
+    # no words but those of the archive, whose language may be any
+    said = [days, ", ".join(things[:_NAMED]), ", ".join(people[:_NAMED])]
+    return {"title": ", ".join([*things, *people][:3]), "summary": " · ".join(filter(None, said)), "findings": findings}
 
 
 def render(drafted: Draft, numbers: Mapping[str, int]) -> list[dict[str, str]]:
@@ -154,15 +150,18 @@ def _finding(
     others = [material.entities[one].title for one in ranked if one in beside][:3]
     title = material.entities[row].title
     figures = list(dict.fromkeys(found.strip() for _, one in best for found in FIGURE.findall(one.text)))
-    span = _span([unit.day for unit, _ in best])
-    facts = [f"{span}."] if span else []
-    if figures:
-        facts.append(f"Figures: {', '.join(figures[:_NAMED])}.")
+    days = span([unit.day for unit, _ in best])
+    facts = " · ".join(filter(None, (days, ", ".join(figures[:_NAMED]))))
     return {
-        "summary": f"{title} with {_enumerate(others)}" if others else title,
-        "facts": facts,
+        "summary": f"{title}: {', '.join(others)}" if others else title,
+        "facts": [f"{facts}."] if facts else [],
         "sentences": [_cited(unit, one, material, central) for unit, one in best],
     }
+
+
+def cite_sentence(unit: Unit, sentence: Sentence, material: Material) -> dict[str, Any]:
+    """A sentence of a community with the ids of what it cites."""
+    return _cited(unit, sentence, material, _centrality(material))
 
 
 def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int]) -> dict[str, Any]:
@@ -176,19 +175,12 @@ def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int
     }
 
 
-def _span(days: Sequence[str]) -> str:
+def span(days: Sequence[str]) -> str:
+    """First and last day; empty where none is known."""
     known = sorted(day for day in days if day)
-    return " to ".join(dict.fromkeys([known[0], known[-1]])) if known else ""
+    return " – ".join(dict.fromkeys([known[0], known[-1]])) if known else ""
 
 
 def day(ts: int | None) -> str:
     """The day of a time in UTC, ISO 8601."""
     return "" if ts is None else datetime.fromtimestamp(ts, UTC).date().isoformat()
-
-
-def _enumerate(names: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
-
-
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import SafeError
@@ -14,7 +14,8 @@ from relrag_pipelines.records import Chunk, columns
 from relrag_pipelines.settings import Collection, days
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stages.graph_index import PEOPLE, chunk_months, expected_fingerprint
+from relrag_pipelines.stages.graph_extraction import build_by_model
+from relrag_pipelines.stages.graph_index import PEOPLE, chunk_months, expected_fingerprint, prune_answers
 from relrag_pipelines.stores import catalog, generations, graph_indexes
 from relrag_pipelines.stores.graph_indexes import Made
 from relrag_pipelines.workspace import Workspace
@@ -66,6 +67,7 @@ def run(workspace: Workspace, collection: str) -> Made:
     counts = {name: len(table) for name, table in tables.items()}
     graph_indexes.finish(place, stamp, counts, {"passages": len(chunks), **told, **_drafted(tables, drafts)})
     workspace.report(f"GraphRAG index {collection}", 1, 1)
+    prune_answers(workspace.home)
     done = graph_indexes.made(workspace.home, collection)
     assert done
     return done
@@ -151,9 +153,11 @@ def _inputs(workspace: Workspace, collection: str) -> tuple[pd.DataFrame, pd.Dat
 
 def _build(
     workspace: Workspace, chunks: pd.DataFrame, named: pd.DataFrame | None, drafts: pd.DataFrame | None
-) -> tuple[Tables, dict[str, int]]:
+) -> tuple[Tables, dict[str, Any]]:
     from relrag_pipelines.graphrag.build import build
 
+    if workspace.settings.graphrag.method == "llm":
+        return build_by_model(workspace, chunks, named)
     return build(chunks, named, drafts), {}
 
 

@@ -20,7 +20,7 @@ from relrag_pipelines.stores.graph_indexes import Made
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest
 from relrag_pipelines.workspace import Workspace
 
-VERSION = 2
+VERSION = 1
 """raised when equal passages give another index"""
 
 

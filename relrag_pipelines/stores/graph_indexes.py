@@ -160,6 +160,7 @@ def keep_answer(home: Path, key: str, answer: str, texts: Iterable[str]) -> None
     path = home / ANSWERS
     make_private(path.parent)
     failpoint("graphrag.answer", path)
+    path.touch(mode=0o600)
     with path.open("ab+") as file:
         if end := file.seek(0, os.SEEK_END):
             file.seek(end - 1)

@@ -90,13 +90,11 @@ def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreac
         try:
             yield from _within(settings, asked.write(instructions, request))
             return
-        except refused as error:
-            said = f"answered {getattr(error, 'status_code', None)}"
-        except unreached as error:
-            said = f"could not be reached ({type(error).__name__})"
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
-            said = f"gave no answer that can be read ({type(error).__name__})"
-        raise AnswerError(f"{asked.host} {said}")
+        except Exception as error:
+            fault = service.fault(error, refused, unreached)
+            if fault is None:
+                raise
+        raise AnswerError(f"{asked.host} {fault.said}")
 
     return ChatModel(asked.model, asked.host, write)
 

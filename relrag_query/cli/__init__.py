@@ -107,6 +107,18 @@ def search(
 
 
 @app.command()
+def explore(
+    query: Words,
+    relationships: Annotated[bool, typer.Option(help="Search what people are to one another, too.")] = True,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="How many of each at most.")] = 5,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say which people, relationships and records a question is about."""
+    _run("explore", "explore", " ".join(query), config, relationships=relationships, limit=limit, as_json=as_json)
+
+
+@app.command()
 def show(
     ref: Annotated[
         str,
@@ -184,6 +196,10 @@ def evaluate(
     sources: Annotated[
         Path | None, typer.Option("--sources", help="JSON of questions and the sources that an answer must show.")
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", help="JSON Lines of questions, what answers and what must not."),
+    ] = None,
     k: Annotated[str, typer.Option("--k", help="Depths at which recall is measured.")] = "2,5,10",
     history: Annotated[bool, typer.Option("--history", help="Show what was measured so far.")] = False,
     as_json: Json = False,
@@ -192,7 +208,8 @@ def evaluate(
     """Measure how well the archive answers questions whose answers are known."""
     if history:
         _run("evaluate", "history", config, as_json=as_json)
-    _run("evaluate", "evaluate", corpus_questions, sources, k, config, as_json=as_json)
+    given = [path for path in (corpus_questions, sources, answers) if path]
+    _run("evaluate", "evaluate", given, k, config, as_json=as_json)
 
 
 @app.command()

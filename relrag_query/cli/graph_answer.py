@@ -16,6 +16,11 @@ def as_text(found: Answered) -> str:
     lines = found.answer.text.splitlines()
     if scope := _scope(found.answer):
         lines = [scope, "", *lines]
+    if found.answer.model:
+        invented = f"; {found.answer.invented} citations of nothing taken out" if found.answer.invented else ""
+        lines += ["", f"Written by {found.answer.model} at {found.answer.host}{invented}."]
+    if found.answer.note:
+        lines += ["", f"note: {found.answer.note}"]
     return "\n".join(map(safe, lines))
 
 
@@ -28,6 +33,8 @@ def as_json(found: Answered) -> dict[str, Any]:
         "question": answer.question,
         "answer": answer.text,
         "model": answer.model or None,
+        "invented_citations": answer.invented,
+        "note": answer.note or None,
         "looked_at": records,
         "themes": [_theme(one) for one in answer.themes],
         **trace_reply(found.trace, found.index).model_dump(mode="json"),

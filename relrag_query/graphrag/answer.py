@@ -54,6 +54,12 @@ class GraphAnswer:
     scope: Scope | None = None
     model: str = ""
     """who wrote it; empty: it is quoted"""
+    host: str = ""
+    """where that was"""
+    invented: int = 0
+    """citations of records that the model was not given; they are taken out"""
+    note: str = ""
+    """why nothing was written, where a model is configured"""
 
 
 def ask(

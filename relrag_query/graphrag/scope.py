@@ -21,7 +21,7 @@ from relrag_query.graphrag.support import Support, beginnings
 from relrag_query.understanding.phrases import bare, load_phrases
 from relrag_query.understanding.time_expressions import TimeRange, time_range
 
-_TOGETHER = 0.3
+_TOGETHER = 0.5
 """share of a person's passages that hold a word, from which on it may be said of that person"""
 _ROLES = 2
 """people that one word stands for at most"""
@@ -57,10 +57,10 @@ def scope_of(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo, relat
     unknown = []
     for word in words:
         found, who = _called(word, corpus)
-        if not found:
+        if not found.intersection(within):
             unknown.append(word)
             found, who = _held(word, corpus)
-            found |= set(related[:_RELATED]) if len(found) < _FEW else set()
+            found |= set(related[:_RELATED]) if len(found.intersection(within)) < _FEW else set()
         people |= dict.fromkeys(who)
         named |= found
     units = tuple(unit for unit in within if unit in named)

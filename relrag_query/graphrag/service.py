@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.graphrag.llm.model import ModelError
+from relrag_pipelines.graphrag.llm.model import load as load_json_model
 from relrag_pipelines.settings import Settings, now
+from relrag_query.answering import llm
+from relrag_query.answering.llm import AnswerError
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.graphrag import collections
-from relrag_query.graphrag.answer import GraphAnswer, Method, ask
+from relrag_query.graphrag import collections, writing
+from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, ask
 from relrag_query.graphrag.collections import Named
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
@@ -49,7 +55,7 @@ def query(settings: Settings, collection: str, question: str, method: Method = "
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(asked)) if method == "global" else asked
     related = _related(settings, named, index, searched) if named.own and searched else []
-    answer = ask(asked, corpus, method, now(), zone, related)
+    answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related))
     return Answered(answer, index, trace(answer.text, index, asked))
 
 
@@ -57,6 +63,28 @@ def global_query(settings: Settings, collection: str, query_: str, *, include_so
     """`answer`, and with `include_sources` the `sources` behind it: values that JSON knows."""
     found = query(settings, collection, query_, "global")
     return {"answer": found.answer.text, "sources": [_source(one) for one in found.trace.sources if include_sources]}
+
+
+def _written(settings: Settings, named: Named, corpus: Corpus, quoted: GraphAnswer) -> GraphAnswer:
+    """The answer as the configured model writes it; the quoted one where there is none, or it fails."""
+    if settings.answerer == "extractive" or quoted.text == NOTHING:
+        return quoted
+    try:
+        model = llm.writer(settings)
+        mapper = functools.partial(load_json_model, settings.answerer, model.model, settings.answer_url)
+        redact = str if named.own else _redaction(settings)
+        return writing.Written(model, mapper, corpus, settings.answer_context_tokens, redact).answer(quoted)
+    except (AnswerError, ModelError) as error:
+        return replace(quoted, note=f"{error}; quoted instead")
+
+
+def _redaction(settings: Settings) -> Callable[[str], str]:
+    """What replaces personal data in texts that no export of this archive was redacted for."""
+    # imported only here: most questions need none
+    from relrag_pipelines.workspace import Workspace
+
+    redactor = Workspace(settings).redactor
+    return lambda text: redactor.redact(text, "default")
 
 
 def _source(one: Source) -> dict[str, Any]:

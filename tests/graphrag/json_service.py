@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relrag_pipelines.graphrag.llm.extraction import AGAIN
+from relrag_pipelines.graphrag.llm.writing import DESCRIBE, REPORT
 from tests import served
 
 NOTHING: dict[str, Any] = {"entities": [], "relationships": []}
@@ -28,6 +29,10 @@ class Service:
     status: dict[str, int] = field(default_factory=dict)
     """by a word of the passage"""
     finish: str = ""
+    report: dict[str, Any] = field(default_factory=dict)
+    """is said where a report is asked for"""
+    description: str = ""
+    """is said where descriptions are to become one"""
     asked: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -42,6 +47,10 @@ def serving() -> Iterator[Service]:
             passage = messages[1]
             status = next((code for word, code in service.status.items() if word in passage), 200)
             said = next((one for word, one in service.says.items() if word in passage), NOTHING)
+            if messages[0] == REPORT:
+                said = service.report
+            elif messages[0] == DESCRIBE:
+                said = {"description": service.description}
             text = service.raw or json.dumps(service.again if messages[-1] == AGAIN else said)
             reply = {"message": "refused"} if status != 200 else self.reply(text)
             self.send_response(status)

@@ -26,16 +26,13 @@ NUMBERS = {"e-boiler": 7, "e-dana": 1, "e-inv": 2, "r-boiler-dana": 30, "r-boile
 
 def test_a_report() -> None:
     drafted = draft(MATERIAL)
-    assert drafted["title"] == "boiler, Dana Levi, INV-1187"
-    assert drafted["summary"] == (
-        "2024-03-01 to 2024-03-05: 3 entities in 2 passages, above all boiler, Dana Levi and INV-1187. "
-        "People: Dana Levi."
-    )
+    assert drafted["title"] == "boiler, INV-1187, Dana Levi"
+    assert drafted["summary"] == ("2024-03-01 – 2024-03-05 · boiler, INV-1187 · Dana Levi")
     assert render(drafted, NUMBERS) == [
         {
-            "summary": "boiler with Dana Levi and INV-1187",
+            "summary": "boiler: Dana Levi, INV-1187",
             "explanation": (
-                "2024-03-01 to 2024-03-05. Figures: 7,980 Kč, €12. "
+                "2024-03-01 – 2024-03-05 · 7,980 Kč, €12. "
                 "Dana Levi had the boiler repaired for 7,980 Kč. "
                 "[Data: Entities (7, 1); Relationships (30); Sources (4)] "
                 "Invoice INV-1187 is for the boiler, €12. [Data: Entities (7, 2); Relationships (31); Sources (5)] "
@@ -50,7 +47,7 @@ def test_a_sentence_stands_in_one_finding() -> None:
     more = [*UNITS, Unit("u-3", "2024-03-06", [Sentence("Dana Levi asked about the boiler, INV-1187.", (0, 1, 2))])]
     more[0] = Unit("u-1", "2024-03-01", [*UNITS[0].sentences, Sentence("Dana Levi went to Brno again.", (1,))])
     found = render(draft(Material(ENTITIES, LINKS, more)), NUMBERS | {"u-3": 6})
-    assert [one["summary"] for one in found] == ["boiler with Dana Levi and INV-1187", "Dana Levi"]
+    assert [one["summary"] for one in found] == ["boiler: Dana Levi, INV-1187", "Dana Levi"]
     assert found[1]["explanation"] == "2024-03-01. Dana Levi went to Brno again. [Data: Entities (1); Sources (4)]"
 
 

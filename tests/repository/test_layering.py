@@ -90,6 +90,7 @@ LAYERS = [
             "full_graph.py",
             "archive.py",
             "statements.py",
+            "exploration.py",
             "graphrag",
             "evaluation",
         )
@@ -183,6 +184,8 @@ NAMES_A_KIND = {
     "relrag_pipelines/identity/statements.py": "a kind of statement",
     "relrag_pipelines/people/known.py": "a field of what a card says",
     "relrag_query/cli/commands/people.py": "kinds of identifiers",
+    "relrag_query/people/answers.py": "kinds of identifiers",
+    "relrag_query/people/questions.py": "kinds of identifiers",
     "relrag_pipelines/erasure/verification.py": "kinds of identifiers",
     "relrag_pipelines/pii/entities.py": "kinds of identifiers",
     "relrag_pipelines/pii/spelled_addresses.py": "a word",

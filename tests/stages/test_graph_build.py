@@ -1,6 +1,7 @@
 """GraphRAG indexes of an archive: what they are made of, when they are stale, and that nothing of before stays."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,8 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, graph_indexes
 from relrag_pipelines.workspace import Workspace
 from tests import archive
+from tests.graphrag.json_service import TOKENS, Service, serving
+from tests.graphrag.test_llm import entity, relation
 
 TAIL = '\n[graphrag]\nmethod = "fast"\n'
 LETTERS = '[graphrag.collections.archive]\n[graphrag.collections.winter]\nsources = ["chat"]\nuntil = "2023-12"\n'
@@ -174,3 +177,69 @@ def _notes(some: list[list[str]]) -> list[dict[str, str]]:
         {"id": f"x{place}", "text": f"{' and '.join(words)} again.", "timestamp": "2024-03-01T08:00:00Z"}
         for place, words in enumerate(some)
     ]
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
+    with serving() as found:
+        found.says = {
+            "boiler": {
+                "entities": [entity("boiler", "THING", "It is broken."), entity("cabin", "PLACE")],
+                "relationships": [relation("boiler", "cabin", 7)],
+            }
+        }
+        yield found
+
+
+def by_model(config: Path, service: Service, budget: int = 100_000) -> Path:
+    asked = f'method = "llm"\nmodel = "m"\nurl = "{service.url}"\ngleanings = 0\ntoken_budget = {budget}\n'
+    config.write_text(config.read_text() + f"\n[graphrag]\n{asked}")
+    return config
+
+
+def test_what_a_model_was_paid_for_is_not_asked_again(tmp_path: Path, service: Service) -> None:
+    config = by_model(archive.make(tmp_path), service)
+    made = archive.sync(config)
+    assert set(table(made, "archive", "entities")["title"]) == {"boiler", "cabin"}
+    known = graph_indexes.made(made.home, "archive")
+    assert known
+    assert known.told["tokens"] == len(service.asked) * TOKENS
+    assert known.told["tokens_expected"] > 0
+    texts = [one["messages"][1]["content"] for one in service.asked]
+    assert len(texts) == len(set(texts))
+    assert not any("052-123-4567" in one for one in texts)
+    archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
+    before = len(service.asked)
+    archive.sync(config)
+    extracted = [one for one in service.asked[before:] if "The boiler hums." in one["messages"][1]["content"]]
+    assert extracted
+    assert all("Christmas" not in one["messages"][1]["content"] for one in service.asked[before:])
+
+
+def test_where_the_budget_ends_the_next_sync_goes_on(tmp_path: Path, service: Service) -> None:
+    config = by_model(archive.make(tmp_path), service, budget=0)
+    workspace = archive.workspace(config)
+    with pytest.raises(AssertionError):  # the plan is not empty
+        archive.sync(config)
+    assert service.asked == []
+    (waiting,) = plans.build_plan(workspace).graphs
+    assert waiting.resumed
+    assert waiting.reason.endswith("passages wait for the language model")
+    config.write_text(config.read_text().replace("token_budget = 0", "token_budget = 100000"))
+    made = archive.sync(config)
+    assert set(table(made, "archive", "entities")["title"]) == {"boiler", "cabin"}
+
+
+def test_what_a_model_said_of_what_is_deleted_goes_with_it(tmp_path: Path, service: Service) -> None:
+    config = by_model(archive.make(tmp_path), service)
+    made = archive.sync(config)
+    answers = made.home / graph_indexes.ANSWERS
+    kept = len(graph_indexes.answers(made.home))
+    (tmp_path / "chats" / "WhatsApp Chat with Hiking.txt").write_text("".join(archive.CHAT.splitlines(True)[:-1]))
+    asked = len(service.asked)
+    archive.sync(config)
+    assert len(graph_indexes.answers(made.home)) < kept
+    assert len(service.asked) - asked <= 1
+    assert answers.stat().st_mode & 0o077 == 0

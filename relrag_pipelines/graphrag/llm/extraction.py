@@ -7,7 +7,7 @@ on there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -85,11 +85,18 @@ class Extractions:
 
 
 def extract(
-    texts: Iterable[str], model: JsonModel, cache: Mapping[str, str], *, budget: int, gleanings: int = 1
+    texts: Iterable[str],
+    model: JsonModel,
+    cache: Mapping[str, str],
+    *,
+    budget: int,
+    gleanings: int = 1,
+    keep: Callable[[str, str, Sequence[str]], None] = lambda key, answer, texts: None,
 ) -> Extractions:
     """What the model finds in texts, each asked about once, and then `gleanings` times for what is missing.
 
-    No text is begun whose estimated cost would exceed the `budget` of tokens. `cache` is what an earlier run returned.
+    No text is begun whose estimated cost would exceed the `budget` of tokens. `cache` is what an earlier run returned;
+    `keep` is called with each answer as soon as it is there, its key and the text, so that a kill costs nothing.
     """
     different = list(dict.fromkeys(text for text in texts if text.strip()))
     found: dict[str, Extraction] = {}
@@ -121,6 +128,7 @@ def extract(
             pending.append(text)
         else:
             found[text], kept[one] = extraction, orjson.dumps(extraction.model_dump()).decode()
+            keep(one, kept[one], [text])
             in_a_row = 0
         tokens += asked.tokens
     return Extractions(found, dict(sorted(kept.items())), tokens, tuple(failed), tuple(pending), stopped)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,6 +17,8 @@ from relrag_pipelines.text.analyzer import fold
 
 _LONGEST = 1000
 """characters of a description, which joins those of all text units"""
+Describe = Callable[[str, Sequence[str], Sequence[str]], str]
+"""given what is described, its descriptions, and the texts that these are from: one description; empty: it cannot"""
 
 
 class _Statement(NamedTuple):
@@ -39,9 +41,15 @@ class _Edge(NamedTuple):
 
 
 def graph_of_extractions(
-    texts: Sequence[str], unit_ids: Sequence[str], extractions: Mapping[str, Extraction], known: KnownPeople
+    texts: Sequence[str],
+    unit_ids: Sequence[str],
+    extractions: Mapping[str, Extraction],
+    known: KnownPeople,
+    describe: Describe | None = None,
 ) -> Graph:
     """The graph of extractions, which are given by text. An entity that nothing relates is left out.
+
+    `describe` makes one description of several; without it they are joined.
 
     An entity that bears the name of a known person is that person. The weight of a relationship is the sum of the
     strengths that the model gave it.
@@ -59,7 +67,10 @@ def graph_of_extractions(
         split_sentences(text, inside, rows)
         for text, inside in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
     ]
-    descriptions = _descriptions(found, keys, rows)
+    descriptions = [
+        _described(titles[key], said, describe, texts)
+        for key, said in zip(ordered, _descriptions(found, keys, rows), strict=True)
+    ]
     entities = _entities(ordered, titles, mentions, descriptions, edges, unit_ids)
     relationships = _relationships(ordered, entities, edges, unit_ids)
     return Graph(entities, relationships, [(one.source, one.target, one.weight) for one in edges], ordered, said)
@@ -105,20 +116,28 @@ def _edges(stated: Mapping[tuple[str, str], list[_Statement]], rows: Mapping[str
 
 def _descriptions(
     found: Sequence[Extraction], keys: Sequence[Mapping[str, str]], rows: Mapping[str, int]
-) -> list[list[str]]:
-    said: list[list[str]] = [[] for _ in rows]
+) -> list[list[tuple[int, str]]]:
+    """Of each entity the text units that describe it, and how."""
+    said: list[list[tuple[int, str]]] = [[] for _ in rows]
     for unit, some in enumerate(found):
         for one in some.entities:
             if (key := keys[unit][one.name.lower()]) in rows:
-                said[rows[key]].append(one.description.strip())
+                said[rows[key]].append((unit, one.description.strip()))
     return said
+
+
+def _described(title: str, said: Sequence[tuple[int, str]], describe: Describe | None, texts: Sequence[str]) -> str:
+    different = list(dict.fromkeys(one for _, one in said if one))
+    if describe is None or len(" ".join(different)) <= _LONGEST:
+        return _join(different)
+    return describe(title, different, [texts[unit] for unit, _ in said]) or _join(different)
 
 
 def _entities(
     keys: Sequence[str],
     titles: Mapping[str, str],
     mentions: Sequence[Mention],
-    descriptions: Sequence[Sequence[str]],
+    descriptions: Sequence[str],
     edges: Sequence[_Edge],
     unit_ids: Sequence[str],
 ) -> pd.DataFrame:
@@ -138,7 +157,7 @@ def _entities(
             "human_readable_id": range(len(keys)),
             "title": [titles[key] for key in keys],
             "type": [types[key] for key in keys],
-            "description": [_join(some) for some in descriptions],
+            "description": list(descriptions),
             "text_unit_ids": [[unit_ids[unit] for unit in units[key]] for key in keys],
             "frequency": [len(units[key]) for key in keys],
             "degree": degrees,

@@ -109,16 +109,11 @@ def _translate_errors(asked: JsonModel, refused: type[Exception], unreached: typ
     def ask(messages: Sequence[Message], schema: Schema) -> Reply:
         try:
             return asked.ask(messages, schema)
-        except refused as error:
-            status = getattr(error, "status_code", None)
-            said = f"answered {status}"
-            if status in _OF_ONE_TEXT:
-                raise TextRefused(f"{asked.host} {said}") from None
-        except unreached as error:
-            said = f"could not be reached ({type(error).__name__})"
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
-            said = f"gave no answer that can be read ({type(error).__name__})"
-        raise ModelError(f"{asked.host} {said}")
+        except Exception as error:
+            fault = service.fault(error, refused, unreached)
+            if fault is None:
+                raise
+        raise (TextRefused if fault.status in _OF_ONE_TEXT else ModelError)(f"{asked.host} {fault.said}")
 
     return JsonModel(asked.name, asked.host, ask)
 

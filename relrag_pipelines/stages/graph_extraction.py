@@ -1,0 +1,48 @@
+"""A GraphRAG index by a language model: what it found and wrote before is not paid for again, and the budget holds."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from relrag_pipelines.graphrag.schema import Tables
+
+USUAL = {"openai": "gpt-4.1-mini", "cohere": "command-a-03-2025"}
+"""model of each service where relrag.toml names none"""
+
+
+def build_by_model(
+    workspace: Workspace, chunks: pd.DataFrame, people: pd.DataFrame | None
+) -> tuple[Tables, dict[str, Any]]:
+    """The tables of an index, and what it took: tokens before and after, what is left for the next sync.
+
+    Raises ModelError where the model cannot be asked at all, for lack of a key or a package.
+    """
+    from relrag_pipelines.graphrag.build import build
+    from relrag_pipelines.graphrag.llm import extraction, model, writing
+
+    asked = workspace.settings.graphrag
+    client = model.load(asked.service, asked.model or USUAL[asked.service], asked.url)
+    known, keep = graph_indexes.answers(workspace.home), partial(graph_indexes.keep_answer, workspace.home)
+    texts = chunks["text"].tolist()
+    ahead = extraction.estimate(texts, client.name, known, asked.gleanings)
+    found = extraction.extract(texts, client, known, budget=asked.token_budget, gleanings=asked.gleanings, keep=keep)
+    writer = writing.ModelWriter(client, known, asked.token_budget - found.tokens, keep)
+    if found.reason:  # a service that fails is not asked for more
+        writer.reason = found.reason
+    tables = build(chunks, people, None, extractions=found.extractions, writer=writer)
+    return tables, {
+        "model": client.name,
+        "tokens_expected": ahead,
+        "tokens": found.tokens + writer.tokens,
+        "written": writer.asked - writer.failed,
+        "failed": len(found.failures) + writer.failed,
+        "pending": len(found.pending) + writer.pending,
+        "stopped": found.reason or writer.reason,
+    }
