@@ -67,7 +67,8 @@ def catalog() -> duckdb.DuckDBPyConnection:
         "(2, 'email', 'gmail:gone', 'sender', 1)"
     )
     connection.execute(
-        "INSERT INTO person_relationships (from_person_id, to_person_id, relationship_type, source_ref, notes, further_source_refs, "
+        "INSERT INTO person_relationships (from_person_id, to_person_id, relationship_type, source_ref, notes, "
+        "further_source_refs, "
         "confidence, text_hash) VALUES (1, 2, 'spouse', 'journal:1', [], [], 1, '')"
     )
     return connection
