@@ -102,6 +102,37 @@ class PeopleReply(BaseModel):
     next_cursor: str | None = None
 
 
+class ExploredNode(BaseModel):
+    """A person or record that a question is about."""
+
+    entity_key: str
+    kind: str = Field(description="person or source")
+    name: str
+    similarity: float
+    data: dict[str, Any] = Field(description="of a person the aliases and facts, of a record its text and header")
+
+
+class ExploredRelationship(BaseModel):
+    """A relationship that a question is about."""
+
+    from_entity_key: str
+    to_entity_key: str
+    relationship_type: str
+    description: str | None
+    attitude: int | None
+    proximity: int | None
+    similarity: float
+    properties: dict[str, Any]
+
+
+class ExploreReply(BaseModel):
+    """What a question is about, best first: people and records, and relationships between people."""
+
+    generation: int
+    nodes: list[ExploredNode]
+    edges: list[ExploredRelationship]
+
+
 def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonReply:
     """A page about a person, as it is sent."""
     person = page.person

@@ -25,13 +25,14 @@ from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.archive_status import Status, collect
 from relrag_query.cursors import cursor, offset_of
+from relrag_query.exploration import explore
 from relrag_query.full_graph import FullGraph
 from relrag_query.graph_layout import layout
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.index import Index, open_index
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
-from relrag_query.person_replies import PeopleReply, PersonBrief, PersonReply, person_reply
+from relrag_query.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, person_reply
 from relrag_query.retrieval.question import DateLike
 
 LOOK_SECONDS = 0.5
@@ -225,6 +226,12 @@ class Service:
         """What is known of a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
         with self.reading() as archive:
             return person_reply(archive.person(name), self.zone, archive.generation.number)
+
+    def explore(self, query: str, search_relationships: bool = True, limit: int = 5) -> ExploreReply:
+        """People, records and relationships that a query is about; see `exploration.explore`."""
+        with self.reading() as archive:
+            found = explore(archive, _words(query), search_relationships=search_relationships, limit=min(limit, MOST))
+            return ExploreReply(generation=archive.generation.number, **dataclasses.asdict(found))
 
     def people(self, limit: int = 50, after: str | None = None) -> PeopleReply:
         """The people of the archive, those of most records first."""

@@ -50,7 +50,8 @@ def catalog() -> duckdb.DuckDBPyConnection:
         connection.execute(f"INSERT INTO records ({names}) VALUES ({marks})", list(record.values()))
     connection.execute("INSERT INTO asset_asset_edges VALUES ('gmail:m1:0', 'gmail:m1', 'attachment_of', 1, '')")
     connection.execute("INSERT INTO asset_asset_edges VALUES ('calls:c1', 'gmail:m1', 'references', 0.9, 'number')")
-    connection.execute("INSERT INTO persons VALUES (1, 'Sara'), (2, 'David'), (3, 'Mia')")
+    people = "(1, 'Sara', true), (2, 'David', false), (3, 'Mia', false)"
+    connection.execute(f"INSERT INTO persons (person_id, name, is_owner) VALUES {people}")
     connection.execute(
         "INSERT INTO person_aliases (person_id, alias, script, kind, keyed, stated) "
         "VALUES (1, 'Sara', 'latin', 'name', 'a', true), (1, 'שרה', 'hebrew', 'name', 'b', false)"
@@ -67,7 +68,8 @@ def catalog() -> duckdb.DuckDBPyConnection:
     )
     connection.execute(
         "INSERT INTO person_relationships (from_person_id, to_person_id, relationship_type, source_ref, notes, "
-        "confidence, text_hash) VALUES (1, 2, 'spouse', 'journal:1', [], 1, '')"
+        "further_source_refs, "
+        "confidence, text_hash) VALUES (1, 2, 'spouse', 'journal:1', [], [], 1, '')"
     )
     return connection
 

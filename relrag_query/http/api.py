@@ -22,7 +22,7 @@ from relrag_query.http import requests
 from relrag_query.http.event_stream import MEDIA_TYPE, event_stream
 from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
 from relrag_query.http.turns import Turns
-from relrag_query.person_replies import PeopleReply, PersonReply
+from relrag_query.person_replies import ExploreReply, PeopleReply, PersonReply
 from relrag_query.service import GraphLimits, GraphReply, Service
 
 PREFIX = "/api/v1"
@@ -88,6 +88,14 @@ OPERATIONS = (
         requests.ChunksRequest,
         requests.ChunksReply,
         lambda to, asked: to.chunks(asked.chunk_ids),
+    ),
+    Operation(
+        "explore",
+        "POST",
+        "/explore",
+        requests.ExploreRequest,
+        ExploreReply,
+        lambda to, asked: to.explore(asked.query, asked.search_relationships, asked.limit),
     ),
     Operation("person", "GET", "/person", requests.PersonRequest, PersonReply, lambda to, asked: to.person(asked.name)),
     Operation(

@@ -73,6 +73,14 @@ class NeighborsRequest(BaseModel, extra="forbid"):
     cursor: Cursor = None
 
 
+class ExploreRequest(BaseModel, extra="forbid"):
+    """People, records and relationships that a question is about."""
+
+    query: Words
+    search_relationships: bool = True
+    limit: int = Field(5, ge=1, le=MOST, description="records and relationships at most")
+
+
 class PersonRequest(BaseModel, extra="forbid"):
     """What is known of a person: aliases, facts, relationships, traffic, latest records."""
 

@@ -17,6 +17,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from relrag_query.cursors import cursor, offset_of
+from relrag_query.exploration import DESCRIPTION
 from relrag_query.http.problems import describe
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
 from relrag_query.service import Filters, Service
@@ -25,7 +26,7 @@ INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, 
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
 Cite ids of what you use. `confidence` says whether an answer is sure; say so where it is not. {DATA}"""
 READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-_NOT_SENT = {"trace", "intents", "score", "timestamp", "when", "source_role", "chunk_index", "chunk_count", "kind"}
+_NOT_SENT = {"trace", "intents", "score", "timestamp", "when", "source_role", "chunk_index", "chunk_count"}
 """fields of replies that a model has no use for"""
 
 _SPARE = 200
@@ -115,6 +116,13 @@ def tools(service: Service) -> list[Callable[..., str]]:
         return _page(service.neighbors(ref, relation_types, direction, limit, cursor), "neighbors", cursor)
 
     @_told
+    def explore(query: Words, search_relationships: bool = True, limit: Limit = 5, cursor: Cursor = None) -> str:
+        found = service.explore(query, search_relationships, limit)
+        return _page(found, "nodes", cursor)
+
+    explore.__doc__ = DESCRIPTION
+
+    @_told
     def person(name: Ref, cursor: Cursor = None) -> str:
         """What is known of a person, by a name, an alias or a number: facts and relationships with what says so."""
         return _page(service.person(name), "latest", cursor)
@@ -124,7 +132,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
         return _page(service.trace(answer, question), "sources", cursor)
 
-    return [search, ask, show, thread, neighbors, person, *([trace] if service.traces else [])]
+    return [search, ask, show, thread, neighbors, explore, person, *([trace] if service.traces else [])]
 
 
 def _told(tool: Callable[..., str]) -> Callable[..., str]:

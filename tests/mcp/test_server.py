@@ -16,6 +16,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from relrag_pipelines.ui.login import Login
+from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, fit, size
 from relrag_query.mcp.server import build
 from relrag_query.service import Service
@@ -23,7 +24,7 @@ from relrag_query.web.app import create_app
 from tests import archive
 from tests.web_app import KEY, TOKEN
 
-TOOLS = ["search", "ask", "show", "thread", "neighbors", "person"]
+TOOLS = ["search", "ask", "show", "thread", "neighbors", "explore", "person"]
 LONG = "\n".join(f"Paragraph {number}: שלום, příliš žluťoučký kůň." for number in range(1500))
 
 
@@ -107,6 +108,18 @@ def test_over_http_with_the_token_only(service: Service) -> None:
     finally:
         server.should_exit = True
         thread.join()
+
+
+def test_explore_says_what_it_is_for_and_gives_people_and_records(service: Service) -> None:
+    async def described() -> str | None:
+        async with Client(build(service)) as client:
+            listed = (await client.list_tools()).tools
+            return next(tool.description for tool in listed if tool.name == "explore")
+
+    assert anyio.run(described) == DESCRIPTION
+    reply = told(build(service), "explore", query="What does Dana Levi say of the cabin?")
+    assert (reply["nodes"][0]["kind"], reply["nodes"][0]["name"]) == ("person", "Dana Levi")
+    assert "source" in {node["kind"] for node in reply["nodes"]}
 
 
 def test_a_long_record_comes_in_parts_that_make_up_the_whole(service: Service) -> None:
