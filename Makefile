@@ -8,7 +8,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -50,6 +50,7 @@ check: $(STAMP) ## Check format, lint, types, and that the generated docs are in
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/python docs/generate.py --check
+	@$(BIN)/python frontend/bundle.py --check
 
 docs: $(STAMP) ## Write the generated part of docs/ again
 	@$(BIN)/python docs/generate.py
@@ -59,6 +60,9 @@ ui: $(STAMP) ## Open Dagster's UI and daemon on 127.0.0.1, and print a link to l
 
 web: $(STAMP) ## Serve pages, API and MCP for an archive on 127.0.0.1, and print a link to log in
 	@$(BIN)/relrag serve
+
+assets: ## Bundle the libraries of the graph page again (needs npm)
+	@python3 frontend/bundle.py
 
 bench: $(STAMP) ## Measure speed against floors and peers, under 5 minutes
 	@$(BIN)/python -m bench

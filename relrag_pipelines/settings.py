@@ -111,6 +111,14 @@ POLICIES: dict[str, dict[str, Any]] = {
 """Redaction by channel; the first four are the policies this project started from, `default` serves every other."""
 
 
+_STRICT = [*_EVERYDAY, "BANK_ACCOUNT", "IL_COMPANY_NUMBER", "CZ_COMPANY_NUMBER", "CZ_TAX_NUMBER"]
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "balanced": POLICIES,
+    "strict": {channel: {"entities": _STRICT, "action": "pseudonymize"} for channel in POLICIES},
+}
+"""policies to start from; `strict` hides the same things in every channel, the addresses of mails too"""
+
+
 class Source(BaseModel):
     """One `[[sources]]` table of relrag.toml."""
 
@@ -279,9 +287,14 @@ class Settings(BaseModel):
     pii_redaction_enabled: bool = Field(
         False, description="redact before anything leaves private/; `relrag init` writes true"
     )
+    pii_preset: Literal["balanced", "strict"] = Field(
+        "balanced",
+        description="policies to start from; balanced: each channel its own, mails keep their addresses; strict: "
+        "the same in every channel, accounts and company numbers too",
+    )
     pii_policies: dict[str, Policy] = Field(
         default_factory=lambda: {name: Policy.model_validate(policy) for name, policy in POLICIES.items()},
-        description="policy of each channel; a channel without one uses `default`",
+        description="policy of each channel, in place of the preset's; a channel without one uses `default`",
     )
     pii_allow_list: list[str] = Field(
         default_factory=list,
@@ -467,10 +480,11 @@ class Settings(BaseModel):
             raise ValueError(f'is "{time}"; write a time as HH:MM')
         return time
 
-    @field_validator("pii_policies", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _with_defaults(cls, given: Any) -> Any:
-        return {**POLICIES, **given} if isinstance(given, dict) else given
+    def _with_preset(cls, values: Any) -> Any:
+        preset, given = PRESETS.get(values.get("pii_preset", "balanced"), POLICIES), values.get("pii_policies", {})
+        return {**values, "pii_policies": {**preset, **given}} if isinstance(given, dict) else values
 
     @model_validator(mode="after")
     def _distinct_names(self) -> Settings:
@@ -670,6 +684,11 @@ def markdown() -> str:
     lines += [
         f"| `{name}` | {', '.join(policy['entities'])} | {policy['action']} |" for name, policy in POLICIES.items()
     ]
+    strict = PRESETS["strict"]["default"]
+    lines += [f'| all, with `pii_preset = "strict"` | {", ".join(strict["entities"])} | {strict["action"]} |', ""]
+    lines += ["`actions` gives single entities another action, and has them looked for.", ""]
+    lines += ["| action | what stands in for a value |", "|---|---|"]
+    lines += [f"| `{name}` | {meaning} |" for name, meaning in ACTIONS.items()]
     lines += ["", "## Environment only", "", "| variable | meaning |", "|---|---|"]
     lines += [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT_ONLY.items()]
     return "\n".join([*lines, ""])

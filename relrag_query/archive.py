@@ -26,9 +26,11 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
+from relrag_query.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import pending
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
+from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import (
     Answer,
     Results,
@@ -59,6 +61,7 @@ class Archive:
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
         self._frequencies: Frequencies = {}
+        self._relationships: RelationshipVectors | None = None
 
     @classmethod
     def open(cls, config: Path | None = None) -> Archive:
@@ -148,7 +151,7 @@ class Archive:
         with self._reading() as connection:
             context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
-            return pipeline.ask(context, self.generation, limit, on_text)
+            return pipeline.ask(context, self.generation, limit, on_text, self._people(connection))
 
     @contextmanager
     def people(self) -> Iterator[People]:
@@ -172,6 +175,27 @@ class Archive:
                 now = people.pending.survivor(person_id)
                 found[now] = found.get(now, 0) + count
         return found
+
+    def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
+        """The vector of a redacted question as it is compared, or why it has none."""
+        return self._meaning(redacted)
+
+    def relationship_vectors(self) -> RelationshipVectors:
+        """The vectors of this generation's relationships, read once."""
+        with self._once:
+            if self._relationships is None:
+                manifest = self.generation.manifest
+                with self._reading() as connection:
+                    vectors = RelationshipVectors(
+                        connection, str(manifest.get("embedder", "")), manifest.get("means", {})
+                    )
+                self._relationships = vectors
+            return self._relationships
+
+    def term_frequencies(self) -> Frequencies:
+        """How many passages hold a word."""
+        with self._reading() as connection:
+            return self._counted(connection)
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))
@@ -217,6 +241,22 @@ class Archive:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
             return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset)
+
+    def full_graph(
+        self,
+        limit_persons: int = 100,
+        limit_assets_per_person: int = 10,
+        include_asset_edges: bool = True,
+        records: int = 0,
+    ) -> FullGraph:
+        """People, their records, and what relates them; see `get_full_graph_data`."""
+        with self._reading() as connection:
+            return get_full_graph_data(connection, limit_persons, limit_assets_per_person, include_asset_edges, records)
+
+    def graph_around(self, ref: str, limit: int = 30) -> FullGraph:
+        """A record or person and what it is directly related to."""
+        with self._reading() as connection:
+            return get_graph_around(connection, ref, limit)
 
     def briefs(self, refs: Sequence[str]) -> dict[str, Brief]:
         """What a list says of each record, chat window or passage of these that exists, by ref."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
 from relrag_query.answering.candidates import candidates
@@ -15,6 +16,8 @@ from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.answering.superseded import mark_superseded
+from relrag_query.people import answers, questions
+from relrag_query.people.people import People
 from relrag_query.results import (
     Answer,
     CitedSource,
@@ -55,10 +58,19 @@ def search(context: QueryContext, generation: Generation, shown: int) -> Results
 
 
 def ask(
-    context: QueryContext, generation: Generation, limit: int | None, on_text: Callable[[str], None] | None
+    context: QueryContext,
+    generation: Generation,
+    limit: int | None,
+    on_text: Callable[[str], None] | None,
+    people: People | None = None,
 ) -> Answer:
-    """The sentences that answer, or what a model writes, with the sources that say so."""
+    """The sentences that answer, or what a model writes, with the sources that say so.
+
+    With `people`, questions about these are answered by what is known of them.
+    """
     settings = context.settings
+    if people and (told_of_people := _of_people(context, generation, people, limit)):
+        return told_of_people
     most = 2 * settings.search_limit if limit is None else limit
     wanted = listing.parse_listing(context)
     at_most = min(most, settings.source_display_max_count)
@@ -92,6 +104,59 @@ def ask(
             context, wanted, [one.hit for one in shown] or hits, _zone(context), elsewhere=elsewhere
         ),
         notice=notice,
+    )
+
+
+def _of_people(context: QueryContext, generation: Generation, people: People, limit: int | None) -> Answer | None:
+    """The answer to a question about people by what is known of them; None where it asks something else."""
+    asked = questions.read(context.question, people)
+    today = settings_module.now().astimezone(_zone(context)).date()
+    if asked is None:
+        return None
+    if asked.asks == "who" and asked.unknown:
+        return _nobody(context, generation, asked.unknown)
+    told = answers.answer(asked, people, context, today)
+    if told is None:
+        return None
+    lines = told.lines[:limit]
+    shown = [*(hit for _, hit in lines), *told.scoped][: context.settings.source_display_max_count or None]
+    sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
+    for source in sources:
+        source.locations = list(source.hit.extra.get("source_refs", ()))
+    _located(context, [source for source in sources if source.hit.chunk.source != answers.ENTITY_STORE])
+    return Answer(
+        question=context.question,
+        confidence="sure" if told.sure else "unsure",
+        quotes=[
+            Quote(text, None, None, [number]) for number, (text, _) in enumerate(lines, 1) if number <= len(sources)
+        ],
+        sources=sources,
+        closest=[],
+        searched=_scope(context, generation, listed=False),
+        missing=[],
+        intents=context.intents,
+        when=context.when,
+        trace=context.trace,
+        people=told.people,
+    )
+
+
+def _nobody(context: QueryContext, generation: Generation, type_: str) -> Answer:
+    """That nobody is known to be it: somebody else's mother would be worse than none."""
+    context.note("people", f"nobody is known as {type_}")
+    told = f"Nobody is known as {type_.replace('_', ' ')} of whom you mean; `relrag people relate` says who it is."
+    return Answer(
+        question=context.question,
+        confidence="none",
+        quotes=[],
+        sources=[],
+        closest=[],
+        searched=_scope(context, generation, listed=False),
+        missing=[],
+        intents=context.intents,
+        when=context.when,
+        trace=context.trace,
+        head=[told],
     )
 
 

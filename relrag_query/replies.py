@@ -7,7 +7,7 @@ reader shows them and follows nothing that they say. Times are ISO 8601 by the o
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field
@@ -20,6 +20,9 @@ from relrag_query.results import Answer, Results
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.hit import Hit
 from relrag_query.understanding.time_expressions import TimeRange
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class MessageReply(BaseModel, serialize_by_alias=True):
@@ -85,6 +88,10 @@ class SearchReply(BaseModel, serialize_by_alias=True):
     trace: list[str]
     next_cursor: str | None = None
 
+    def to_pandas(self) -> pd.DataFrame:
+        """The hits as a table, a row each, by the names of their JSON; messages as a list in a cell."""
+        return _frame([hit.model_dump(by_alias=True) for hit in self.hits], HitReply)
+
 
 class QuoteReply(BaseModel, serialize_by_alias=True):
     """One sentence of an answer, with the numbers of the sources that say it."""
@@ -122,9 +129,16 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
     written_by: str | None = Field(description="the language model that wrote it; null for an extract")
     invented_citations: int
     notice: str
+    people: list[int] = Field(
+        description="ids of the people whom it is about, where it is told by what is known of them"
+    )
     intents: list[str]
     when: TimeReply | None
     trace: list[str]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The sources as a table, a row each, by the names of their JSON."""
+        return _frame([source.model_dump(by_alias=True) for source in self.sources], SourceReply)
 
 
 class BriefReply(BaseModel, serialize_by_alias=True):
@@ -274,6 +288,7 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         written_by=answer.written.model if answer.written else None,
         invented_citations=answer.written.invented if answer.written else 0,
         notice=answer.notice,
+        people=answer.people,
         intents=[intent.value for intent in answer.intents],
         when=_when(answer.when),
         trace=answer.trace,
@@ -349,6 +364,14 @@ def neighbor_reply(one: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> N
 def local_time(ts: int | None, zone: ZoneInfo) -> str | None:
     """Seconds as ISO 8601 by the owner's clock."""
     return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None
+
+
+def _frame(rows: list[dict[str, Any]], model: type[BaseModel]) -> pd.DataFrame:
+    # imported only here: nothing else of a query needs it
+    import pandas as pd
+
+    names = [field.serialization_alias or name for name, field in model.model_fields.items()]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _brief(found: Brief | None, zone: ZoneInfo) -> dict[str, Any]:

@@ -87,6 +87,8 @@ class Answer:
     """how the question was understood: the time, the channel, what is listed"""
     notice: str = ""
     """why the answer is quoted although a model should have written it, or what was taken out"""
+    people: list[int] = field(default_factory=list)
+    """ids of the people whom it is about, where it is told by what is known of them"""
 
     @property
     def found(self) -> bool:

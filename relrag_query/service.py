@@ -6,6 +6,7 @@ of by the last that reads it: within a second of a publish where nobody does, so
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,10 +25,13 @@ from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.archive_status import Status, collect
 from relrag_query.cursors import cursor, offset_of
+from relrag_query.full_graph import FullGraph
+from relrag_query.graph_layout import layout
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.index import Index, open_index
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
+from relrag_query.person_replies import PeopleReply, PersonBrief, PersonReply, person_reply
 from relrag_query.retrieval.question import DateLike
 
 LOOK_SECONDS = 0.5
@@ -63,6 +67,22 @@ class Filters:
     until: DateLike = None
 
 
+@dataclass(frozen=True)
+class GraphLimits:
+    """How much of a graph is wanted; see `get_full_graph_data`."""
+
+    limit_persons: int = 100
+    limit_assets_per_person: int = 10
+    include_asset_edges: bool = True
+    records: int = 0
+
+
+class GraphReply(FullGraph):
+    """A graph, and the generation that it is of."""
+
+    generation: int
+
+
 class Service:
     """One archive, for any number of threads. Use it in a `with` block, or close it."""
 
@@ -74,6 +94,8 @@ class Service:
         self._index: Index | None = None
         self._lock, self._index_lock = threading.Lock(), threading.Lock()
         self._held: _Held | None = None
+        self._graph_lock = threading.Lock()
+        self._graph: tuple[tuple[int, GraphLimits], GraphReply] | None = None
         self._closed = threading.Event()
         self._watch = threading.Thread(target=self._let_go_of_old, name="generation-watch", daemon=True)
         self._watch.start()
@@ -199,6 +221,53 @@ class Service:
         with self.reading() as archive:
             return get_chunks_batch(archive, chunk_ids)
 
+    def person(self, name: str) -> PersonReply:
+        """What is known of a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
+        with self.reading() as archive:
+            return person_reply(archive.person(name), self.zone, archive.generation.number)
+
+    def people(self, limit: int = 50, after: str | None = None) -> PeopleReply:
+        """The people of the archive, those of most records first."""
+        size = min(limit, MOST)
+        with self.reading() as archive:
+            number = archive.generation.number
+            skipped = offset_of(after, number)
+            counted = archive.records_of_people()
+            with archive.people() as people:
+                known = sorted(people.every().values(), key=lambda one: (-counted.get(one.person_id, 0), one.person_id))
+            page = [
+                PersonBrief(
+                    person_id=one.person_id,
+                    name=one.name,
+                    is_owner=one.is_owner,
+                    records=counted.get(one.person_id, 0),
+                )
+                for one in known[skipped : skipped + size]
+            ]
+            more = cursor(number, skipped + size) if len(known) > skipped + size else None
+            return PeopleReply(generation=number, people=page, next_cursor=more)
+
+    def full_graph(self, asked: GraphLimits | None = None) -> GraphReply:
+        """The graph of the archive with the place of each node; the same until another generation is published."""
+        limits = asked or GraphLimits()
+        with self.reading() as archive:
+            key = (archive.generation.number, limits)
+            with self._graph_lock:  # laid out once, however many ask at once
+                if self._graph is None or self._graph[0] != key:
+                    graph = archive.full_graph(**dataclasses.asdict(limits))
+                    for node, (x, y) in zip(graph.nodes, layout(graph), strict=True):
+                        node.x, node.y = x, y
+                    self._graph = key, GraphReply(generation=archive.generation.number, **dict(graph))
+                return self._graph[1]
+
+    def graph_around(self, ref: str, limit: int = 30) -> GraphReply:
+        """A record or person of the graph and what it is directly related to, without places. Raises UnknownRef."""
+        with self.reading() as archive:
+            graph = archive.graph_around(ref, limit)
+            if not graph.nodes:
+                raise UnknownRef(_unknown(ref))
+            return GraphReply(generation=archive.generation.number, **dict(graph))
+
     def status(self) -> Status:
         """What there is of the archive, as `relrag status` says it."""
         return collect(self.settings)
@@ -253,7 +322,7 @@ class Service:
 
     def _retire(self) -> None:
         """Gives up the open generation; held by the lock."""
-        held, self._held = self._held, None
+        held, self._held, self._graph = self._held, None, None
         if held is None:
             return
         held.retired = True

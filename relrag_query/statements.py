@@ -69,7 +69,7 @@ def create_relationship(
     with Archive.open(config) as archive, archive.people() as people:
         ends = people.one(from_person), people.one(to_person)
         if _row(people, ends, relationship_type):
-            raise PeopleError(f"{_told(ends, relationship_type)} is known already; update it")
+            raise PeopleError(f"{_told(ends, _type(relationship_type))} is known already; update it")
         said = StatedRelationship(
             _id(ends[0]), _id(ends[1]), _type(relationship_type), description, attitude, proximity
         )

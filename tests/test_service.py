@@ -37,6 +37,16 @@ def test_pages_of_a_search_make_up_the_whole(service: Service) -> None:
     assert service.search("greenhouse pane", limit=60).next_cursor is None
 
 
+def test_results_are_tables(service: Service) -> None:
+    found = service.search("greenhouse pane", limit=3)
+    table = found.to_pandas()
+    assert table["chunk_id"].tolist() == [hit.chunk_id for hit in found.hits]
+    assert {"from", "time", "text"} <= set(table.columns)
+    nothing = service.search("xylophone", Filters(kinds=["whatsapp"])).to_pandas()
+    assert (len(nothing), list(nothing.columns)) == (0, list(table.columns))
+    assert service.ask("Which pane does note 7 need?").to_pandas()["number"].tolist()[:1] == [1]
+
+
 def test_pages_of_a_thread_are_newest_first_and_end(service: Service) -> None:
     first = service.thread("t1", limit=5)
     second = service.thread("thread:t1", limit=5, after=first.next_cursor)

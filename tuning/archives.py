@@ -1,24 +1,20 @@
 """The archives that questions are asked of, each synced as anybody's, and what their questions say.
 
 `tuning/archives/<name>/` holds an archive that was invented for this, about.json (owner, timezone, clock) and
-questions.jsonl: `question`, `language`, `kind`, `answerable`, `evidence` and `decoys` (each `source`, `file`, and
-`text` that stands in it), and `answer_has`.
+questions.jsonl, a set as `relrag eval --answers` reads it.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.sync import sync
+from relrag_query.evaluation.answer_sets import LabelledQuestion, labelled_questions
 
 ROOT = Path(__file__).with_name("archives")
 KINDS = {
@@ -31,49 +27,14 @@ KINDS = {
 """folder of an archive -> kind"""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Words of a file that answer, or that only look as if they did."""
-
-    source: str
-    file: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Question:
-    """A labelled question."""
-
-    question: str
-    language: str
-    kind: str
-    answerable: bool
-    evidence: tuple[Place, ...]
-    decoys: tuple[Place, ...]
-    answer_has: tuple[str, ...]
-
-
 def names() -> list[str]:
     """The archives there are."""
     return sorted(one.name for one in ROOT.iterdir() if (one / "questions.jsonl").exists())
 
 
-def questions(name: str) -> list[Question]:
+def questions(name: str) -> list[LabelledQuestion]:
     """The questions of an archive."""
-    lines = (ROOT / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    return [_question(json.loads(line)) for line in lines]
-
-
-def _question(item: dict[str, Any]) -> Question:
-    evidence, decoys = (tuple(Place(**place) for place in item[part]) for part in ("evidence", "decoys"))
-    plain = (item[part] for part in ("question", "language", "kind", "answerable"))
-    return Question(*plain, evidence, decoys, tuple(item["answer_has"]))
-
-
-@functools.lru_cache(maxsize=65536)
-def words(text: str) -> frozenset[str]:
-    """The words of a text, by which evidence is compared: a table is indexed in other words than it is written."""
-    return frozenset(re.findall(r"\w+", text.casefold()))
+    return labelled_questions(ROOT / name / "questions.jsonl")
 
 
 @contextmanager

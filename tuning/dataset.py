@@ -12,13 +12,11 @@ from relrag_query.answering import evidence
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.archive import Archive
+from relrag_query.evaluation.answer_sets import SAME, LabelledQuestion, Place, words
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.search import SEARCH, run
 from tuning import archives
-from tuning.archives import Place, Question, words
 
-_SAME = 0.75
-"""share of the words of evidence that a candidate holds"""
 _WHOLE = 0.9
 """share of a candidate's words that evidence holds"""
 
@@ -28,7 +26,7 @@ class Asked:
     """A question with its candidates."""
 
     archive: str
-    question: Question
+    question: LabelledQuestion
     candidates: list[Candidate]
     right: list[bool]
     decoy: list[bool]
@@ -43,7 +41,7 @@ def collect(name: str, work: Path, embedder: str = "e5", most: int = 24) -> list
         return [_ask(archive, name, one, most) for one in archives.questions(name)]
 
 
-def _ask(archive: Archive, name: str, one: Question, most: int) -> Asked:
+def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked:
     with archive._reading() as connection:
         context = archive._context(connection, one.question, (), (), None, None, most)
         hits = run((*SEARCH, attach_replies), context)
@@ -57,7 +55,7 @@ def _ask(archive: Archive, name: str, one: Question, most: int) -> Asked:
             if unit.hit.chunk.source != place.source or not any(place.file in one for one in where):
                 return False
             said, wanted = words(f"{unit.sender or ''} {candidate.text}"), words(place.text)
-            return len(said & wanted) >= min(_SAME * len(wanted), max(3, _WHOLE * len(words(candidate.text))))
+            return len(said & wanted) >= min(SAME * len(wanted), max(3, _WHOLE * len(words(candidate.text))))
 
         right = []
         for candidate in found:

@@ -17,7 +17,7 @@ _ROUNDING = 1e-6
 def ask_golden_set(workspace: Workspace) -> dict[str, float]:
     """What the current generation answers of the golden set; empty where none is set, or it cannot be read."""
     from relrag_query.archive import Archive, ArchiveError
-    from relrag_query.evaluation import metrics
+    from relrag_query.evaluation import question_sets
 
     path = workspace.settings.golden_set_path
     if path is None:
@@ -25,7 +25,7 @@ def ask_golden_set(workspace: Workspace) -> dict[str, float]:
     try:
         # the set measures what is found, and no passage leaves the machine for it
         with Archive.of(workspace.settings.model_copy(update={"answerer": "extractive"})) as archive:
-            kept = metrics.keep(archive, path, metrics.measure(archive, path))
+            kept = question_sets.keep(archive, path, question_sets.measure(archive, path))
     except (ArchiveError, OSError):  # what is published stays so; the check tells
         return {}
     return dict(kept.figures) if kept else {}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import orjson
 import pyarrow as pa
 
@@ -28,6 +29,7 @@ _CARDS = """
     SELECT lake_month, asset_id, rag_source_type, client_id, extra FROM records
     WHERE list_contains($types, rag_source_type) ORDER BY lake_month, asset_id
 """
+_FIRST = "SELECT min(asset_id) FROM identifiers WHERE list_contains($entries, entry) AND role IN ('sender', 'owner')"
 _WORDS = ("description", "note", "value")
 """what the owner says in words of his own"""
 
@@ -35,19 +37,19 @@ _WORDS = ("description", "note", "value")
 def make(
     workspace: Workspace,
     found: Resolution,
-    owner: int | None,
     records: dict[str, Path],
     said: list[Entry],
+    called: list[PersonRelationship],
     of_texts: pa.Table,
 ) -> tuple[pa.Table, pa.Table]:
-    """The rows of person_facts and of person_relationships."""
+    """The rows of person_facts and of person_relationships; `called` are whom the owner calls by what they are."""
     cards = list(_cards(records))
     said = [_redacted(entry, workspace.redactor) for entry in said]
     facts = stated.facts(_card_facts(cards, found), said, survivor(found))
     read = [
         *_card_relationships(cards, found),
         *_fact_relationships(facts, found),
-        *_called(found, owner),
+        *called,
         *_text_relationships(of_texts),
     ]
     relationships = stated.relationships(stated.united(read), said, survivor(found))
@@ -140,16 +142,17 @@ def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Itera
             yield PersonRelationship(fact.person_id, other, fact.predicate, fact.source_ref, source_quote=fact.value)
 
 
-def _called(found: Resolution, owner: int | None) -> Iterator[PersonRelationship]:
-    """Whom a card calls nothing but `Mom` is the owner's."""
+def called(found: Resolution, owner: int | None, connection: duckdb.DuckDBPyConnection) -> Iterator[PersonRelationship]:
+    """Whom the owner's address book, or the names in his chats, call nothing but `Mom`; identifiers in a view."""
     words = kinship.types_of_names()
     for person_id, person in sorted(found.people.items()) if owner is not None else ():
         if not person.names or not all(name.is_kin for name in person.names) or person_id == owner:
             continue
-        cards = sorted(entry.entry for entry in person.entries if entry.is_card and entry.entry)
         kinds = {words[name.full] for name in person.names if name.full in words}
-        if cards and len(kinds) == 1:
-            said = PersonRelationship(owner or 0, person_id, kinds.pop(), cards[0], source_quote=person.name)
+        entries = [entry.entry for entry in person.entries if entry.is_card or entry.sent]
+        row = connection.execute(_FIRST, {"entries": entries}).fetchone()
+        if row and row[0] and len(kinds) == 1:
+            said = PersonRelationship(owner or 0, person_id, kinds.pop(), row[0], source_quote=person.name)
             yield replace(said, confidence=STATED)
 
 

@@ -65,9 +65,10 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         entries = people_tables.person_entries(found)
         connection.register("who", entries)
         whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
+        called = [*known.called(found, owner, connection)]
     names, forms = _names(found)
     of_texts, read = month_texts.make(workspace, found, (names, forms), Months(records, identifiers, whose), VERSION)
-    facts, relationships = known.make(workspace, found, owner, records, said, of_texts["text_relationships"])
+    facts, relationships = known.make(workspace, found, records, said, called, of_texts["text_relationships"])
     tables = {
         "persons": people_tables.persons(found, owner),
         "person_aliases": people_tables.person_aliases(found),

@@ -25,6 +25,16 @@ def pseudonym(entity: str, keyed_as: str, normalised: str, keys: Keys) -> str:
     return f"<{entity}:{keys.version}:{keys.pseudonym(keyed_as, normalised)}>"
 
 
+def is_pseudonym(text: str) -> bool:
+    """Whether the text is one, and nothing else."""
+    return _PSEUDONYM.fullmatch(text) is not None
+
+
+def all_in(text: str) -> list[str]:
+    """The pseudonyms in a text, each once, in order."""
+    return list(dict.fromkeys(match[0] for match in _PSEUDONYM.finditer(text))) if ":k" in text else []
+
+
 def encrypted(entity: str, value: str, keys: Keys) -> str:
     """What stands for a value that the keys can turn back; the same for the same value."""
     return f"<{entity}:{keys.version}:e{keys.seal(value, entity).hex()}>"

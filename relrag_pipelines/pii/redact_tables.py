@@ -71,11 +71,11 @@ def strip_keyed_refs(text: str) -> str:
 
 
 def redact_records(
-    records: pa.Table, redactor: PIIRedactor, default_channel: str
+    records: pa.Table, redactor: PIIRedactor, default_channel: str, originals: dict[str, str] | None = None
 ) -> tuple[pa.Table, list[tuple[str, str]]]:
     """Record rows redacted, ordered by asset_id, and asset_id and fault of those that could not be.
 
-    With redaction off the rows stay as they are.
+    With redaction off the rows stay as they are. `originals` is given what pseudonyms stand for, by pseudonym.
     """
     schema = arrow_schema(Record)
     records = records.select(schema.names).cast(schema)
@@ -87,16 +87,16 @@ def redact_records(
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
         known = declared_phones.declared_phones_by_row(rows, redactor, channel, columns)
-        redacted, bad = _redacted(rows, redactor, channel, known)
+        redacted, bad = _redacted(rows, redactor, channel, known, {} if originals is None else originals)
         parts.append(redacted.filter(pa.array(~bad)))
         failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
     return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
 
 
 def _redacted(
-    rows: pa.Table, redactor: PIIRedactor, channel: str, known: dict[int, tuple[str, ...]]
+    rows: pa.Table, redactor: PIIRedactor, channel: str, known: dict[int, tuple[str, ...]], originals: dict[str, str]
 ) -> tuple[pa.Table, FailedRows]:
-    """The rows redacted and which could not be; `known` are phones by row."""
+    """The rows redacted and which could not be; `known` are phones by row, `originals` gets what pseudonyms mean."""
     phones = [(), *dict.fromkeys(known.values())]
     numbered = {some: number for number, some in enumerate(phones)}
     knows = np.zeros(rows.num_rows, dtype="int64")
@@ -107,12 +107,20 @@ def _redacted(
     replaced: dict[_TextKey, dict[str, str]] = {}
 
     def redact(text: str, knows: int) -> str:
-        return redactor.redact(pseudonyms.escape_lookalikes(text), channel, phones[knows])
+        armless = pseudonyms.escape_lookalikes(text)
+        for changes in redactor.passes(armless, channel, phones[knows]):
+            keep(changes)
+            armless = apply(armless, changes)
+        return armless
+
+    def keep(changes: list[Replacement]) -> None:
+        originals.update((one.new, one.value) for one in changes if pseudonyms.is_pseudonym(one.new))
 
     def redact_text(text: str, knows: int) -> str:
         told, armless = (text, knows), pseudonyms.escape_lookalikes(text)
         passes[told] = list(redactor.passes(armless, channel, phones[knows]))
         for changes in passes[told]:
+            keep(changes)
             replaced.setdefault(told, {}).update((_compact(armless[one.start : one.end]), one.new) for one in changes)
             armless = apply(armless, changes)
         return armless

@@ -7,8 +7,10 @@ month is imported where it is called: most syncs find nothing to do, and it take
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +18,8 @@ import pyarrow as pa
 from relrag_pipelines import embedders, pii
 from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
 from relrag_pipelines.settings import Source
-from relrag_pipelines.stores import lake
+from relrag_pipelines.sources.kinds import KINDS, RECORD_TYPES
+from relrag_pipelines.stores import lake, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, Killed
@@ -31,6 +34,8 @@ class StageOutput:
     failures: list[Failure] = field(default_factory=list)
     counts: Mapping[str, float] = field(default_factory=dict)
     """what it took, to be added up over the months"""
+    sealed: Mapping[str, bytes] = field(default_factory=dict)
+    """what pseudonyms in it stand for, encrypted"""
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,15 @@ def merge_duplicates(private: pa.Table) -> pa.Table:
 def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
     from relrag_pipelines.pii import redact_tables
 
+    originals: dict[str, str] = {}
     table, failed = redact_tables.redact_records(
-        merge_duplicates(tables[0]), workspace.redactor, workspace.channel(source)
+        merge_duplicates(tables[0]), workspace.redactor, workspace.channel(source), originals
     )
+    keys = workspace.keys
+    sealed = {name: keys.seal(value, name) for name, value in originals.items()}
     why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
-    return StageOutput(table, [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed])
+    faults = [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed]
+    return StageOutput(table, faults, sealed=sealed)
 
 
 def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
@@ -133,13 +142,31 @@ RECOGNISERS = "recognisers"
 """what `policy` calls the version of what is found and replaced; all else in it is a setting"""
 
 
+def _policies(workspace: Workspace, source: Source) -> Mapping[str, Any]:
+    """The policies of the channels that records of the source may have; another one's changes do not concern it."""
+    given, kind = workspace.settings.pii_policies, KINDS[source.kind]
+    types = RECORD_TYPES.values() if kind.any_type else kind.record_types
+    channels = {workspace.channel(source), *(one.channel for one in types if one.channel)}
+    if channels - given.keys():
+        channels |= {"default"}
+    return {name: given[name].model_dump() for name in sorted(channels & given.keys())}
+
+
+def _digest(path: Path | None) -> str:
+    """What a file holds, as a hash; empty where there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path and path.is_file() else ""
+
+
 def policy(workspace: Workspace, source: Source) -> Mapping[str, Any]:
     """All that decides how a source is redacted."""
     settings = workspace.settings
     return {
         "pii_redaction_enabled": settings.pii_redaction_enabled,
-        "pii_policies": {name: policy.model_dump() for name, policy in settings.pii_policies.items()},
+        "pii_policies": _policies(workspace, source),
         "channel": workspace.channel(source),
+        "pii_allow_list": settings.pii_allow_list,
+        "pii_recognizers": _digest(settings.pii_recognizers_path),
+        "pii_language_model": _digest(settings.pii_language_model_path),
         "keys_file": workspace.keys.fingerprint,
         RECOGNISERS: pii.VERSION,
     }
@@ -230,6 +257,7 @@ def run(
             workspace.report(what, done, len(months))
             if any(month not in known for known in upstream):
                 _keep_failures(workspace, source, stage, month, [], None)
+                _keep_sealed(workspace, source, stage, month, {})
                 yield pa.table({}), None
                 continue
             output = next(outputs)
@@ -237,6 +265,7 @@ def run(
                 counts[name] = counts.get(name, 0) + count
             stamp = expected_fingerprint(workspace, source, stage, [known[month].output for known in upstream])
             _keep_failures(workspace, source, stage, month, output.failures, stamp)
+            _keep_sealed(workspace, source, stage, month, output.sealed)
             yield output.table, stamp
 
     entries = lake.write(home, stage.table, source.name, months, made())
@@ -250,6 +279,12 @@ def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -
     (stage,) = (one for one in STAGES if one.name == stage_name)
     tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
     return stage.make(workspace, source, tables)
+
+
+def _keep_sealed(workspace: Workspace, source: Source, stage: Stage, month: str, sealed: Mapping[str, bytes]) -> None:
+    """Stores what pseudonyms of a month stand for, before the month itself counts as made."""
+    if stage.table == "records":
+        vault.write(workspace.home, source.name, month, sealed)
 
 
 def _keep_failures(

@@ -15,8 +15,8 @@ from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.records import SCHEMA_VERSION
 
 NAME = "published/evaluations.json"
-HEADLINES = ("recall@5", "source_recall")
-"""what is compared: of questions that name records, and of those that name what an answer shows"""
+HEADLINES = ("recall@5", "source_recall", "shown")
+"""what is compared: of questions that name records, of those that name what an answer shows, of labelled ones"""
 _KEPT = 1_000
 """the newest"""
 

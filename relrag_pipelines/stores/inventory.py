@@ -49,6 +49,8 @@ PARTS = (
     ),
     Part(r"private/spill/.+", "was put away by an export that was killed", "passing"),
     Part(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
+    Part(r"private/vault/[^/]+/\d{4}-\d\d\.parquet", "what pseudonyms stand for, encrypted", "private"),
+    Part(r"private/reveals\.jsonl", "who had something revealed, and why", "owner"),
     Part(r"private/journal\.jsonl", "what the owner stated", "owner"),
     Part(r"private/(approvals|links)\.jsonl", "what the owner stated, to be taken over into the journal", "owner"),
     Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),

@@ -22,7 +22,7 @@ from relrag_pipelines.files.atomic import replacing, write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Table, arrow_schema, conform
-from relrag_pipelines.stores import private_manifest
+from relrag_pipelines.stores import private_manifest, vault
 
 _ROW_GROUP = 50_000
 DERIVED = tuple(name for name, table in TABLES.items() if f"lake/{name}/<source>/" in table.place)
@@ -241,6 +241,7 @@ def drop_derived(home: Path, source: str, months: Collection[str]) -> None:
     """Removes these months of everything that is made from the private records."""
     for table in DERIVED:
         drop(home, table, source, sorted(set(months) & manifest(home, table, source).keys()))
+    vault.remove(home, source, months)
 
 
 def drop(home: Path, table: str, source: str, months: Sequence[str]) -> None:
@@ -261,7 +262,7 @@ def remove(home: Path, source: str) -> None:
     for table in ("private_records", *DERIVED):
         failpoint("lake.remove", folder(home, table, source))
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
-    for folder_of in ("raw", "spill"):
+    for folder_of in ("raw", "spill", "vault"):
         failpoint("lake.remove", home / "private" / folder_of / source)
         shutil.rmtree(home / "private" / folder_of / source, ignore_errors=True)
     # by its units it is known, so they go last

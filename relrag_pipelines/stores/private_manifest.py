@@ -16,7 +16,7 @@ from relrag_pipelines.records import SCHEMA_VERSION
 
 NAME = "private/MANIFEST.json"
 _OF_SOURCES = ("units", "failures", "threads")
-_OWNERS = ("approvals.jsonl", "forgotten.json", "journal.jsonl", "links.jsonl")
+_OWNERS = ("approvals.jsonl", "forgotten.json", "journal.jsonl", "links.jsonl", "reveals.jsonl")
 
 
 def expect(home: Path, name: str, digest: str) -> None:

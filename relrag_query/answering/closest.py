@@ -20,6 +20,8 @@ _UNLIKELY = 0.02
 """a sentence less likely than this is not quoted beside one that answers"""
 CLOSEST = 3
 """passages that are quoted"""
+_READABLE = 500
+"""characters of a passage that is quoted"""
 DOUBT = 0.2
 """An answer is doubted where none of its sentences answers with this probability. On an archive that nothing was tuned
 to (tuning/archives/mazal, 201 questions with an answer and 100 without) 21 % of those that have one are then answered
@@ -72,8 +74,24 @@ def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
         newer = one.unit.hit.superseded_by
         first = next((pair for pair in ranked if pair[0].unit.hit is newer), (one, likely))
         for other, share in (first, (one, likely)):
-            quoted = replace(other.unit, text=other.text, behind=())
+            quoted = replace(other.unit, text=_passage(other, found), behind=())
             best.setdefault(other.unit.hit.chunk.asset_id, Sentence(quoted, float(share)))
         if len(best) >= CLOSEST:
             break
     return list(best.values())[:CLOSEST]
+
+
+def _passage(one: Candidate, found: Sequence[Candidate]) -> str:
+    """A candidate with as much of what stands around it as is still read at a glance: what follows it, then before."""
+    units = [other.unit for other in found if other.unit.hit is one.unit.hit]
+    first = last = next(place for place, unit in enumerate(units) if unit is one.unit)
+    size = len(units[first].text)
+    while first > 0 or last < len(units) - 1:
+        after = (last + 1 < len(units) and (last - first) % 3 < 2) or first == 0
+        place = last + 1 if after else first - 1
+        size += len(units[place].text)
+        if size > _READABLE:
+            break
+        first, last = min(first, place), max(last, place)
+    chat = bool(one.unit.hit.messages)
+    return "\n".join(f"{unit.sender or ''}: {unit.text}" if chat else unit.text for unit in units[first : last + 1])

@@ -32,6 +32,8 @@ graphrag = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to 
 app.add_typer(graphrag, name="graphrag")
 people = typer.Typer(help="Who is who, what is known of them, and what they are to one another.", no_args_is_help=True)
 app.add_typer(people, name="people")
+pii = typer.Typer(help="Personal data: how much was replaced, and what is found in a text.", no_args_is_help=True)
+app.add_typer(pii, name="pii")
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="relrag.toml to use; else the nearest one.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this source; may be given again.")]
@@ -45,10 +47,12 @@ Trace = Annotated[bool, typer.Option("--trace", help="Say what each step did.")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for another sync to end.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 for failures that were told before, too.")]
 CallIds = Annotated[list[str] | None, typer.Argument(help="Ids, or how they begin; `relrag calls list` shows them.")]
-Who = Annotated[str, typer.Argument(help="A name, an alias or a number of `relrag people list`.")]
+PersonName = Annotated[str, typer.Argument(help="A name, an alias or a number of `relrag people list`.")]
 ServedIndex = Annotated[
     Path | None, typer.Option("--index", help="A folder with GraphRAG's parquet files, for traces of citations.")
 ]
+Who = Annotated[str, typer.Option("--who", help="Who asks to see originals; noted in private/reveals.jsonl.")]
+Why = Annotated[str, typer.Option("--why", help="What for; noted with it.")]
 Words = Annotated[list[str], typer.Argument(help="In any of the archive's languages.")]
 
 
@@ -81,12 +85,15 @@ def ask(
     trace: Trace = False,
     show_sources: Annotated[bool, typer.Option("--show-sources", help="Print ids and text of each source.")] = False,
     follow_up: Annotated[bool, typer.Option("--continue", help="Go on from the last question.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Say what pseudonyms stand for; noted.")] = False,
+    who: Who = "",
+    why: Why = "",
     config: Config = None,
 ) -> None:
     """Answer a question with sentences of the archive and their sources."""
     limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
     flags = {"as_json": as_json, "trace": trace, "show_sources": show_sources, "follow_up": follow_up}
-    _run("ask", "ask", " ".join(question), limits, config, **flags)
+    _run("ask", "ask", " ".join(question), limits, config, **flags, reveal=reveal, who=who, why=why)
 
 
 @app.command()
@@ -104,6 +111,18 @@ def search(
     """List the passages that fit best."""
     limits = _load("ask").SearchOptions(source or (), kind or (), since, until, limit)
     _run("ask", "search", " ".join(query), limits, config, as_json=as_json, trace=trace)
+
+
+@app.command()
+def explore(
+    query: Words,
+    relationships: Annotated[bool, typer.Option(help="Search what people are to one another, too.")] = True,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="How many of each at most.")] = 5,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say which people, relationships and records a question is about."""
+    _run("explore", "explore", " ".join(query), config, relationships=relationships, limit=limit, as_json=as_json)
 
 
 @app.command()
@@ -130,17 +149,29 @@ def thread(
 
 
 @app.command()
+def reveal(
+    what: Annotated[str, typer.Argument(help="A pseudonym, such as <PHONE_NUMBER:k1:...>, or the id of a record.")],
+    who: Who = "",
+    why: Why = "",
+    config: Config = None,
+) -> None:
+    """Show what a pseudonym stands for, or a record unredacted; who asks and why is noted first."""
+    _run("reveal", "reveal", what, who, why, config)
+
+
+@app.command()
 def init(
     folder: Annotated[Path, typer.Argument(help="Where your exports are; else the current folder.")] = Path(),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
     owner: Annotated[str, typer.Option("--owner", help="Whose archive it is, by the name in chats and mails.")] = "",
+    redaction: Annotated[str, typer.Option("--redaction", help="How much is hidden: balanced, strict or off.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a relrag.toml that is there; a copy is kept.")
     ] = False,
 ) -> None:
     """Look into a folder, show what was recognised, and write relrag.toml."""
-    _run("init", "init", folder, output=output, owner=owner, yes=yes, force=force)
+    _run("init", "init", folder, output=output, owner=owner, redaction=redaction, yes=yes, force=force)
 
 
 @app.command()
@@ -184,6 +215,10 @@ def evaluate(
     sources: Annotated[
         Path | None, typer.Option("--sources", help="JSON of questions and the sources that an answer must show.")
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", help="JSON Lines of questions, what answers and what must not."),
+    ] = None,
     k: Annotated[str, typer.Option("--k", help="Depths at which recall is measured.")] = "2,5,10",
     history: Annotated[bool, typer.Option("--history", help="Show what was measured so far.")] = False,
     as_json: Json = False,
@@ -192,7 +227,8 @@ def evaluate(
     """Measure how well the archive answers questions whose answers are known."""
     if history:
         _run("evaluate", "history", config, as_json=as_json)
-    _run("evaluate", "evaluate", corpus_questions, sources, k, config, as_json=as_json)
+    given = [path for path in (corpus_questions, sources, answers) if path]
+    _run("evaluate", "evaluate", given, k, config, as_json=as_json)
 
 
 @app.command()
@@ -270,7 +306,7 @@ def people_list(
 
 
 @people.command("show")
-def people_show(name: Who, as_json: Json = False, config: Config = None) -> None:
+def people_show(name: PersonName, as_json: Json = False, config: Config = None) -> None:
     """Print all that is known of a person."""
     _run("people", "show", name, config, as_json=as_json)
 
@@ -287,7 +323,7 @@ def people_suggestions(
 
 @people.command("merge")
 def people_merge(
-    name: Who,
+    name: PersonName,
     others: Annotated[list[str], typer.Argument(help="Who is the same; the first one's number stays.")],
     wait: Wait = 0,
     config: Config = None,
@@ -298,7 +334,7 @@ def people_merge(
 
 @people.command("split")
 def people_split(
-    name: Who,
+    name: PersonName,
     aliases: Annotated[list[str], typer.Argument(help="Aliases that are somebody else's, as `show` prints them.")],
     wait: Wait = 0,
     config: Config = None,
@@ -320,8 +356,8 @@ def people_undo(
 
 @people.command("relate")
 def people_relate(
-    name: Who,
-    other: Who,
+    name: PersonName,
+    other: PersonName,
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="What the second is to the first: mentor, child ...")],
     description: Annotated[str | None, typer.Option("--description", help="In a sentence.")] = None,
     attitude: Annotated[int | None, typer.Option("--attitude", min=1, max=5, help="5: very positive.")] = None,
@@ -338,8 +374,8 @@ def people_relate(
 
 @people.command("note")
 def people_note(
-    name: Who,
-    other: Who,
+    name: PersonName,
+    other: PersonName,
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="Of the relationship, as `show` prints it.")],
     text: Annotated[str, typer.Argument(help="In your words.")],
     wait: Wait = 0,
@@ -351,7 +387,7 @@ def people_note(
 
 @people.command("fact")
 def people_fact(
-    name: Who,
+    name: PersonName,
     predicate: Annotated[str, typer.Argument(help="birthday, occupation, lives_in ...")],
     value: Annotated[str, typer.Argument(help="Dates as 1986-05-02.")],
     valid_from: Annotated[str | None, typer.Option("--from", help="Since when: 2024, 2024-03 or 2024-03-15.")] = None,
@@ -410,6 +446,22 @@ def graphrag_status(
 ) -> None:
     """Say where an index lies, what it holds and what is wrong with it."""
     _run("graphrag", "status", name, config, as_json=as_json)
+
+
+@pii.command("report")
+def pii_report(as_json: Json = False, config: Config = None) -> None:
+    """Count what was replaced, by entity, channel and month; no values."""
+    _run("pii", "report", config, as_json=as_json)
+
+
+@pii.command("test")
+def pii_test(
+    text: Annotated[str, typer.Argument(help="Any text; it is looked at on this machine and not kept.")],
+    channel: Annotated[str, typer.Option("--channel", help="Whose policy; docs/settings.md lists them.")] = "default",
+    config: Config = None,
+) -> None:
+    """Show what is found in a text, why, and what becomes of it."""
+    _run("pii", "test", text, channel, config)
 
 
 @graphrag.command("trace")

@@ -4,8 +4,6 @@ Corpus questions name the records that hold the answer: JSON Lines of `question`
 Recall at k is the share of these among the first k records found, averaged over the questions. Source sets name what an
 answer must show and must not: a JSON object whose `questions` have `question`, `sources`, and where wanted `allowed`,
 `not_shown` (each an object of `source` and `id` or `file`) and `answer_has` (texts).
-
-What was measured is kept for each generation, as figures only.
 """
 
 from __future__ import annotations
@@ -19,10 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines.privacy import keys
-from relrag_pipelines.settings import now
-from relrag_pipelines.stores import evaluation_history, lock
-from relrag_pipelines.stores.evaluation_history import Evaluation
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.results import Answer, CitedSource
 from relrag_query.retrieval.hit import Hit
@@ -41,43 +35,6 @@ class CorpusQuestion:
     question: str
     gold: frozenset[str]
     """native ids"""
-
-
-def measure(archive: Archive, path: Path) -> dict[str, Any]:
-    """A set of either sort, by what the file holds; ArchiveError where it is none."""
-    if is_source_set(path):
-        return measure_sources(archive, source_questions(path))
-    return measure_corpus(archive, corpus_questions(path), DEPTHS)
-
-
-def keep(archive: Archive, path: Path, measured: Mapping[str, Any]) -> Evaluation | None:
-    """Keeps the figures of the archive's generation and returns them, if the one that is compared is among them.
-
-    None too for an archive without keys. Takes the writer's lock for a moment; raises Busy where another process has
-    it.
-    """
-    settings = archive.settings
-    if not settings.keys_path.exists() or not any(name in measured for name in evaluation_history.HEADLINES):
-        return None
-    hashed = keys.load(settings.keys_path).content_hash(path.read_bytes())
-    model = str(archive.generation.manifest.get("embedder", ""))
-    at = now().isoformat("T", "seconds")
-    made = Evaluation(archive.generation.number, at, model, hashed, figures(measured))
-    with lock.writing(settings.home_path, "relrag eval"):
-        evaluation_history.keep(settings.home_path, made)
-    return made
-
-
-def figures(measured: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers of what was measured, those of its latency with its name before theirs; nothing that is a text."""
-    flat = dict(measured)
-    flat |= {f"latency_ms_{name}": value for name, value in flat.pop("latency_ms", {}).items()}
-    return {name: value for name, value in flat.items() if isinstance(value, int | float)}
-
-
-def question_count(path: Path) -> int:
-    """How many questions a set of either sort has; ArchiveError where it is none."""
-    return len(source_questions(path)) if is_source_set(path) else len(corpus_questions(path))
 
 
 def is_source_set(path: Path) -> bool:

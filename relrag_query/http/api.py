@@ -22,9 +22,12 @@ from relrag_query.http import requests
 from relrag_query.http.event_stream import MEDIA_TYPE, event_stream
 from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
 from relrag_query.http.turns import Turns
-from relrag_query.service import Service
+from relrag_query.person_replies import PeopleReply, PersonReply
+from relrag_query.service import GraphLimits, GraphReply, Service
 
 PREFIX = "/api/v1"
+FULL_GRAPH = "/entities/graph/full"
+"""another address of the graph, the one that older front ends ask"""
 _LONGEST_BODY = 4 * 2**20
 """bytes"""
 
@@ -52,6 +55,10 @@ def _ask(service: Service, asked: requests.AskRequest) -> replies.AnswerReply:
 
 def _neighbors(service: Service, asked: requests.NeighborsRequest) -> replies.NeighborsReply:
     return service.neighbors(asked.ref, asked.relation_types, asked.direction, asked.limit, asked.cursor)
+
+
+def _graph(service: Service, asked: requests.GraphRequest) -> GraphReply:
+    return service.full_graph(GraphLimits(**dict(asked)))
 
 
 OPERATIONS = (
@@ -82,6 +89,24 @@ OPERATIONS = (
         requests.ChunksReply,
         lambda to, asked: to.chunks(asked.chunk_ids),
     ),
+    Operation("person", "GET", "/person", requests.PersonRequest, PersonReply, lambda to, asked: to.person(asked.name)),
+    Operation(
+        "people",
+        "GET",
+        "/people",
+        requests.PeopleRequest,
+        PeopleReply,
+        lambda to, asked: to.people(asked.limit, asked.cursor),
+    ),
+    Operation("graph", "GET", "/graph", requests.GraphRequest, GraphReply, _graph),
+    Operation(
+        "graph_around",
+        "GET",
+        "/graph/around",
+        requests.AroundRequest,
+        GraphReply,
+        lambda to, asked: to.graph_around(asked.ref, asked.limit),
+    ),
     Operation("status", "GET", "/status", requests.StatusRequest, Status, lambda to, _: to.status()),
     Operation(
         "trace",
@@ -96,13 +121,20 @@ OPERATIONS = (
 
 def routes(service: Service, turns: Turns, operations: tuple[Operation, ...] = OPERATIONS) -> list[Route]:
     """The routes of the API; what has none of these paths is a problem of its own."""
-    found = [Route(f"{PREFIX}{one.path}", _endpoint(one, service, turns), methods=[one.method]) for one in operations]
+    found = [
+        Route(
+            FULL_GRAPH,
+            _endpoint(next(one for one in operations if one.name == "graph"), service, turns),
+            methods=["GET"],
+        )
+    ]
+    found += [Route(f"{PREFIX}{one.path}", _endpoint(one, service, turns), methods=[one.method]) for one in operations]
     return [*found, Route(f"{PREFIX}/{{path:path}}", _unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
 
 
 def dump(reply: Any, adapter: TypeAdapter[Any]) -> bytes:
     """A reply as JSON."""
-    return adapter.dump_json(reply, by_alias=True)
+    return adapter.dump_json(reply, by_alias=True, exclude_none=isinstance(reply, GraphReply))
 
 
 def _endpoint(operation: Operation, service: Service, turns: Turns) -> Callable[[Request], Any]:

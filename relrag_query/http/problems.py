@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from relrag_pipelines.errors import RelragError
 from relrag_query.archive import ArchiveError
+from relrag_query.people.people import PeopleError
 from relrag_query.service import NotServed, UnknownRef
 
 MEDIA_TYPE = "application/problem+json"
@@ -38,7 +39,7 @@ def problem(status: int, detail: str = "", **more: object) -> Response:
 def describe(error: Exception) -> tuple[int, str]:
     """The status of an error, and what is said of it: the text of one that was not foreseen is withheld."""
     match error:
-        case UnknownRef() | NotServed():
+        case UnknownRef() | NotServed() | PeopleError():
             return 404, str(error)
         case BodyTooLong():
             return 413, str(error)

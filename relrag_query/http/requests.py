@@ -73,6 +73,35 @@ class NeighborsRequest(BaseModel, extra="forbid"):
     cursor: Cursor = None
 
 
+class PersonRequest(BaseModel, extra="forbid"):
+    """What is known of a person: aliases, facts, relationships, traffic, latest records."""
+
+    name: Ref = Field(description="a name, an alias or a number")
+
+
+class PeopleRequest(BaseModel, extra="forbid"):
+    """The people of the archive, those of most records first."""
+
+    limit: int = Field(50, ge=1, le=MOST)
+    cursor: Cursor = None
+
+
+class GraphRequest(BaseModel, extra="forbid"):
+    """People, their records, and what relates any of them."""
+
+    limit_persons: int = Field(100, ge=0, le=1000)
+    limit_assets_per_person: int = Field(10, ge=0, le=100)
+    include_asset_edges: bool = True
+    records: int = Field(0, ge=0, le=1000, description="others that come in where there are no people")
+
+
+class AroundRequest(BaseModel, extra="forbid"):
+    """What a node of the graph is directly related to."""
+
+    ref: Ref = Field(description="a record, or person:<id>")
+    limit: int = Field(30, ge=1, le=MOST)
+
+
 class ChunksRequest(BaseModel, extra="forbid"):
     """Names, pages and beginnings of passages; ids that are not known are left out."""
 

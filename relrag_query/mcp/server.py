@@ -115,11 +115,16 @@ def tools(service: Service) -> list[Callable[..., str]]:
         return _page(service.neighbors(ref, relation_types, direction, limit, cursor), "neighbors", cursor)
 
     @_told
+    def person(name: Ref, cursor: Cursor = None) -> str:
+        """What is known of a person, by a name, an alias or a number: facts and relationships with what says so."""
+        return _page(service.person(name), "latest", cursor)
+
+    @_told
     def trace(answer: Words, question: str = "", cursor: Cursor = None) -> str:
         """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
         return _page(service.trace(answer, question), "sources", cursor)
 
-    return [search, ask, show, thread, neighbors, *([trace] if service.traces else [])]
+    return [search, ask, show, thread, neighbors, person, *([trace] if service.traces else [])]
 
 
 def _told(tool: Callable[..., str]) -> Callable[..., str]:

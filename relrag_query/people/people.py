@@ -15,11 +15,13 @@ from relrag_pipelines.identity.entries import Claim, NamingEntry
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import SOUND, beginnings
 from relrag_pipelines.identity.resolve import ResolvedPerson
-from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedRelationship
+from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
+from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import skeletons
+from relrag_query.people.kin_words import type_words
 from relrag_query.people.pending import Pending
 
 FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
@@ -193,6 +195,35 @@ class People:
             edge = [one for one in dict.fromkeys(reached) if one not in found]
             found = [*found, *edge]
         return found
+
+    def working_as(self, type_: str) -> list[int]:
+        """Who is known to have a role by occupation, in any language: `dentist`, `zubařka`."""
+        words = {tables.plain(word) for word in type_words(type_).split()}
+        rows = self._connection.execute(
+            "SELECT person_id, value FROM person_facts WHERE predicate IN ('occupation', 'role') ORDER BY ALL"
+        ).fetchall()
+        for entry in self.pending.said:
+            if isinstance(entry.said, StatedFact) and entry.said.predicate in ("occupation", "role"):
+                rows.append((entry.said.person_id, entry.said.value))
+        return sorted({self.survivor(one) for one, said in rows if tables.plain(said) in words} - {self.owner or 0})
+
+    def cards(self, person_id: int) -> list[str]:
+        """The asset_ids of a person's cards."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT asset_ref FROM person_assets WHERE role = 'owner' AND person_id IN (SELECT unnest($ids)) "
+            "AND list_contains($cards, asset_type) ORDER BY 1",
+            {"ids": self.ids_in_index([person_id]), "cards": [one.name for one in RECORD_TYPES.values() if one.card]},
+        ).fetchall()
+        return [ref for (ref,) in rows]
+
+    def together(self, chunk_ids: Sequence[str], person_ids: Sequence[int]) -> dict[str, int]:
+        """How many of some people each passage has to do with."""
+        rows = self._connection.execute(
+            "SELECT chunk_id, len(list_distinct(list_intersect(list_concat(person_ids, mentioned_person_ids), $ids))) "
+            "FROM chunks WHERE chunk_id IN (SELECT unnest($chunks))",
+            {"chunks": list(chunk_ids), "ids": list(person_ids)},
+        ).fetchall()
+        return dict(rows)
 
     def ids_in_index(self, person_ids: Iterable[int]) -> list[int]:
         """The ids by which the passages of a generation know these people."""

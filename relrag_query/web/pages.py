@@ -5,6 +5,7 @@ What people, the graph and GraphRAG queries show has its routes in `routes` too,
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -20,7 +21,7 @@ from relrag_query.archive_status import load_failures
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
-from relrag_query.service import Filters, Service, UnknownRef
+from relrag_query.service import Filters, GraphLimits, Service, UnknownRef
 from relrag_query.web import originals
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
@@ -32,6 +33,9 @@ _FAILURES = 200
 """rows of a list"""
 _PAGE = 20
 """hits, and records of a thread, on a page"""
+
+GRAPH = GraphLimits(records=300)
+"""what the page of the graph shows"""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -46,6 +50,9 @@ def routes(service: Service, turns: Turns) -> list[Route]:
         "/record": pages.record,
         "/thread": pages.thread,
         "/source": pages.source,
+        "/people": pages.people,
+        "/person": pages.person,
+        "/graph": pages.graph,
         "/archive": pages.archive,
     }
     loaded: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
@@ -138,6 +145,23 @@ class Pages:
             return HTMLResponse(self._html("no_picture.html", said=str(error)), 404)
         told = {"X-Marked": f"{picture.matched:.2f}", "X-Covered": str(picture.covered)}
         return Response(picture.png, media_type="image/png", headers=told)
+
+    async def people(self, request: Request) -> Response:
+        """Who is in the archive."""
+        found = await self._turns.run(self._service.people, 100, request.query_params.get("cursor"))
+        return self._page("people.html", found=found)
+
+    async def person(self, request: Request) -> Response:
+        """What is known of one person."""
+        found = await self._turns.run(self._service.person, request.query_params.get("name", ""))
+        return self._page("person.html", person=found)
+
+    async def graph(self, request: Request) -> Response:
+        """People and records and what relates them: drawn by a script, and as a table."""
+        found = await self._turns.run(self._service.full_graph, GRAPH)
+        return self._page(
+            "graph.html", graph=found, asked=dataclasses.asdict(GRAPH), focus=request.query_params.get("ref", "")
+        )
 
     async def archive(self, request: Request) -> Response:
         """What is indexed, how fresh it is, and what failed."""

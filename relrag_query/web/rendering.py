@@ -42,6 +42,8 @@ def place(ref: str, quote: str = "", page: int | None = None) -> str:
         return url("/thread", id=ref.removeprefix("thread:"))
     if ref.startswith("chunk:"):
         return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote, page=page)
+    if ref.startswith("person:"):
+        return url("/person", name=ref.removeprefix("person:"))
     return "" if ref.startswith("audio:") else url("/record", ref=ref)
 
 
@@ -66,6 +68,11 @@ def when(time: str | None, *, clock: bool = True) -> str:
 def noun(rag_source_type: str) -> str:
     """What a record is called."""
     return record_type(rag_source_type).noun or rag_source_type.replace("_", " ") or "record"
+
+
+def counted(rag_source_type: str, count: int) -> str:
+    """So many records: 3 mails."""
+    return record_type(rag_source_type).counted(count)
 
 
 def family(rag_source_type: str) -> str:
@@ -134,6 +141,7 @@ def templates() -> Environment:
     found.filters |= {
         "when": when,
         "noun": noun,
+        "counted": counted,
         "family": family,
         "web_address": web_address,
         "cited": cited,

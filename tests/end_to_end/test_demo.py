@@ -11,10 +11,11 @@ import pytest
 
 from relrag_pipelines.links import generate_asset_id
 from relrag_pipelines.stores import vectors
+from relrag_query import exploration
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
-from relrag_query.evaluation import metrics
+from relrag_query.evaluation import question_sets
 from relrag_query.results import Answer, CitedSource
 from tests.conftest import ROOT
 
@@ -87,7 +88,7 @@ def test_no_decoy_is_shown_where_words_alone_are_searched(archive: Archive, name
 
 
 def test_the_set_of_the_demo_is_measured_by_eval(archive: Archive) -> None:
-    measured = metrics.measure(archive, ROOT / "examples" / "archive" / "answers.json")
+    measured = question_sets.measure(archive, ROOT / "examples" / "archive" / "answers.json")
     recall = {one["name"]: one["source_recall"] for one in measured["each"]}
     assert [recall[name] for name in ANSWERED] == [1.0] * len(ANSWERED)
     assert (measured["questions"], measured["wrong_sources_shown"]) == (len(QUESTIONS), 0)
@@ -239,6 +240,46 @@ def test_people_of_the_questions_are_pinned_and_tied_and_the_four_daniellas_are_
     shared = """SELECT keyed FROM identifiers WHERE person_id IN (61, 62, 63, 64)
         GROUP BY keyed HAVING count(DISTINCT person_id) > 1"""
     assert execute(shared).fetchall() == [], "only their owner can say that they are one"
+
+
+def references(answer: Answer) -> set[str]:
+    """What the people of an answer are known from."""
+    return {ref for one in answer.sources for ref in one.hit.extra.get("source_refs", ())}
+
+
+@pytest.mark.requirement("S0-109", "S2-27")
+@pytest.mark.parametrize("name", ["family", "daniella", "mentors"])
+def test_a_question_about_people_is_answered_by_what_is_known_of_them(archive: Archive, name: str) -> None:
+    question = QUESTIONS[name]
+    answer = archive.ask(question["question"])
+    assert answer.found
+    assert sorted(answer.people) == sorted(question["persons"])
+    known = {f"contacts:{one['id']}" for one in question["sources"] if one["source"] == "people"}
+    assert known <= references(answer)
+    for words in question["answer_has"]:
+        assert words in answer.text
+    others = [one for one in question["sources"] if one["source"] in ("mail", "calls", "whatsapp")]
+    assert [one for one in others if not shown(answer, one)] == []
+    scores = {(one.hit.source == "entity_store", one.hit.display_score) for one in answer.sources}
+    assert scores <= {(True, 1.0), (False, 0.85)}
+
+
+@pytest.mark.requirement("S2-12", "S2-14", "S2-16")
+def test_mentors_are_found_by_what_they_are_and_not_by_words_of_a_node(archive: Archive) -> None:
+    found = exploration.explore(archive, QUESTIONS["mentors"]["question"])
+    wanted = QUESTIONS["mentors"]["relationship"]
+    edge = found.edges[0]
+    assert [wanted["from_person_id"], wanted["to_person_id"]] == [*edge.ends]
+    assert {name: edge.properties[name] for name in wanted} == wanted
+    assert 0 < edge.similarity <= 1
+    assert found.nodes[0].name == "Noa Ben-Ami"
+    assert "person:9" not in {node.entity_key for node in found.nodes}
+    friend = exploration.explore(archive, QUESTIONS["college"]["question"]).edges[0]
+    assert friend.ends == (1, 8)
+    near = exploration.relationship_vector_search(archive, "career advice from an experienced person")
+    assert near[0].ends == (1, 7)
+    assert [one.similarity for one in near] == sorted((one.similarity for one in near), reverse=True)
+    assert exploration.relationship_vector_search(archive, "career advice", 0.99) == []
 
 
 WHOLE = [

@@ -127,7 +127,7 @@ def test_the_command_asks_the_same_set_and_tells_of_earlier_generations(
     archive.sync(config)
     assert evaluate.history(config) == 0
     assert capsys.readouterr().out == "Nothing was measured yet.\n"
-    assert evaluate.evaluate(None, None, config=config, as_json=True) == 0
+    assert evaluate.evaluate([], config=config, as_json=True) == 0
     assert json.loads(capsys.readouterr().out)["recall@5"] == 1.0
     assert evaluate.history(config) == 0
     assert ", by words only: recall@5 1.0000 of 2 questions (set " in capsys.readouterr().out

@@ -40,7 +40,7 @@ def test_recall_is_the_share_of_the_gold_among_the_first_records(
         {"question": "Who repaired the boiler?", "gold": ["notes:n2"]},
         {"question": "plumber", "gold": ["jsonl:notes:n1", "n9"]},
     )
-    assert evaluate(questions, None, "1,2", config, as_json=True) == 0
+    assert evaluate([questions], "1,2", config, as_json=True) == 0
     measured = json.loads(capsys.readouterr().out)
     assert measured["recall@1"] == pytest.approx((1 / 2 + 0 + 0) / 3, abs=1e-4)
     assert measured["recall@2"] == pytest.approx((1 + 1 + 1 / 2) / 3, abs=1e-4)
@@ -88,11 +88,11 @@ def test_sources_that_must_and_must_not_be_shown(
         "answer_has": ["plumber", "electrician"],
     }
     path.write_text(json.dumps({"questions": [one]}))
-    assert evaluate(None, path, config=config, as_json=True) == 0
+    assert evaluate([path], config=config, as_json=True) == 0
     measured = json.loads(capsys.readouterr().out)
     assert (measured["source_recall"], measured["source_precision"]) == (0.5, 1.0)
     assert (measured["wrong_sources_shown"], measured["answer_has"]) == (0, 0.5)
-    assert evaluate(None, path, config=config) == 0
+    assert evaluate([path], config=config) == 0
     assert "boiler: sources 50%, of those shown 100% right, 0 that must not be; answer 50%" in capsys.readouterr().out
 
 
@@ -107,7 +107,7 @@ def test_sources_that_must_and_must_not_be_shown(
 def test_a_file_that_is_no_set_is_named(content: str, said: str, config: Path, tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text(content)
     with pytest.raises(ArchiveError) as caught:
-        evaluate(tmp_path / "q.jsonl", None, config=config)
+        evaluate([tmp_path / "q.jsonl"], config=config)
     assert said in str(caught.value)
 
 
@@ -123,9 +123,9 @@ def test_a_set_of_sources_that_is_none_is_refused_before_it_is_asked(questions: 
 @pytest.mark.parametrize("k", ["", "0", "2;5", "99"])
 def test_depths_that_make_no_sense_are_named(k: str, config: Path, tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="--k is"):
-        evaluate(tmp_path / "q.jsonl", None, k, config)
+        evaluate([tmp_path / "q.jsonl"], k, config)
 
 
 def test_one_set_has_to_be_given(config: Path) -> None:
     with pytest.raises(ArchiveError, match="--corpus-questions"):
-        evaluate(None, None, config=config)
+        evaluate([], config=config)

@@ -23,7 +23,7 @@ from relrag_query.web.app import create_app
 from tests import archive
 from tests.web_app import KEY, TOKEN
 
-TOOLS = ["search", "ask", "show", "thread", "neighbors"]
+TOOLS = ["search", "ask", "show", "thread", "neighbors", "person"]
 LONG = "\n".join(f"Paragraph {number}: שלום, příliš žluťoučký kůň." for number in range(1500))
 
 

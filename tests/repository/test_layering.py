@@ -85,11 +85,30 @@ LAYERS = [
     ),
     *(
         f"relrag_query/{name}"
-        for name in ("results.py", "pipeline.py", "archive.py", "statements.py", "graphrag", "evaluation")
+        for name in (
+            "results.py",
+            "pipeline.py",
+            "full_graph.py",
+            "archive.py",
+            "statements.py",
+            "exploration.py",
+            "graphrag",
+            "evaluation",
+        )
     ),
-    *(f"relrag_query/{name}" for name in ("replies.py", "archive_status.py", "cursors.py", "service.py")),
+    *(
+        f"relrag_query/{name}"
+        for name in (
+            "graph_layout.py",
+            "replies.py",
+            "person_replies.py",
+            "archive_status.py",
+            "cursors.py",
+            "service.py",
+        )
+    ),
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
-    *(f"relrag_query/{name}" for name in ("http", "mcp", "web")),
+    *(f"relrag_query/{name}" for name in ("langchain.py", "llama_index.py", "http", "mcp", "web")),
     "relrag_query/cli",
 ]
 """the folders, and the files beside them, from the lowest to the highest"""
@@ -166,12 +185,15 @@ NAMES_A_KIND = {
     "relrag_pipelines/identity/statements.py": "a kind of statement",
     "relrag_pipelines/people/known.py": "a field of what a card says",
     "relrag_query/cli/commands/people.py": "kinds of identifiers",
+    "relrag_query/people/answers.py": "kinds of identifiers",
+    "relrag_query/people/questions.py": "kinds of identifiers",
     "relrag_pipelines/erasure/verification.py": "kinds of identifiers",
     "relrag_pipelines/pii/entities.py": "kinds of identifiers",
     "relrag_pipelines/pii/spelled_addresses.py": "a word",
     "relrag_pipelines/onboarding/archive_owner.py": "the program git",
     "relrag_pipelines/onboarding/environment.py": "the program git",
     "relrag_query/understanding/intent.py": "patterns of questions",
+    "relrag_query/full_graph.py": "types of nodes, by the names that front ends know",
     "relrag_query/answering/evidence.py": "what is asked for, and names of figures",
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",

@@ -245,3 +245,25 @@ def test_what_is_forgotten_is_gone_from_pages_and_api(tmp_path: Path) -> None:
         assert not any("in the barn" in browser.get(path).text for path in paths)
         assert browser.get("/api/v1/show?ref=jsonl:notes:gone").status_code == 404
         assert browser.get(f"{OURS}/ask/stream?q=Where is the zeppelin?").text.count("in the barn") == 0
+
+
+def test_a_person_has_a_page_that_leads_to_records_and_other_people(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    archive.sync(config)
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        people = browser.get("/people").text
+        assert ">Dana Levi</a>" in people
+        assert ">Petr Kolar</a>" in people
+        person = browser.get("/person?name=Dana Levi")
+        assert person.status_code == 200
+        assert "3 messages" in person.text
+        assert "The boiler of the cabin is broken again" in person.text
+        assert "052-123-4567" not in person.text
+        nobody = browser.get("/person?name=<script>")
+        assert nobody.status_code == 404
+        assert Page(nobody.text).scripts == []
+        told = browser.get("/api/v1/person", params={"name": "Dana Levi"}).json()
+        assert (told["name"], told["channels"][0]["records"]) == ("Dana Levi", 3)
+        assert told["latest"][0]["preview"] == "The boiler of the cabin is broken again"
+        assert [one["name"] for one in browser.get("/api/v1/people?limit=1").json()["people"]] == ["Dana Levi"]

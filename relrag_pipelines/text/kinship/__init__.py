@@ -24,7 +24,16 @@ def types_of(language: str, part: str = "") -> Mapping[str, str]:
 @functools.cache
 def relationship_types() -> frozenset[str]:
     """Every relationship type that there is a word for."""
-    return frozenset(_table("en"))
+    return frozenset(types_of("en").values())
+
+
+@functools.cache
+def genders() -> Mapping[str, str]:
+    """The words that tell whether a relative is a woman or a man, plain -> f or m."""
+    tables = [_table(language)["gender"] for language in ("en", "cs", "he")]
+    return MappingProxyType(
+        {plain(word): sex for table in tables for sex, said in table.items() for word in said.split()}
+    )
 
 
 @functools.cache

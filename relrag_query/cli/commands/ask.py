@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
+from relrag_pipelines.settings import Settings
 from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation, render
@@ -56,8 +57,16 @@ def ask(
     trace: bool = False,
     show_sources: bool = False,
     follow_up: bool = False,
+    reveal: bool = False,
+    who: str = "",
+    why: str = "",
 ) -> int:
-    """Prints the answer with its sources; returns the exit code. A `follow_up` goes on from the last question."""
+    """Prints the answer with its sources; returns the exit code. A `follow_up` goes on from the last question.
+
+    With `reveal` pseudonyms in it are followed by what they stand for, on a terminal only.
+    """
+    if reveal and (as_json or not sys.stdout.isatty()):
+        raise ArchiveError("--reveal shows originals on a terminal only, not to a file, a program or as JSON")
     told: list[str] = []
 
     def tell(piece: str) -> None:
@@ -69,18 +78,33 @@ def ask(
         earlier = conversation.load(home).questions if follow_up else []
         if follow_up and not earlier:
             raise ArchiveError("there is no question to go on from; ask one without --continue first")
-        on_text = None if as_json else tell
+        on_text = None if as_json or reveal else tell
         answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
         conversation.keep(home, answer, earlier)
         zone = ZoneInfo(archive.settings.timezone)
+        settings = archive.settings
     if told:
         print("\n")
     if as_json:
         _print_json(replies.answer_reply(answer, zone, archive.generation.number))
     else:
-        print(render.answer_text(answer, zone, show_sources, told=bool(told)))
+        text = render.answer_text(answer, zone, show_sources, told=bool(told))
+        print(_revealed(text, settings, who, why) if reveal else text)
         _print_trace(answer.trace if trace else [])
     return 0
+
+
+def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
+    """The text with what its pseudonyms stand for, after a note of who asks and why."""
+    from relrag_pipelines.pii import pseudonyms
+    from relrag_pipelines.pii import reveal as revealing
+    from relrag_pipelines.privacy import keys
+    from relrag_query.cli.commands.reveal import note
+
+    if names := pseudonyms.all_in(text):
+        note(settings, who, why, names)
+        text = revealing.in_text(text, revealing.originals(settings.home_path, keys.load(settings.keys_path), names))
+    return text
 
 
 def _words(text: str) -> str:

@@ -197,7 +197,7 @@ def _transcription(settings: Settings) -> Iterator[CheckResult]:
 def _golden_set(settings: Settings) -> Iterator[CheckResult]:
     if path := settings.golden_set_path:
         from relrag_query.archive import ArchiveError
-        from relrag_query.evaluation.metrics import question_count
+        from relrag_query.evaluation.question_sets import question_count
 
         try:
             yield CheckResult("ok", "golden set", f"{number(question_count(path), 'question')} in {path}")

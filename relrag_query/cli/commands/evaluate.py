@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,32 +14,29 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores import evaluation_history
 from relrag_pipelines.stores.lock import LockedByOther
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.evaluation import metrics
+from relrag_query.evaluation import question_sets
 
 _DEEPEST = 33
 
 
-def evaluate(
-    corpus: Path | None, sources: Path | None, k: str = "2,5,10", config: Path | None = None, *, as_json: bool = False
-) -> int:
-    """Prints recall, or what answers show, and times, and keeps the figures; returns the exit code.
+def evaluate(questions: Sequence[Path], k: str = "2,5,10", config: Path | None = None, *, as_json: bool = False) -> int:
+    """Prints how well a set of questions of any sort is answered, and keeps the figures; returns the exit code.
 
     Without a file the configured golden set is asked.
     """
-    if corpus is not None and sources is not None:
-        raise ArchiveError("give one of --corpus-questions FILE and --sources FILE")
+    if len(questions) > 1:
+        raise ArchiveError("give one of --corpus-questions FILE, --sources FILE and --answers FILE")
     depths = _depths(k)
     with Archive.open(config) as archive:
-        asked = corpus or sources or archive.settings.golden_set_path
+        asked = questions[0] if questions else archive.settings.golden_set_path
         if asked is None:
-            raise ArchiveError("give --corpus-questions FILE or --sources FILE, or set golden_set in relrag.toml")
-        if sources is not None or (corpus is None and metrics.is_source_set(asked)):
-            measured = metrics.measure_sources(archive, metrics.source_questions(asked))
-        else:
-            measured = metrics.measure_corpus(archive, metrics.corpus_questions(asked), depths)
+            raise ArchiveError(
+                "give --corpus-questions FILE, --sources FILE or --answers FILE, or set golden_set in relrag.toml"
+            )
+        measured = question_sets.measure(archive, asked, depths)
         about = {"generation": archive.generation.number, "embedder": archive.settings.embedder}
         try:
-            metrics.keep(archive, asked, measured)
+            question_sets.keep(archive, asked, measured)
         except (LockedByOther, OSError) as busy:
             print(f"The figures are not kept: {busy}", file=sys.stderr)
     if as_json:
@@ -77,5 +75,18 @@ def _print(measured: dict[str, Any]) -> None:
             f"{row['wrong_sources_shown']} that must not be; answer {row['answer_has']:.0%}"
         )
     for name, value in measured.items():
-        said = ", ".join(f"{part} {number:g}" for part, number in value.items()) if isinstance(value, dict) else value
-        print(f"{name.replace('_', ' ')}: {said}")
+        print(f"{name.replace('_', ' ')}: {_said(value)}")
+
+
+def _said(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    if "share" in value:
+        return f"{value['share']:.1%} of {value['of']} ({value['from']:.0%} to {value['to']:.0%})"
+    if any(isinstance(part, dict) for part in value.values()):
+        return "".join(f"\n  {name}: {_shares(shares)}" for name, shares in value.items())
+    return ", ".join(f"{part} {number:g}" for part, number in value.items())
+
+
+def _shares(value: dict[str, dict[str, float]]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {share['share']:.0%}" for name, share in value.items())

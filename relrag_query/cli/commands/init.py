@@ -36,20 +36,44 @@ from relrag_query.display.inert_text import safe
 
 _CHOSEN = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
 """what a new archive has, though the defaults differ"""
+EXAMPLE = "Dana <dana@example.com>: pay to account 10-800-99999999, then call 052-123-4567"
+LEVELS: dict[str, tuple[dict[str, Any], str]] = {
+    "balanced": (
+        {},
+        "Dana <dana@example.com>: pay to account 10-800-99999999, then call <PHONE_NUMBER>",
+    ),
+    "strict": (
+        {"pii_preset": "strict"},
+        "Dana <<EMAIL_ADDRESS>>: pay to account <BANK_ACCOUNT>, then call <PHONE_NUMBER>",
+    ),
+    "off": ({"pii_redaction_enabled": False}, EXAMPLE),
+}
+"""how much is hidden: settings, and what the example becomes in a mail"""
 _NAMED_MOST = 5
 _NOBODY = "not set: write your name as it stands in your chats and mails, else questions about `me` are about nobody"
 
 
-def init(folder: Path, *, output: Path | None = None, owner: str = "", yes: bool = False, force: bool = False) -> int:
+def init(
+    folder: Path,
+    *,
+    output: Path | None = None,
+    owner: str = "",
+    redaction: str = "",
+    yes: bool = False,
+    force: bool = False,
+) -> int:
     """Proposes sources for a folder and writes relrag.toml; returns the exit code.
 
     output is where it is written, else into the folder. owner is whose archive it is; without it that is asked, and
-    never taken for granted. yes does not ask; force replaces a relrag.toml that is there and keeps a copy. Raises
-    SettingsError where the folder is none, or where a relrag.toml is already there.
+    never taken for granted. redaction is one of LEVELS, else balanced. yes does not ask; force replaces a relrag.toml
+    that is there and keeps a copy. Raises SettingsError where the folder is none, where a relrag.toml is already there,
+    or where the level is not known.
     """
     folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
     if config.is_dir():
         config = config / CONFIG_NAME
+    if redaction and redaction not in LEVELS:
+        raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
     if not folder.is_dir():
         raise SettingsError(f"{folder} is no folder; name the folder that holds your exports")
     if config.exists() and not force:
@@ -69,15 +93,30 @@ def init(folder: Path, *, output: Path | None = None, owner: str = "", yes: bool
         owner = owner or _asked_owner(
             _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
         )
+        redaction = redaction or _asked_redaction()
         if not _agreed(config):
             print("Nothing was written.")
             return 2
     if not owner:
         print(f"- owner is {_NOBODY}.")
-    chosen = {**({"owner": owner} if owner else {}), "timezone": zone or "UTC", **_CHOSEN}
+    chosen = {
+        **({"owner": owner} if owner else {}),
+        "timezone": zone or "UTC",
+        **_CHOSEN,
+        **LEVELS[redaction or "balanced"][0],
+    }
     text = settings_module.template(_archive(folder, config), sources, chosen, {} if owner else {"owner": _NOBODY})
     _write(config, text)
     return 0
+
+
+def _asked_redaction() -> str:
+    """How much is to be hidden, with an example of each."""
+    print(f"\nHow much personal data is hidden in what is indexed? A mail that says\n  {EXAMPLE}\nbecomes")
+    for name, (_, example) in LEVELS.items():
+        print(f"  {name:<9} {example}")
+    answer = input("balanced, strict or off? [balanced] ").strip().lower()
+    return answer if answer in LEVELS else "balanced"
 
 
 def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:

@@ -27,6 +27,7 @@ from relrag_query.understanding.phrases.tables import (
     ListedPhrases,
     ListingPhrases,
     Pattern,
+    PeoplePhrases,
     Phrases,
     TermPhrases,
     TextPhrases,
@@ -48,6 +49,7 @@ class PhraseError(RelragError):
 
 _TABLES: Mapping[str, type[Any]] = {
     "intent": IntentPhrases,
+    "people": PeoplePhrases,
     "channel": ChannelPhrases,
     "said_in": ChannelPhrases,
     "listed": ListedPhrases,

@@ -44,6 +44,29 @@ class IntentPhrases:
 
 
 @dataclass(frozen=True)
+class PeoplePhrases:
+    """What a question asks of people."""
+
+    who: Pattern
+    """asks who somebody is, or who does"""
+    my: Alternatives
+    """before a word for a relative: of the owner"""
+    my_behind: Alternatives
+    """the same behind it"""
+    of: Alternatives
+    """between a word for a relative and whose it is"""
+    age: Pattern
+    birthday: Pattern
+    lives_in: Pattern
+    works_at: Pattern
+    occupation: Pattern
+    phone: Pattern
+    email: Pattern
+    fillers: BareWords
+    """say of whom is asked about nothing"""
+
+
+@dataclass(frozen=True)
 class ChannelPhrases:
     """Words for each channel."""
 
@@ -200,6 +223,7 @@ class Phrases:
     """What is said in all languages."""
 
     intent: IntentPhrases
+    people: PeoplePhrases
     channel: ChannelPhrases
     """names a channel anywhere"""
     said_in: ChannelPhrases

@@ -2,14 +2,17 @@
 
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from relrag_pipelines import settings
 from relrag_pipelines.onboarding import environment
+from relrag_pipelines.pii import PIIRedactor
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import SettingsError
-from relrag_query.cli.commands.init import init
+from relrag_query.cli.commands.init import EXAMPLE, LEVELS, init
 
 CHAT = "24/12/2023, 18:00 - Dana: Hello\n28/12/2023, 09:15 - Petr: The cabin is booked\n"
 
@@ -115,7 +118,7 @@ def test_on_a_terminal_it_asks(folder: Path, monkeypatch: pytest.MonkeyPatch, an
     asked = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or answer)
     assert init(folder, owner="Petr") == code
-    assert asked == [f"Write {folder}/relrag.toml? [Y/n] "]
+    assert asked == ["balanced, strict or off? [balanced] ", f"Write {folder}/relrag.toml? [Y/n] "]
     assert (folder / "relrag.toml").exists() == (code == 0)
 
 
@@ -233,8 +236,25 @@ def test_an_owner_that_is_given_is_not_asked_for(
     folder: Path, asked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert init(folder, owner=" Dana Levi ") == 0
-    assert asked == [f"Write {folder}/relrag.toml? [Y/n] "]
+    assert asked == ["balanced, strict or off? [balanced] ", f"Write {folder}/relrag.toml? [Y/n] "]
     assert settings.load(folder / "relrag.toml", {}).owner == "Dana Levi"
     assert init(folder, owner='D "x"', yes=True, force=True) == 0
     assert settings.load(folder / "relrag.toml", {}).owner == 'D "x"'
     assert "owner is" not in capsys.readouterr().out
+
+
+def test_the_example_of_each_level_is_what_becomes_of_it() -> None:
+    for chosen, said in LEVELS.values():
+        chosen_settings = settings.Settings.model_validate({"pii_redaction_enabled": True, **chosen})
+        redactor = PIIRedactor.of(chosen_settings, Keys(b"i" * 32, b"p" * 32, "k1"))
+        assert redactor.redact_for_embedding(EXAMPLE, "gmail") == said
+
+
+def test_how_much_is_hidden_is_written(folder: Path) -> None:
+    for level, (chosen, _) in LEVELS.items():
+        assert init(folder, redaction=level, yes=True, force=True) == 0
+        written = tomllib.loads((folder / "relrag.toml").read_text())
+        assert {name: written.get(name) for name in chosen} == chosen
+        assert written["pii_redaction_enabled"] is (level != "off")
+    with pytest.raises(SettingsError, match='--redaction is "most"; known: balanced, strict, off'):
+        init(folder, redaction="most", yes=True, force=True)

@@ -1,0 +1,29 @@
+"""What pseudonyms stand for, for the archive's owner and nobody else.
+
+Whoever calls this notes first who asks and why (stores/vault.py); what it returns goes to a terminal, never to a model,
+a file or a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.stores import vault
+
+
+def originals(home: Path, keys: Keys, names: Collection[str]) -> Mapping[str, str]:
+    """What these pseudonyms stand for, by pseudonym; what is not in the vault, or of other keys, is left out."""
+    found = {name: value for name in names if (value := pseudonyms.decrypted(name, keys)) is not None}
+    sealed = vault.read(home, [name for name in names if name not in found])
+    opened = ((name, keys.unseal(value, name)) for name, value in sealed.items())
+    return found | {name: value for name, value in opened if value is not None}
+
+
+def in_text(text: str, meant: Mapping[str, str]) -> str:
+    """The text with each pseudonym followed by what it stands for."""
+    for name, value in meant.items():
+        text = text.replace(name, f"{value} {name}")
+    return text

@@ -1,0 +1,92 @@
+"""What pseudonyms stand for, encrypted: `private/vault/<source>/<YYYY-MM>.parquet`, and who had it revealed.
+
+A month's file is written with its redacted records and goes with them, so a value is in the vault as long as a record
+holds it. Each row is a pseudonym and the value, sealed under the archive's keys, which lie elsewhere.
+`private/reveals.jsonl` is only ever added to: when, who, why and what was asked for; never what was shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import orjson
+
+from relrag_pipelines.errors import SafeError
+from relrag_pipelines.files import access
+from relrag_pipelines.files.atomic import make_private, replacing
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.stores import private_manifest
+
+REVEALS = "private/reveals.jsonl"
+
+
+class VaultError(SafeError):
+    """Something cannot be revealed; the message says why."""
+
+
+def folder(home: Path, source: str) -> Path:
+    """Where the files of a source are."""
+    return home / "private" / "vault" / source
+
+
+def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> None:
+    """Puts the sealed values of a month in place, by pseudonym; removes the file where there are none."""
+    path = folder(home, source) / f"{month}.parquet"
+    if not sealed:
+        failpoint("vault.unlink", path)
+        path.unlink(missing_ok=True)
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = sorted(sealed.items())
+    table = pa.table({"pseudonym": [name for name, _ in rows], "sealed": [value for _, value in rows]})
+    with replacing(path) as beside:
+        pq.write_table(table, beside, compression="zstd", store_schema=False)
+
+
+def remove(home: Path, source: str, months: Collection[str]) -> None:
+    """Removes months of a source."""
+    for month in months:
+        write(home, source, month, {})
+
+
+def read(home: Path, pseudonyms: Collection[str]) -> dict[str, bytes]:
+    """The sealed values of these pseudonyms, of those that are there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    found: dict[str, bytes] = {}
+    wanted = set(pseudonyms)
+    for path in sorted((home / "private" / "vault").glob("*/*.parquet")):
+        if wanted <= found.keys():
+            break
+        try:
+            table = pq.read_table(path, partitioning=None)
+        except (pa.ArrowException, OSError):
+            raise VaultError(f"{path.relative_to(home)} cannot be read; the next sync makes it again") from None
+        rows = table.filter(pc.is_in(table["pseudonym"], pa.array(sorted(wanted)))).to_pydict()
+        found |= dict(zip(rows["pseudonym"], rows["sealed"], strict=True))
+    return found
+
+
+def note(home: Path, now: datetime, who: str, why: str, what: Sequence[str]) -> None:
+    """Adds to the log who reveals what and why, before it is shown. Raises VaultError without a name or a reason."""
+    if not who.strip() or not why.strip():
+        raise VaultError("nothing is revealed without a name and a reason")
+    path = home / REVEALS
+    make_private(path.parent)
+    entry = {"at": now.isoformat(), "who": who.strip(), "why": why.strip(), "what": list(what)}
+    line = orjson.dumps(entry) + b"\n"
+    before = path.read_bytes() if path.exists() else b""
+    private_manifest.expect(home, REVEALS, hashlib.sha256(before + line).hexdigest())
+    with path.open("ab") as file:
+        access.restrict(path)
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())

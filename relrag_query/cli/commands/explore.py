@@ -1,0 +1,56 @@
+"""`relrag explore`: people, relationships and records that a question is about."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+
+from relrag_query import exploration
+from relrag_query.archive import Archive, ArchiveError
+from relrag_query.display.inert_text import safe
+from relrag_query.exploration import Exploration
+from relrag_query.people.relationship_search import RelationshipSearchResult
+
+_EXCERPT = 120
+
+
+def explore(
+    query: str, config: Path | None = None, *, relationships: bool = True, limit: int = 5, as_json: bool = False
+) -> int:
+    """Prints what a question is about; returns the exit code."""
+    if not query.strip():
+        raise ArchiveError("the question is empty")
+    with Archive.open(config) as archive:
+        found = exploration.explore(archive, query, search_relationships=relationships, limit=limit)
+    if as_json:
+        print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
+        return 0
+    _print(found)
+    return 0
+
+
+def _print(found: Exploration) -> None:
+    names = {node.entity_key: node.name for node in found.nodes}
+    for edge in found.edges:
+        for line in _edge(edge, names):
+            print(safe(line))
+    people = [node for node in found.nodes if node.kind == "person"]
+    if people:
+        print(safe(f"People: {', '.join(f'{node.name} ({node.entity_key})' for node in people)}"))
+    for node in (node for node in found.nodes if node.kind == "source"):
+        print(safe(f"{node.entity_key}  {node.name}"))
+        print(safe(f"  {textwrap.shorten(str(node.data['text']), _EXCERPT, placeholder=' ...')}"))
+    if not found.nodes:
+        print("Nothing found.")
+
+
+def _edge(edge: RelationshipSearchResult, names: dict[str, str]) -> list[str]:
+    ends = names.get(edge.to_entity_key, edge.to_entity_key), names.get(edge.from_entity_key, edge.from_entity_key)
+    lines = [f"{ends[0]}: {edge.relationship_type.replace('_', ' ')} of {ends[1]}"]
+    if edge.description:
+        lines.append(f"  {edge.description}")
+    told = [f"{name} {value}" for name, value in (("attitude", edge.attitude), ("proximity", edge.proximity)) if value]
+    lines.append(f"  {', '.join([*told, f'similarity {edge.similarity:.2f}'])}")
+    return [*lines, *(f"  - {note}" for note in edge.properties["notes"])]

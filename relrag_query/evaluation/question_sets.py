@@ -1,0 +1,59 @@
+"""A set of questions of any sort, measured and kept: for each generation, as figures only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines.privacy import keys
+from relrag_pipelines.settings import now
+from relrag_pipelines.stores import evaluation_history, lock
+from relrag_pipelines.stores.evaluation_history import Evaluation
+from relrag_query.archive import Archive
+from relrag_query.evaluation import answer_sets, metrics
+
+
+def measure(archive: Archive, path: Path, depths: Sequence[int] = metrics.DEPTHS) -> dict[str, Any]:
+    """A set of any sort, by what the file holds; ArchiveError where it is none. `depths` are those of recall."""
+    if answer_sets.is_answer_set(path):
+        return answer_sets.measure_answers(archive, answer_sets.labelled_questions(path))
+    if metrics.is_source_set(path):
+        return metrics.measure_sources(archive, metrics.source_questions(path))
+    return metrics.measure_corpus(archive, metrics.corpus_questions(path), depths)
+
+
+def keep(archive: Archive, path: Path, measured: Mapping[str, Any]) -> Evaluation | None:
+    """Keeps the figures of the archive's generation and returns them, if the one that is compared is among them.
+
+    None too for an archive without keys. Takes the writer's lock for a moment; raises Busy where another process has
+    it.
+    """
+    settings = archive.settings
+    if not settings.keys_path.exists() or not any(name in measured for name in evaluation_history.HEADLINES):
+        return None
+    hashed = keys.load(settings.keys_path).content_hash(path.read_bytes())
+    model = str(archive.generation.manifest.get("embedder", ""))
+    at = now().isoformat("T", "seconds")
+    made = Evaluation(archive.generation.number, at, model, hashed, figures(measured))
+    with lock.writing(settings.home_path, "relrag eval"):
+        evaluation_history.keep(settings.home_path, made)
+    return made
+
+
+def figures(measured: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers of what was measured, those of its latency with its name before theirs; nothing that is a text."""
+    flat = {name: value["share"] if _is_share(value) else value for name, value in measured.items()}
+    flat |= {f"latency_ms_{name}": value for name, value in flat.pop("latency_ms", {}).items()}
+    return {name: value for name, value in flat.items() if isinstance(value, int | float)}
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, dict) and "share" in value
+
+
+def question_count(path: Path) -> int:
+    """How many questions a set of any sort has; ArchiveError where it is none."""
+    if answer_sets.is_answer_set(path):
+        return len(answer_sets.labelled_questions(path))
+    return len(metrics.source_questions(path) if metrics.is_source_set(path) else metrics.corpus_questions(path))

@@ -1,0 +1,168 @@
+"""Answers to questions about people: a passage for each person, and what others say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+from relrag_pipelines.records import Chunk, PersonFact
+from relrag_pipelines.sources import record_type
+from relrag_query.people.page import age
+from relrag_query.people.people import FAMILY, Known, People, Relation
+from relrag_query.people.questions import PeopleQuestion
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.fusion import hybrid_search
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.search import QueryContext, load_messages
+
+ENTITY_STORE = "entity_store"
+"""the source of what is known of people"""
+_FACT, _SCOPED = 1.0, 0.85
+"""display scores of what is known of people, and of passages that have to do with them"""
+_ROOM, _LOOKED_AT = 5, 200
+"""passages beside what is known of people, and those of which they are the best"""
+
+
+@dataclass
+class PeopleAnswer:
+    """What is known, and where it is said."""
+
+    lines: list[tuple[str, Hit]]
+    """each with the person's passage"""
+    people: list[int]
+    """whom it is about"""
+    scoped: list[Hit]
+    """passages that have to do with them"""
+    sure: bool
+
+
+def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
+    """The answer to a question about people; None where nothing is known, so that the archive is searched."""
+    if not asked.people:
+        return None
+    ids = asked.people
+    if asked.asks == "family":  # whoever asks knows that he belongs to it
+        ids = [
+            one
+            for one in people.expand_person_ids_with_relationships(ids)
+            if one in asked.people or one != people.owner
+        ]
+    known = people.known([*ids, *(one.person_id for one in asked.relations)])
+    facts = people.facts(ids)
+    relations = people.relationships(ids)
+    hits = {
+        one: person_hit(known[one], facts, [*asked.relations, *_ties(asked, relations)], people)
+        for one in ids
+        if one in known
+    }
+    if asked.choices:
+        lines = [(f"{known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
+        return PeopleAnswer(lines, [*hits], [], sure=False)
+    lines = [
+        (text, hit)
+        for one, hit in hits.items()
+        if (
+            text := _line(asked, known[one], [fact for fact in facts if fact.person_id == one], relations, known, today)
+        )
+    ]
+    if not lines:
+        return None
+    context.note(
+        "people", f"{asked.asks} of {', '.join(map(str, asked.people))}, answered by {', '.join(map(str, hits))}"
+    )
+    scoped = _scoped(asked, [*hits], known, people, context)
+    return PeopleAnswer(lines, [*hits], scoped, sure=True)
+
+
+def person_hit(person: Known, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
+    """What is known of a person as a passage of the source `entity_store`."""
+    own = [fact for fact in facts if fact.person_id == person.person_id]
+    names = list(dict.fromkeys([person.name, *(one["alias"] for one in person.aliases if one["kind"] == "name")]))
+    lines = [f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0]]
+    lines += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
+    through = [one.row.source_ref for one in relations if one.other_id == person.person_id]
+    refs = list(dict.fromkeys([*people.cards(person.person_id), *through, *(fact.source_ref for fact in own)]))
+    asset_id = f"person:{person.person_id}"
+    chunk = Chunk(
+        asset_id, asset_id, asset_id, 0, 1, "\n".join(lines), "", ENTITY_STORE, "person", "person",
+        subject=person.name, source_id=str(person.person_id),
+    )  # fmt: skip
+    return Hit(chunk, _FACT, _FACT, promoted=True, extra={"source_refs": refs})
+
+
+def _line(
+    asked: PeopleQuestion,
+    person: Known,
+    facts: list[PersonFact],
+    relations: list[Relation],
+    known: dict[int, Known],
+    today: date,
+) -> str:
+    """What is said of one person."""
+    if asked.asks == "fact":
+        return _fact(asked.predicate, person, facts, today)
+    name = person.name or f"person {person.person_id}"
+    through = [one for one in asked.relations if one.other_id == person.person_id]
+    if asked.asks == "family":
+        through = [one for one in _ties(asked, relations) if one.other_id == person.person_id]
+    told = [
+        f"{one.type.replace('_', ' ')} of {_name(one.person_id, known)}" for one in through if one.person_id in known
+    ]
+    told = told or [one.type.replace("_", " ") for one in through]
+    described = [one.row.description for one in through if one.row.description]
+    about = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
+    head = f"{name}, {', '.join(told)}" if told else name
+    return "; ".join([head, *dict.fromkeys([*described, *about])])
+
+
+def _ties(asked: PeopleQuestion, relations: list[Relation]) -> list[Relation]:
+    """What the family of whom is asked about is to them."""
+    if asked.asks != "family":
+        return []
+    return [one for one in relations if one.person_id in asked.people and one.type in FAMILY]
+
+
+def _name(person_id: int, known: dict[int, Known]) -> str:
+    return known[person_id].name if person_id in known else ""
+
+
+def _fact(predicate: str, person: Known, facts: list[PersonFact], today: date) -> str:
+    said = {fact.predicate: fact.value for fact in reversed(facts)}
+    if predicate == "age":
+        years = age(said.get("birthday", ""), today, said.get("died", ""))
+        return f"{person.name}: {years} years old (born {said['birthday']})" if years is not None else ""
+    if predicate in ("phone", "email"):
+        reached = [one["alias"] for one in person.aliases if one["kind"] == predicate]
+        return f"{person.name}: {', '.join(dict.fromkeys(reached))}" if reached else ""
+    value = said.get(predicate)
+    return f"{person.name}, {predicate.replace('_', ' ')}: {value}" if value else ""
+
+
+def _scoped(
+    asked: PeopleQuestion, ids: list[int], known: dict[int, Known], people: People, context: QueryContext
+) -> list[Hit]:
+    """Passages that have to do with these people: those with most of them first, then by topic."""
+    if asked.asks == "fact" or (asked.asks == "who" and asked.relations):
+        return []
+    names = " ".join(row["alias"] for one in ids for row in known[one].aliases if row["kind"] == "name")
+    where = replace(context.where, person_ids=tuple(people.ids_in_index(ids)))
+    found = hybrid_search(context.vectors, f"{context.search_text}\n{names}", context.meaning, _LOOKED_AT, where)
+    chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
+    together = people.together(list(chunks), people.ids_in_index(ids))
+    about = [
+        one
+        for one in found
+        if one.chunk_id in chunks and not record_type(chunks[one.chunk_id].rag_source_type).about_people
+    ]
+    most = max((together[one.chunk_id] for one in about), default=0)
+    least = 2 if len(ids) > 1 and most > 1 else 1
+    about = [one for one in about if together[one.chunk_id] >= least]
+    about.sort(key=lambda one: (-together[one.chunk_id], -one.score))
+    seen: dict[str, Hit] = {}
+    for one in about:
+        chunk = chunks[one.chunk_id]
+        key = chunk.thread_id or chunk.chunk_group_id
+        hit = Hit(chunk, one.score, _SCOPED, promoted=True, similarity=one.similarity, members=list(chunk.members))
+        seen.setdefault(key, hit)
+    context.note("person search", f"{len(about)} passages have to do with {', '.join(map(str, ids))}")
+    return load_messages(list(seen.values())[:_ROOM], context)

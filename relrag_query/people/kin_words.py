@@ -1,0 +1,82 @@
+"""Words in a question for what people are to one another: `mentors`, `sestra`, `אשתו`."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+from relrag_pipelines.text import kinship
+from relrag_query.understanding.phrases import bare
+
+_PLURALS = {"wife": "wives", "child": "children", "boss": "bosses", "co-worker": "co-workers"}
+
+
+class KinWord(NamedTuple):
+    """One such word."""
+
+    start: int
+    end: int
+    type: str
+    """relationship type"""
+    word: str
+    """as the file of its language has it, without accents"""
+    mine: bool = False
+    """the word itself says `my`: אשתי"""
+    of: bool = False
+    """the word itself says `his` or `her`, of whom is named behind it: אשתו של דוד"""
+
+
+def kin_words(question: str) -> list[KinWord]:
+    """The words, in order."""
+    found = []
+    for match in _pattern().finditer(bare(question)):
+        group = match.lastgroup or ""
+        word = match[group].casefold()
+        type_, base = _words()[group][word]
+        found.append(KinWord(match.start(), match.end(), type_, base, group == "mine", group == "of"))
+    return found
+
+
+def type_words(type_: str) -> str:
+    """All words for a relationship type, in all languages, for search by words."""
+    tables = (kinship.types_of("en"), kinship.types_of("cs"), kinship.types_of("he"))
+    return " ".join(word for table in tables for word, kind in table.items() if kind == type_)
+
+
+@functools.cache
+def _words() -> dict[str, dict[str, tuple[str, str]]]:
+    """Group of the pattern -> form -> type and base form."""
+    plain: dict[str, tuple[str, str]] = {}
+    for word, kind in kinship.types_of("en").items():
+        for form in (word, _PLURALS.get(word, f"{word}s")):
+            plain[bare(form).casefold()] = (kind, word)
+    plain |= {"kids": ("child", "kid"), "parents": ("parent", "parent")}
+    for table in (kinship.types_of("cs"), kinship.czech_cases()):
+        for word, kind in table.items():
+            plain.setdefault(bare(word).casefold(), (kind, bare(word)))
+    return {
+        "plain": plain,
+        "he": {word: (kind, word) for word, kind in kinship.types_of("he").items()}
+        | {
+            "הורים": ("parent", "הורה"),
+            "ילדים": ("child", "ילד"),
+            "אחים": ("sibling", "אח"),
+            "אחיות": ("sibling", "אחות"),
+        }
+        | {"חברים": ("friend", "חבר"), "מנטורים": ("mentor", "מנטור"), "אשת": ("spouse", "אישה")},
+        "mine": {word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()},
+        "of": {word: (kind, word) for word, kind in kinship.types_of("he", "of").items()},
+    }
+
+
+@functools.cache
+def _pattern() -> re.Pattern[str]:
+    def either(group: str) -> str:
+        return "|".join(re.escape(word) for word in sorted(_words()[group], key=len, reverse=True))
+
+    return re.compile(
+        rf"(?<![\w-])(?P<plain>{either('plain')})(?![\w-])"
+        rf"|(?<!\w)[ושבלמכ]{{0,2}}(?:ה?(?P<he>{either('he')})|(?P<mine>{either('mine')})|(?P<of>{either('of')}))(?!\w)",
+        re.IGNORECASE,
+    )

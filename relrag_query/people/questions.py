@@ -1,0 +1,191 @@
+"""Questions about people: whom a question means, by name or by what they are to somebody, and what it asks of them.
+
+Nothing is guessed: where it is not certain who is meant there are several, and where nobody is known to be it, nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from relrag_pipelines.identity.mentions import Mention
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.personal_name import parse
+from relrag_query.people.kin_words import KinWord, kin_words
+from relrag_query.people.people import Known, People, Relation
+from relrag_query.understanding.phrases import bare, load_phrases
+
+Asked = Literal["who", "fact", "family"]
+_PREDICATES = ("age", "birthday", "lives_in", "works_at", "occupation", "phone", "email")
+
+
+@dataclass
+class PeopleQuestion:
+    """What a question asks of people."""
+
+    asks: Asked
+    people: list[int]
+    """whom it is about; of `who` the answer. Several where it is not certain, or where several are meant"""
+    relations: list[Relation] = field(default_factory=list)
+    """through what they were found, in the order of the question"""
+    predicate: str = ""
+    """of `fact`: age, birthday, lives_in, works_at, occupation, phone or email"""
+    choices: bool = False
+    """`people` are those who may be meant, not those who are"""
+    unknown: str = ""
+    """a relationship that nobody is known to have; then there are no people"""
+
+
+@dataclass
+class _Reference:
+    start: int
+    end: int
+    people: list[int]
+    relations: list[Relation] = field(default_factory=list)
+    choices: bool = False
+    unknown: str = ""
+
+
+def read(question: str, people: People) -> PeopleQuestion | None:
+    """What a question asks of people; None where it asks something else."""
+    reference = _reference(question, people)
+    if reference is None:
+        return None
+    asked = _asked(f"{question[: reference.start]} {question[reference.end :]}", reference)
+    if asked is None:
+        return None
+    asks, predicate = asked
+    if asks == "who" and not reference.choices and not (reference.relations or reference.unknown):
+        reference.people = _alike(question[reference.start : reference.end], reference, people)
+    return PeopleQuestion(asks, reference.people, reference.relations, predicate, reference.choices, reference.unknown)
+
+
+def _asked(rest: str, reference: _Reference) -> tuple[Asked, str] | None:
+    """What is asked of whom a question means by its other words; None where one of these asks something else."""
+    said, plain = load_phrases(), bare(rest)
+    if said.intent.family.search(plain):
+        return ("family", "") if _says_no_more(said.intent.family.sub(" ", plain)) else None
+    for predicate in _PREDICATES:
+        pattern = getattr(said.people, predicate)
+        if pattern.search(plain):
+            left = said.people.who.sub(" ", pattern.sub(" ", plain))
+            return ("fact", predicate) if _says_no_more(left) else None
+    asks = said.people.who.search(plain) is not None
+    by_kin = bool(reference.relations or reference.unknown)
+    return ("who", "") if (asks or by_kin) and _says_no_more(said.people.who.sub(" ", plain)) else None
+
+
+def _says_no_more(left: str) -> bool:
+    return set(re.findall(r"[^\W_]+", left.casefold())) <= load_phrases().people.fillers
+
+
+def _reference(question: str, people: People) -> _Reference | None:
+    """The people whom a question means: by name, or by what they are to others, step by step."""
+    mentions = _mentions(question, people)
+    found = [_Reference(one.start, one.end, list(one.person_ids), choices=len(one.person_ids) > 1) for one in mentions]
+    pending = kin_words(question)
+    while pending:
+        resolved = next(
+            ((word, one) for word in pending if (one := _related(question, word, found, people)) is not None), None
+        )
+        if resolved is None:
+            break
+        word, one = resolved
+        pending.remove(word)
+        found = [other for other in found if other.end <= one.start or other.start >= one.end]
+        found.append(one)
+    return found[0] if len(found) == 1 else None
+
+
+def _mentions(question: str, people: People) -> list[Mention]:
+    """The names in a question, common words among them only where they stand as somebody's; small letters too."""
+    found = people.finder(question).find(question)
+    if not found and question == question.lower():
+        found = people.finder(question.title()).find(question.title())
+    return [one for one in found if not one.is_word or _is_possessed(question, one)]
+
+
+def _is_possessed(question: str, name: Mention) -> bool:
+    """Whether a name that is also a word stands where only a name can."""
+    before, behind = question[: name.start], question[name.end :]
+    of = load_phrases().people.of
+    if re.search(rf"(?:{of})$", before) and re.fullmatch(r"\W*", behind):
+        return True
+    return behind.startswith(("'s ", "’s ")) or (" " in question[name.start : name.end])
+
+
+def _related(question: str, word: KinWord, found: list[_Reference], people: People) -> _Reference | None:
+    """Whom a word for a relative means, with whose it is said to be."""
+    said, plain = load_phrases().people, bare(question)
+    if before := re.search(rf"(?<!\w)(?:{said.my})$", plain[: word.start], re.IGNORECASE):
+        return _of(people.owner, before.start(), word.end, word, people)
+    if word.mine:
+        return _of(people.owner, word.start, word.end, word, people)
+    if behind := re.match(rf"(?:{said.my_behind})(?!\w)", plain[word.end :]):
+        return _of(people.owner, word.start, word.end + behind.end(), word, people)
+    for one in found:
+        between = plain[one.end : word.start]
+        if one.end <= word.start and re.fullmatch(r"['’]s (?:\w+ )?| ", between):
+            return _of_reference(one, one.start, word.end, word, people)
+        between = plain[word.end : one.start]
+        if word.end <= one.start and re.fullmatch(rf"{said.of}| ", between):
+            start = word.start
+            article = re.search(r"\bthe $", plain[:start])
+            return _of_reference(one, article.start() if article else start, one.end, word, people)
+    return None
+
+
+def _of_reference(whose: _Reference, start: int, end: int, word: KinWord, people: People) -> _Reference:
+    if whose.choices or len(whose.people) != 1:
+        return _Reference(start, end, whose.people, whose.relations, choices=bool(whose.people), unknown=whose.unknown)
+    made = _of(whose.people[0], start, end, word, people)
+    return _Reference(start, end, made.people, [*whose.relations, *made.relations], made.choices, made.unknown)
+
+
+def _of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> _Reference:
+    """Who is that to a person; nobody where it is not known, or where what is known speaks against it."""
+    if person_id is None:
+        return _Reference(start, end, [], unknown=word.type)
+    relations = [one for one in people.relationships([person_id], {word.type}) if one.type == word.type]
+    known = people.known(one.other_id for one in relations)
+    relations = [one for one in relations if one.other_id in known and _fits(word, one, known[one.other_id])]
+    if not relations and person_id == people.owner:
+        by_role = people.working_as(word.type)
+        return _Reference(start, end, by_role, choices=len(by_role) > 1, unknown="" if by_role else word.type)
+    ids = list(dict.fromkeys(one.other_id for one in relations))
+    return _Reference(start, end, ids, relations, unknown="" if ids else word.type)
+
+
+def _fits(word: KinWord, relation: Relation, person: Known) -> bool:
+    """Whether a relative may be called by that word: a sister is no brother."""
+    asked = _gender(word.word)
+    if not asked:
+        return True
+    told = " ".join(
+        filter(None, (relation.row.description, relation.row.source_quote, *relation.row.notes, person.name))
+    )
+    said = {_gender(one) for one in re.findall(r"[\w-]+", told)} - {""}
+    return said in (set(), {asked}) or (len(said) == 2 and not person.name)
+
+
+def _gender(word: str) -> str:
+    return kinship.genders().get(tables.plain(word), "")
+
+
+def _alike(typed: str, reference: _Reference, people: People) -> list[int]:
+    """Those who bear a name, and those all of whose words are in it: four cards may be of one person."""
+    asked = set(parse(typed).words)
+    if len(asked) < 2:
+        return reference.people
+    bearing = people.bearing(typed, sounds=False)
+    near = [
+        one
+        for one, person in bearing.items()
+        if any(
+            name.words and set(name.words) <= asked and name.words[0] == parse(typed).words[0]
+            for name in person.resolved.names
+        )
+    ]
+    return list(dict.fromkeys([*reference.people, *near]))

@@ -1,0 +1,153 @@
+"""What is known of a person, and who there is, as models that serialise to JSON: for pages, API and MCP."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, Field
+
+from relrag_pipelines.settings import now
+from relrag_query.people.page import PersonPage, age
+from relrag_query.people.people import Known, Relation
+from relrag_query.replies import local_time
+
+
+class AliasReply(BaseModel):
+    """What a person is called or reached by."""
+
+    alias: str
+    kind: str = Field(description="name, phone, email or whatsapp")
+
+
+class FactReply(BaseModel):
+    """What is known of a person, and who says so."""
+
+    predicate: str
+    value: str
+    years: int | None = Field(description="of a birthday: how old the person is today")
+    confidence: float
+    source_ref: str
+    source_quote: str | None
+    valid_from: str | None
+    valid_to: str | None
+
+
+class RelationshipReply(BaseModel):
+    """What another person is to this one."""
+
+    other_id: int
+    other: str
+    relationship_type: str
+    description: str | None
+    attitude: int | None = Field(description="1 (very negative) to 5 (very positive)")
+    proximity: int | None = Field(description="1 (distant) to 5 (very close)")
+    notes: list[str]
+    confidence: float
+    source_ref: str
+    source_quote: str | None
+
+
+class ChannelReply(BaseModel):
+    """How much a person wrote, received or took part in, by one type of records."""
+
+    rag_source_type: str
+    records: int
+    first: str | None
+    last: str | None
+
+
+class LatestReply(BaseModel):
+    """One of the latest records of a person."""
+
+    ref: str
+    rag_source_type: str
+    role: str
+    time: str | None
+    title: str
+    preview: str
+
+
+class PersonReply(BaseModel):
+    """The page about a person."""
+
+    person_id: int
+    generation: int
+    name: str
+    is_owner: bool
+    aliases: list[AliasReply]
+    facts: list[FactReply]
+    relationships: list[RelationshipReply]
+    first_contact: str | None
+    last_contact: str | None
+    channels: list[ChannelReply]
+    latest: list[LatestReply]
+
+
+class PersonBrief(BaseModel):
+    """One line of a list of people."""
+
+    person_id: int
+    name: str
+    is_owner: bool
+    records: int
+
+
+class PeopleReply(BaseModel):
+    """The people of an archive, those of most records first."""
+
+    generation: int
+    people: list[PersonBrief]
+    next_cursor: str | None = None
+
+
+def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonReply:
+    """A page about a person, as it is sent."""
+    person = page.person
+    aliases = dict.fromkeys((one["alias"], one["kind"]) for one in person.aliases)
+    return PersonReply(
+        person_id=person.person_id,
+        generation=generation,
+        name=person.name,
+        is_owner=person.is_owner,
+        aliases=[AliasReply(alias=alias, kind=kind) for alias, kind in aliases],
+        facts=[_fact(asdict(one), zone) for one in page.facts],
+        relationships=[_relationship(one, page.others) for one in page.relations],
+        first_contact=local_time(page.first_contact, zone),
+        last_contact=local_time(page.last_contact, zone),
+        channels=[
+            ChannelReply(
+                rag_source_type=one["asset_type"],
+                records=one["records"],
+                first=local_time(one["first"], zone),
+                last=local_time(one["last"], zone),
+            )
+            for one in page.traffic
+        ],
+        latest=[_latest(one, zone) for one in page.latest],
+    )
+
+
+def _fact(fact: dict[str, Any], zone: ZoneInfo) -> FactReply:
+    born = fact["predicate"] == "birthday"
+    years = age(fact["value"], now().astimezone(zone).date()) if born else None
+    return FactReply(**{name: fact[name] for name in FactReply.model_fields if name in fact}, years=years)
+
+
+def _relationship(relation: Relation, others: dict[int, Known]) -> RelationshipReply:
+    row = asdict(relation.row)
+    said = {name: row[name] for name in RelationshipReply.model_fields if name in row}
+    other = {"other_id": relation.other_id, "other": others[relation.other_id].name}
+    return RelationshipReply(**said | other | {"relationship_type": relation.type})
+
+
+def _latest(record: dict[str, Any], zone: ZoneInfo) -> LatestReply:
+    return LatestReply(
+        ref=record["asset_ref"],
+        rag_source_type=record["asset_type"],
+        role=record["role"],
+        time=local_time(record["ts"], zone),
+        title=record["subject"] or "",
+        preview=" ".join((record["text"] or "").split())[:240],
+    )

@@ -1,0 +1,156 @@
+// Draws the graph. Places come from the server, so it looks the same whenever it is loaded.
+import { NodeSquareProgram, Sigma, MultiUndirectedGraph } from './vendor/graph-libraries.js'
+
+const place = document.getElementById('graph')
+const tooltip = document.getElementById('tooltip')
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const COLOURS = {
+  person: ['#2b6cb0', '#6aa9e9'],
+  whatsapp_msg: ['#3d8b53', '#6fc487'],
+  gmail: ['#b8433f', '#ec8580'],
+  call_recording: ['#7656a5', '#b79be2'],
+  document: ['#c47a20', '#e8ac5d'],
+}
+const EDGES = {
+  references: ['#d9b27c', '#8f6f42'],
+  attachment_of: ['#d99b98', '#8c5552'],
+  reply_to: ['#93c09f', '#4b7d59'],
+  transcript_of: ['#b3a1cd', '#6f6088'],
+}
+const shade = (pair) => pair[dark.matches ? 1 : 0]
+/** Without the box that sigma draws around a node that is pointed at: it is white whatever the page is. */
+class Square extends NodeSquareProgram {
+  drawHover = undefined
+}
+const plain = () => shade(['#cfcabf', '#55585b'])
+
+/** One line without marks that reverse or command what is shown; sigma draws it as text, never as markup. */
+const inert = (text) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ').replace(/\s+/g, ' ').trim()
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+
+const graph = new MultiUndirectedGraph()
+
+function addNode(node, x, y) {
+  if (graph.hasNode(node.id)) return false
+  const person = node.type === 'person'
+  graph.addNode(node.id, {
+    x,
+    y,
+    label: cut(inert(node.label), 48),
+    size: person ? 9 : 5,
+    type: person ? 'circle' : 'square',
+    color: shade(COLOURS[node.type]),
+    kind: node.type,
+    said: person
+      ? `${node.label}: ${node.facts_count} facts, ${node.aliases_count} names`
+      : [node.timestamp?.slice(0, 10), node.label, node.preview].filter(Boolean).join(' · '),
+  })
+  return true
+}
+
+function addEdge(edge) {
+  const key = `${edge.source} ${edge.type} ${edge.target}`
+  if (graph.hasEdge(key) || !graph.hasNode(edge.source) || !graph.hasNode(edge.target)) return
+  graph.addEdgeWithKey(key, edge.source, edge.target, { size: 1.2, color: shade(EDGES[edge.type] ?? [plain(), plain()]), kind: edge.type })
+}
+
+async function load(address) {
+  const response = await fetch(address)
+  if (!response.ok) throw new Error(`The graph cannot be loaded (${response.status}).`)
+  return response.json()
+}
+
+/** What a node is related to, in a ring around it. */
+async function expand(id) {
+  const found = await load(`${place.dataset.around}?${new URLSearchParams({ ref: id })}`)
+  const { x, y } = graph.getNodeAttributes(id)
+  const fresh = found.nodes.filter((node) => !graph.hasNode(node.id))
+  fresh.forEach((node, number) => {
+    const turn = number * Math.PI * (3 - Math.sqrt(5))
+    const far = 0.35 * Math.sqrt(number + 1)
+    addNode(node, x + far * Math.cos(turn), y + far * Math.sin(turn))
+  })
+  found.edges.forEach(addEdge)
+  return fresh.length
+}
+
+function say(text) {
+  tooltip.textContent = cut(inert(text), 220)
+  tooltip.hidden = !text
+}
+
+async function draw() {
+  const began = performance.now()
+  const data = await load(place.dataset.graph)
+  data.nodes.forEach((node) => addNode(node, node.x, node.y))
+  data.edges.forEach(addEdge)
+  const style = getComputedStyle(document.body)
+  const renderer = new Sigma(graph, place, {
+    nodeProgramClasses: { square: Square },
+    defaultNodeType: 'square',
+    labelFont: style.fontFamily,
+    labelColor: { color: style.color },
+    labelSize: 12,
+    labelDensity: 0.6,
+    labelGridCellSize: 130,
+    labelRenderedSizeThreshold: 5,
+    zIndex: true,
+    defaultDrawNodeHover: () => {},
+  })
+  let near = null
+  let pointed = null
+  let dragged = null
+  let moved = false
+  renderer.setSetting('nodeReducer', (id, node) => {
+    if (!near) return node
+    if (near.has(id)) return { ...node, forceLabel: id === pointed, zIndex: 1 }
+    return { ...node, label: '', color: shade(['#d8d3c8', '#3b3d3f']) }
+  })
+  renderer.setSetting('edgeReducer', (id, edge) => {
+    if (!near) return edge
+    return graph.extremities(id).every((end) => near.has(end)) ? { ...edge, size: 2 } : { ...edge, hidden: true }
+  })
+  const light = (id) => {
+    pointed = id
+    near = id && new Set([id, ...graph.neighbors(id)])
+    say(id ? graph.getNodeAttribute(id, 'said') : '')
+    renderer.refresh({ skipIndexation: true })
+  }
+  renderer.on('enterNode', ({ node }) => light(node))
+  renderer.on('leaveNode', () => light(null))
+  renderer.on('downNode', ({ node, event }) => {
+    dragged = node
+    moved = false
+    event.preventSigmaDefault()
+  })
+  renderer.getMouseCaptor().on('mousemovebody', (event) => {
+    if (!dragged) return
+    moved = true
+    const { x, y } = renderer.viewportToGraph(event)
+    graph.mergeNodeAttributes(dragged, { x, y })
+    event.preventSigmaDefault()
+    event.original.preventDefault()
+  })
+  renderer.getMouseCaptor().on('mouseup', () => (dragged = null))
+  renderer.on('clickNode', async ({ node }) => {
+    if (moved) return
+    const added = await expand(node).catch((error) => say(error.message))
+    if (added === 0) say(`${graph.getNodeAttribute(node, 'said')} (nothing more is related)`)
+  })
+  renderer.on('doubleClickNode', ({ node, event }) => {
+    event.preventSigmaDefault()
+    const person = node.startsWith('person:')
+    location = person ? `/person?name=${node.slice(7)}` : `/record?${new URLSearchParams({ ref: node })}`
+  })
+  dark.addEventListener('change', () => location.reload())
+  const focus = place.dataset.focus
+  if (focus) {
+    if (!graph.hasNode(focus)) (await load(`${place.dataset.around}?${new URLSearchParams({ ref: focus })}`)).nodes.forEach((node, number) => addNode(node, 0.2 * number, 0))
+    await expand(focus)
+    light(focus)
+  }
+  place.dataset.drawn = `${graph.order} ${graph.size} ${Math.round(performance.now() - began)}`
+  globalThis.drawn = { graph, renderer }
+}
+
+if (place) draw().catch((error) => say(error.message))

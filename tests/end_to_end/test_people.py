@@ -1,0 +1,231 @@
+"""Questions about people, what the owner says of them, and search over relationships, on a synced archive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from relrag_query import exploration, statements
+from relrag_query.archive import Archive
+from relrag_query.cli.commands import people as commands
+from relrag_query.people.people import PeopleError
+from relrag_query.people.questions import read
+from tests import archive as archives
+
+CARDS = [
+    ("jonah", 1, "Jonah Pickel", "BDAY:19891019"),
+    ("shiran", 42, "Shiran Tamir", "NICKNAME:שירן\nBDAY:19860502\nRELATED;VALUE=text;TYPE=spouse:David Tamir"),
+    ("david", 17, "David Tamir", "NICKNAME:דוד תמיר\nTITLE:physics teacher"),
+    ("mia", 23, "Mia Tamir", "BDAY:20150311"),
+    ("omer", 88, "Omer Segal", "TITLE:receptionist"),
+    ("noa", 7, "Noa Ben-Ami", "TITLE:dentist"),
+    ("radek", 52, "Radek Svoboda", "TITLE:team lead"),
+    ("jana", 53, "Jana Svobodová", "TITLE:zubařka"),
+    ("levi", 12, "Doron Levi", "TITLE:electrician"),
+    ("katz", 13, "Doron Katz", "NOTE:goalkeeper"),
+    ("d1", 61, "דניאלה פיקל", "NOTE:x"),
+    ("d2", 62, "דניאלה", "NOTE:x"),
+    ("d3", 63, "דניאלה ליבר", "NOTE:x"),
+    ("d4", 64, "דניאלה ליבר פיקל", "NOTE:x"),
+]
+SOURCES = """
+[[sources]]
+name = "book"
+kind = "contacts"
+path = "cards.vcf"
+"""
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("people")
+    config = archives.make(folder, 'owner = "Jonah"')
+    cards = [
+        f"BEGIN:VCARD\nVERSION:4.0\nUID:{uid}\nX-RELRAG-PERSON-ID:{number}\nFN:{name}\n{more}\nEND:VCARD\n"
+        for uid, number, name, more in CARDS
+    ]
+    (folder / "cards.vcf").write_text("".join(cards), encoding="utf-8")
+    lines = [
+        {"id": "r1", "text": "The recital of Mia is on 2 February, says David.", "from": "David Tamir"},
+        {"id": "r2", "text": "The clinic has a new shift table.", "from": "Omer Segal"},
+        {"id": "r3", "text": "My daughter Mia has a piano now.", "from": "Shiran Tamir"},
+        {"id": "r4", "text": "Radkova žena Jana volala.", "from": "Doron Levi"},
+    ]
+    noted = [json.dumps(line | {"timestamp": "2024-03-01T08:00:00Z"}, ensure_ascii=False) for line in lines]
+    (folder / "notes.jsonl").write_text("\n".join(noted) + "\n", encoding="utf-8")
+    config.write_text(config.read_text() + SOURCES)
+    archives.sync(config)
+    statements.create_relationship("Shiran", "Omer", "colleague", config=config)
+    statements.create_relationship("Jonah", "Shiran", "sibling", "My older sister", 5, 5, config=config)
+    return config
+
+
+@pytest.fixture
+def archive(config: Path) -> Iterator[Archive]:
+    with Archive.open(config) as opened:
+        yield opened
+
+
+ASKED = [
+    ("Who is David's wife?", "who", [42]),
+    ("David's wife", "who", [42]),
+    ("who is the husband of Shiran?", "who", [17]),
+    ("מי האישה של דוד?", "who", [42]),
+    ("Kdo je Radkova žena?", "who", [53]),
+    ("who is my sister?", "who", [42]),
+    ("who is my brother?", "who", []),
+    ("Radkova sestra", "who", []),
+    ("who is my electrician?", "who", [12]),
+    ("who is my plumber?", "who", []),
+    ("How old is Shiran?", "fact", [42]),
+    ("how old is shiran?", "fact", [42]),
+    ("How old is my sister's daughter?", "fact", [23]),
+    ("בת כמה שירן?", "fact", [42]),
+    ("Tell me about Shiran's family", "family", [42]),
+    ("tell me about my sister's family", "family", [42]),
+    ("מי זאת דניאלה ליבר פיקל?", "who", [64, 61, 62, 63]),
+]
+
+
+@pytest.mark.parametrize(("question", "asks", "people"), ASKED)
+def test_whom_a_question_means(archive: Archive, question: str, asks: str, people: list[int]) -> None:
+    with archive.people() as known:
+        found = read(question, known)
+    assert found is not None
+    assert (found.asks, found.people, found.choices) == (asks, people, False)
+    assert bool(found.unknown) == (not people)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did Shiran say about the recital?",
+        "What is the phone number of Shiran's clinic?",
+        "Who will win?",
+        "the family budget",
+        "Who told David about the recital?",
+        "Shiran",
+    ],
+)
+def test_what_asks_something_else_is_searched_for(archive: Archive, question: str) -> None:
+    with archive.people() as known:
+        assert read(question, known) is None
+
+
+@pytest.mark.parametrize("question", ["who is Doron?", "who is my dentist?", "How old is Doron?"])
+def test_who_is_not_certain_is_offered_and_not_chosen(archive: Archive, question: str) -> None:
+    answer = archive.ask(question)
+    assert (answer.confidence, len(answer.quotes)) == ("unsure", 2)
+
+
+@pytest.mark.requirement("S0-63", "S0-109", "S0-6")
+def test_a_family_is_that_of_facts_and_passages_and_of_nobody_else(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELRAG_NOW", "2025-01-20T12:00:00+00:00")
+    answer = archive.ask("Tell me about Shiran's family")
+    assert answer.found
+    assert answer.people == [42, 17, 23]
+    assert "David Tamir, spouse of Shiran Tamir" in answer.text and "Mia Tamir, child" in answer.text
+    shown = [(one.hit.source, one.hit.chunk.asset_id, one.hit.display_score) for one in answer.sources]
+    assert shown[:3] == [("entity_store", f"person:{one}", 1.0) for one in (42, 17, 23)]
+    assert {ref for _, ref, score in shown[3:] if score == 0.85} == {"jsonl:notes:r1", "jsonl:notes:r3"}
+    assert "Shiran Tamir: 38 years old" in archive.ask("How old is Shiran?").text
+    with archive.people() as people:
+        expand = people.expand_person_ids_with_relationships
+        assert sorted(expand([17])) == [17, 23, 42] or sorted(expand([17])) == [17, 42]
+        assert expand([42], {"colleague"}) == [42, 88]
+        assert 1 in expand([23], depth=2) and expand([23], depth=0) == [23]
+
+
+def test_what_nobody_is_known_to_be_is_said(archive: Archive) -> None:
+    answer = archive.ask("Who is my plumber?")
+    assert (answer.confidence, answer.quotes, answer.sources) == ("none", [], [])
+    assert "Nobody is known as plumber" in answer.head[0]
+
+
+@pytest.mark.requirement("S2-7", "S2-9", "S2-11", "S2-12", "S2-13", "S2-25")
+def test_what_the_owner_says_counts_for_the_next_question(config: Path) -> None:
+    relate = statements.create_relationship
+    relate("Jonah", "Noa", "mentor", "From college, gives career guidance", 5, 4, ["Monthly coffee"], config=config)
+    with pytest.raises(PeopleError, match=r"Noa Ben-Ami as mentor of Jonah Pickel is known already; update it"):
+        relate("Jonah", "Noa", "Mentor", config=config)
+    with Archive.open(config) as archive:
+        assert archive.ask("who are my mentors?").people == [7]
+        found = exploration.explore(archive, "who are my mentors?")
+        (edge,) = found.edges
+        assert (edge.from_entity_key, edge.to_entity_key, edge.relationship_type) == ("person:1", "person:7", "mentor")
+        assert (edge.description, edge.attitude, edge.proximity) == ("From college, gives career guidance", 5, 4)
+        assert edge.properties["notes"] == ["Monthly coffee"]
+        assert [node.entity_key for node in found.nodes if node.kind == "person"] == ["person:7", "person:1"]
+        assert exploration.explore(archive, "מי המנטור שלי?").edges[0].to_entity_key == "person:7"
+        assert exploration.explore(archive, "who are my mentors?", user_id="another client").edges == []
+        assert exploration.explore(archive, "who are my mentors?", search_relationships=False).edges == []
+    statements.update_relationship("Jonah", "Noa", "mentor", attitude=3, config=config)
+    said = statements.add_note_to_relationship("Noa", "Jonah", "mentee", "Moved to Haifa", config=config)
+    with Archive.open(config) as archive:
+        (relation,) = [one for one in archive.person("Noa").relations if one.other_id == 1]
+        assert (relation.type, relation.row.attitude, relation.row.proximity) == ("mentee", 3, 4)
+        assert relation.row.notes == ["Monthly coffee", "Moved to Haifa"]
+    statements.undo(said.number, config=config)
+    with Archive.open(config) as archive:
+        (relation,) = [one for one in archive.person("Noa").relations if one.other_id == 1]
+        assert relation.row.notes == ["Monthly coffee"]
+    with pytest.raises(PeopleError, match="attitude is 6; give a whole number from 1 to 5"):
+        statements.update_relationship("Jonah", "Noa", "mentor", attitude=6, config=config)
+    with pytest.raises(PeopleError, match="is not known; there is: mentor"):
+        statements.add_note_to_relationship("Jonah", "Noa", "friend", "x", config=config)
+
+
+def test_a_name_that_may_mean_several_offers_them(config: Path) -> None:
+    with pytest.raises(PeopleError, match=r"may be any of 2; name one by number: 12 \(Doron Levi\), 13 \(Doron Katz\)"):
+        statements.add_fact("Doron", "lives_in", "Haifa", config=config)
+    with pytest.raises(PeopleError, match='nobody is named "Zebulon"'):
+        statements.add_fact("Zebulon", "lives_in", "Haifa", config=config)
+    with pytest.raises(PeopleError, match="worked out from the birthday"):
+        statements.add_fact("Noa", "age", "49", config=config)
+
+
+def test_four_cards_are_one_after_a_merge_before_and_after_a_sync(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = "מי זאת דניאלה ליבר פיקל?"
+    with Archive.open(config) as archive:
+        assert archive.ask(question).people == [64, 61, 62, 63]
+    assert commands.merge("64", ["61", "62", "63"], config) == 0
+    assert "are one person; it counts now" in capsys.readouterr().out
+    with Archive.open(config) as archive:
+        assert archive.ask(question).people == [64]
+    archives.sync(config)
+    with Archive.open(config) as archive:
+        assert archive.ask(question).people == [64]
+        assert archive.person("63").person.person_id == 64
+    (merge,) = [number for number, said in statements.stated(archive.settings) if type(said).__name__ == "Merge"]
+    assert "next `relrag sync`" in statements.undo(merge, config=config).notice
+    archives.sync(config)
+    with Archive.open(config) as archive:
+        assert archive.ask(question).people == [64, 61, 62, 63]
+
+
+def test_a_split_names_aliases_that_the_person_has(config: Path) -> None:
+    with pytest.raises(PeopleError, match="has none of these aliases"):
+        statements.split("David Tamir", ["Somebody Else"], config=config)
+
+
+def test_the_commands_print_people_and_json(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.listing("Doron", config) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "12  Doron Levi        2",
+        "13  Doron Katz        1",
+        "2 people.",
+    ]
+    assert commands.show("Shiran", config, as_json=True) == 0
+    page = json.loads(capsys.readouterr().out)
+    assert page["person_id"] == 42
+    assert {"spouse": "David Tamir"}.items() <= {one["as"]: one["other"] for one in page["relationships"]}.items()
+    assert page["latest"][0]["asset_ref"] == "jsonl:notes:r3"
+    assert commands.suggestions(config) == 0
+    assert "דניאלה" in capsys.readouterr().out

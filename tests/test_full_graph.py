@@ -1,0 +1,174 @@
+"""The graph of an archive: people of most records first, records, and the three classes of edges."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from starlette.testclient import TestClient
+
+from relrag_pipelines.records import TABLES, columns, ddl
+from relrag_query.full_graph import FullGraph, GraphEdge, GraphNode, get_full_graph_data, get_graph_around
+from relrag_query.graph_layout import layout
+from tests import archive
+from tests.web_app import BEARER, client
+
+SARA, DAVID, MIA = 1, 2, 3
+
+
+@pytest.fixture
+def catalog() -> duckdb.DuckDBPyConnection:
+    """Three people: Sara with three records, David with one, Mia with none."""
+    connection = duckdb.connect()
+    for name in (
+        *("records", "asset_asset_edges", "persons", "person_aliases", "person_facts"),
+        *("person_assets", "person_relationships"),
+    ):
+        for statement in ddl(TABLES[name]):
+            connection.execute(statement)
+    rows = [
+        ("whatsapp:1", "whatsapp", "Alex Rubin", 100),
+        ("gmail:m1", "email", "Invoice", 200),
+        ("gmail:m1:0", "email_attachment", "Invoice", 200),
+        ("document:d1", "documentation", "Lease", 300),
+        ("calls:c1", "call_recording", "Call", 400),
+    ]
+    for ref, kind, subject, ts in rows:
+        record = {
+            column.name: [] if "List" in str(column.type) or "list" in str(column.type) else None
+            for column in columns(TABLES["records"].row)
+        }
+        record |= {"asset_id": ref, "source_id": ref, "text": f"Text of {ref}", "source": "s", "kind": "k"}
+        record |= {
+            "rag_source_type": kind,
+            "subject": subject,
+            "ts": ts,
+            "timestamp": f"2024-01-01T00:{ts // 100:02}:00Z",
+        }
+        record |= {"date_quality": "exact", "extra": "{}", "content_hash": "h"}
+        names = ", ".join(f'"{name}"' for name in record)
+        marks = ", ".join("?" for _ in record)
+        connection.execute(f"INSERT INTO records ({names}) VALUES ({marks})", list(record.values()))
+    connection.execute("INSERT INTO asset_asset_edges VALUES ('gmail:m1:0', 'gmail:m1', 'attachment_of', 1, '')")
+    connection.execute("INSERT INTO asset_asset_edges VALUES ('calls:c1', 'gmail:m1', 'references', 0.9, 'number')")
+    connection.execute("INSERT INTO persons VALUES (1, 'Sara'), (2, 'David'), (3, 'Mia')")
+    connection.execute(
+        "INSERT INTO person_aliases (person_id, alias, script, kind, keyed, stated) "
+        "VALUES (1, 'Sara', 'latin', 'name', 'a', true), (1, 'שרה', 'hebrew', 'name', 'b', false)"
+    )
+    connection.execute(
+        "INSERT INTO person_facts (person_id, predicate, value, confidence, source_ref) "
+        "VALUES (1, 'lives_in', 'Haifa', 1, 'gmail:m1')"
+    )
+    connection.execute(
+        "INSERT INTO person_assets VALUES (1, 'email', 'gmail:m1', 'sender', 1), "
+        "(1, 'email', 'gmail:m1:0', 'sender', 1), "
+        "(1, 'documentation', 'document:d1', 'mentioned', 1), (2, 'call_recording', 'calls:c1', 'participant', 1), "
+        "(2, 'email', 'gmail:gone', 'sender', 1)"
+    )
+    connection.execute(
+        "INSERT INTO person_relationships (from_person_id, to_person_id, relationship_type, source_ref, notes, "
+        "confidence, text_hash) VALUES (1, 2, 'spouse', 'journal:1', [], 1, '')"
+    )
+    return connection
+
+
+def edges(graph: FullGraph) -> set[tuple[str, str, str]]:
+    return {(one.source, one.target, one.type) for one in graph.edges}
+
+
+@pytest.mark.requirement("S0-94")
+@pytest.mark.requirement("S0-95")
+@pytest.mark.requirement("S0-96")
+@pytest.mark.requirement("S0-97")
+def test_people_records_and_the_three_classes_of_edges(catalog: duckdb.DuckDBPyConnection) -> None:
+    graph = get_full_graph_data(catalog, limit_persons=100, limit_assets_per_person=10, include_asset_edges=True)
+    said = {node.id: node.model_dump(exclude_none=True, exclude={"preview"}) for node in graph.nodes}
+    assert list(said)[:3] == ["person:1", "person:2", "person:3"]
+    assert said["person:1"] == {
+        "id": "person:1", "type": "person", "label": "Sara", "facts_count": 1, "aliases_count": 2,
+    }  # fmt: skip
+    assert said["gmail:m1"] == {
+        "id": "gmail:m1", "type": "gmail", "label": "Invoice", "timestamp": "2024-01-01T00:02:00Z",
+    }  # fmt: skip
+    assert {one: node["type"] for one, node in said.items() if node["type"] != "person"} == {
+        "gmail:m1": "gmail",
+        "gmail:m1:0": "gmail",
+        "document:d1": "document",
+        "calls:c1": "call_recording",
+    }
+    assert edges(graph) == {
+        ("person:1", "person:2", "spouse"),
+        ("person:1", "gmail:m1", "sender"),
+        ("person:1", "gmail:m1:0", "sender"),
+        ("person:1", "document:d1", "mentioned"),
+        ("person:2", "calls:c1", "participant"),
+        ("gmail:m1:0", "gmail:m1", "attachment_of"),
+        ("calls:c1", "gmail:m1", "references"),
+    }
+
+
+def test_limits_keep_the_people_of_most_records_and_their_newest(catalog: duckdb.DuckDBPyConnection) -> None:
+    graph = get_full_graph_data(catalog, limit_persons=1, limit_assets_per_person=1, include_asset_edges=False)
+    assert [node.id for node in graph.nodes] == ["person:1", "document:d1"]
+    assert edges(graph) == {("person:1", "document:d1", "mentioned")}
+    assert graph.omitted == {"persons": 2}
+    whole = get_full_graph_data(catalog, include_asset_edges=False)
+    assert not {"attachment_of", "references"} & {one.type for one in whole.edges}
+
+
+def test_a_catalog_without_people_gives_records_that_are_related(catalog: duckdb.DuckDBPyConnection) -> None:
+    catalog.execute("DROP TABLE person_facts")
+    assert get_full_graph_data(catalog).nodes == []
+    graph = get_full_graph_data(catalog, records=10)
+    assert [node.id for node in graph.nodes] == ["calls:c1", "gmail:m1", "gmail:m1:0"]
+    assert edges(graph) == {("gmail:m1:0", "gmail:m1", "attachment_of"), ("calls:c1", "gmail:m1", "references")}
+
+
+def test_what_is_around_a_node(catalog: duckdb.DuckDBPyConnection) -> None:
+    around = get_graph_around(catalog, "gmail:m1")
+    assert [node.id for node in around.nodes] == ["calls:c1", "gmail:m1", "gmail:m1:0"]
+    assert len(around.edges) == 2
+    person = get_graph_around(catalog, "person:1", 2)
+    assert {node.id for node in person.nodes} == {"document:d1", "gmail:m1"}
+    assert get_graph_around(catalog, "person:x").nodes == []
+    assert get_graph_around(catalog, "nothing").nodes == []
+
+
+def test_the_layout_is_the_same_for_the_same_graph_and_keeps_nodes_apart() -> None:
+    people = [GraphNode(id=f"person:{number}", type="person", label="") for number in range(40)]
+    records = [GraphNode(id=f"r{number}", type="document", label="") for number in range(400)]
+    held = [GraphEdge(source=f"person:{number % 40}", target=f"r{number}", type="sender") for number in range(400)]
+    related = [
+        GraphEdge(source=f"person:{number}", target=f"person:{number + 1}", type="friend") for number in range(9)
+    ]
+    graph = FullGraph(nodes=people + records, edges=held + related, omitted={})
+    places = layout(graph)
+    assert places == layout(graph)
+    assert len(set(places)) == 440
+    at = dict(zip((node.id for node in graph.nodes), places, strict=True))
+    for number in range(400):
+        person, record = at[f"person:{number % 40}"], at[f"r{number}"]
+        assert (person[0] - record[0]) ** 2 + (person[1] - record[1]) ** 2 <= (0.36**2) * 11
+    assert layout(FullGraph(nodes=[], edges=[], omitted={})) == []
+    assert len(layout(FullGraph(nodes=people[:1], edges=[], omitted={}))) == 1
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    config: Path = archive.many_notes(tmp_path_factory.mktemp("graph"), 6)
+    archive.sync(config)
+    with client(config) as opened:
+        opened.headers |= BEARER
+        yield opened
+
+
+@pytest.mark.requirement("S0-98")
+def test_the_graph_has_an_address(api: TestClient) -> None:
+    full = api.get("/entities/graph/full", params={"limit_persons": 5, "include_asset_edges": False})
+    assert full.json() == {"generation": 1, "nodes": [], "edges": [], "omitted": {}}
+    assert api.get("/api/v1/graph", params={"limit_persons": 5}).json() == full.json()
+    around = api.get("/api/v1/graph/around", params={"ref": "jsonl:notes:n1"}).json()
+    assert [node["label"] for node in around["nodes"]] == ["Note 1: the greenhouse needs pane 7."]
+    assert api.get("/api/v1/graph/around", params={"ref": "nothing"}).status_code == 404
+    assert api.get("/entities/graph/full?limit_persons=100000").status_code == 422
+    assert api.get("/entities/graph/full", headers={"authorization": ""}).status_code == 401

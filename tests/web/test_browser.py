@@ -1,0 +1,207 @@
+"""The pages in headless Chromium: what is typed, clicked and pointed at, and hostile texts that run nothing.
+
+Skipped where there is no Chromium (CHROMIUM, else the first on PATH) or no playwright.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from docs.screenshot import FLAGS, chromium
+from relrag_pipelines.ui.login import Login, ticket
+from relrag_query.service import Service
+from relrag_query.web.app import create_app
+from tests import archive
+from tests.sources.document.test_page_picture import pdf
+from tests.web.test_app import HOSTILE
+from tests.web_app import KEY, TOKEN
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, the extra `browser`")
+CHROMIUM = chromium()
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; install it, or name it in CHROMIUM")
+SOFTWARE_GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+PAGE = ["The tenant pays nine hundred a month.", "Call Dana on 052-123-4567 about keys.", "The orangery is cold."]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server over an archive with a PDF, hostile texts and related records."""
+    folder = tmp_path_factory.mktemp("browser")
+    config = archive.make(folder)
+    (folder / "papers" / "lease 2024-01-05.md").unlink()
+    (folder / "papers" / "lease 2024-01-05.pdf").write_bytes(pdf(PAGE))
+    hostile = [
+        {"id": f"h{number}", "text": f"Hostile {text} INV-77001", "subject": text, "from": text, "thread_id": "evil"}
+        for number, text in enumerate(HOSTILE)
+    ]
+    archive.write_notes(folder, *hostile)
+    archive.sync(config)
+    server = uvicorn.Server(uvicorn.Config("", host="127.0.0.1", port=0, log_level="critical"))
+    listening = server.config.bind_socket()
+    port = listening.getsockname()[1]
+    with Service.open(config) as service:
+        server.config.app = create_app(service, Login(KEY), TOKEN, "127.0.0.1", port)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        yield f"http://127.0.0.1:{port}"
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[sync_api.Browser]:
+    with sync_api.sync_playwright() as playwright:
+        flags = [flag for flag in FLAGS if flag != "--disable-gpu"]
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=[*flags, *SOFTWARE_GL])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: sync_api.Browser, served: str) -> Iterator[sync_api.Page]:
+    """A page that is logged in. What it says on its console, and dialogs, fail the test; so does any other address."""
+    context = browser.new_context(viewport={"width": 1280, "height": 860})
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    opened.on("request", lambda sent: None if sent.url.startswith((served, "data:")) else wrong.append(sent.url))
+    opened.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
+    assert opened.url == f"{served}/"
+    yield opened
+    context.close()
+    assert [one for one in wrong if "GPU stall" not in one and "GL Driver" not in one] == []
+
+
+def test_a_question_is_answered_and_its_source_opens_beside_it(page: sync_api.Page, served: str) -> None:
+    page.fill("input[name=q]", "What does the tenant pay?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("blockquote")
+    assert "nine hundred" in page.inner_text("blockquote >> nth=0")
+    assert page.inner_text(".verdict") == "Found in your archive"
+    assert page.url.startswith(f"{served}/ask?q=What+does+the+tenant+pay")
+    page.click("a.cite >> nth=0")
+    page.wait_for_selector("#source mark")
+    assert "nine hundred" in page.inner_text("#source mark >> nth=0")
+    answer, source = (page.locator(one).bounding_box() for one in ("#answer", "#source"))
+    assert answer
+    assert source
+    assert source["x"] > answer["x"] + answer["width"] - 1, "beside, not below"
+    picture = page.locator("#source img")
+    picture.scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelector('#source img')?.naturalWidth === 1240")
+    page.keyboard.press("Escape")
+    assert page.locator("#source").is_hidden()
+    assert page.evaluate("document.activeElement.className") == "cite"
+
+
+def test_all_of_it_is_reached_by_keyboard(page: sync_api.Page) -> None:
+    page.fill("input[name=q]", "What does the tenant pay?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("a.cite")
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") == "cite":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#source article")
+    assert page.evaluate("document.activeElement.id") == "source"
+
+
+def test_a_link_from_another_page_works_without_scripts(browser: sync_api.Browser, served: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
+    page.fill("input[name=q]", "What does the tenant pay?")
+    page.click("button >> text=Ask")
+    page.click("a.cite >> nth=0")
+    assert "nine hundred" in page.inner_text("mark >> nth=0")
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "path", ["/search?q=hostile", "/ask?q=hostile", "/thread?id=evil", "/graph", "/record?ref=jsonl:notes:h0"]
+)
+def test_hostile_texts_run_nothing(page: sync_api.Page, served: str, path: str) -> None:
+    page.goto(f"{served}{path}")
+    if path == "/graph":
+        page.wait_for_selector("#graph[data-drawn]")
+    for link in page.query_selector_all("[data-beside]")[:6]:
+        link.click()
+        page.wait_for_selector("#source article")
+        page.keyboard.press("Escape")
+    assert page.evaluate("document.querySelectorAll('script:not([src])').length") == 0
+    assert "onerror" not in page.evaluate(
+        "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames()).join()"
+    )
+    assert page.title().endswith("· relrag")
+
+
+@pytest.mark.requirement("S0-99")
+@pytest.mark.requirement("S0-100")
+def test_the_graph_is_drawn_expands_and_has_a_table(page: sync_api.Page, served: str) -> None:
+    page.goto(f"{served}/graph")
+    page.wait_for_selector("#graph[data-drawn]")
+    nodes = page.evaluate("drawn.graph.order")
+    assert nodes > 2
+    rows = page.locator(".same tbody tr")
+    assert rows.count() == page.evaluate("drawn.graph.size")
+    places = page.evaluate("drawn.graph.mapNodes((id, node) => [id, node.x, node.y])")
+    page.reload()
+    page.wait_for_selector("#graph[data-drawn]")
+    assert page.evaluate("drawn.graph.mapNodes((id, node) => [id, node.x, node.y])") == places
+    where = """() => { const {graph, renderer} = drawn, id = graph.nodes()[0]
+      const {x, y} = renderer.graphToViewport(graph.getNodeAttributes(id))
+      const box = document.getElementById('graph').getBoundingClientRect()
+      return [x + box.left, y + box.top, graph.getNodeAttribute(id, 'label')] }"""
+    x, y, label = page.evaluate(where)
+    page.mouse.move(x, y)
+    page.wait_for_selector("#tooltip:not([hidden])")
+    assert label[:10].split()[0] in page.inner_text("#tooltip")
+    page.mouse.wheel(0, -300)
+    page.wait_for_function("() => drawn.renderer.getCamera().ratio < 1")
+    page.wait_for_timeout(400)
+    x, y, _ = page.evaluate(where)
+    with page.expect_response(lambda answer: "/graph/around" in answer.url):
+        page.mouse.click(x, y)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_a_phone_and_have_contrast(browser: sync_api.Browser, served: str, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
+    luminance = """style => { const [r, g, b] = getComputedStyle(document.documentElement)[style].match(/[\\d.]+/g)
+      .map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+      return .2126 * r + .7152 * g + .0722 * b }"""
+    for path in ("/", "/ask?q=What does the tenant pay?", "/search?q=hostile", "/thread?id=evil", "/archive", "/graph"):
+        page.goto(f"{served}{path}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        light, dark = sorted((page.evaluate(luminance, one) for one in ("color", "backgroundColor")), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 7
+    context.close()
+
+
+def test_a_page_of_an_original_is_redacted_and_the_token_gets_none(page: sync_api.Page, served: str) -> None:
+    page.goto(f"{served}/search?q=Dana keys&source=papers")
+    page.click("[data-beside] >> nth=0")
+    page.wait_for_selector("#source img")
+    address = page.get_attribute("#source img", "src")
+    answer = page.request.get(f"{served}{address}")
+    assert answer.headers["x-covered"] == "1"
+    stranger = page.context.browser.new_context(extra_http_headers={"authorization": f"Bearer {TOKEN}"})  # type: ignore[union-attr]
+    assert stranger.request.get(f"{served}{address}").status == 401
+    stranger.close()
+
+
+def test_nothing_is_asked_of_another_machine() -> None:
+    """No file of ours names one."""
+    web = Path(__file__).parents[2] / "relrag_query" / "web"
+    for path in [*web.rglob("*.html"), *web.rglob("*.css"), *web.glob("static/*.js")]:
+        assert "//" not in path.read_text(encoding="utf-8").replace("// ", "").replace("://www.w3.org", ""), path
