@@ -29,6 +29,7 @@ EVERYWHERE = MODULES + sorted(
     path.relative_to(ROOT).as_posix()
     for name in ("bench", "docs", "examples", "tests")
     for path in (ROOT / name).rglob("*.py")
+    if ".venv" not in path.parts
 )
 HEAVY = {"dagster", "pyarrow", "presidio_analyzer", "duckdb", "qdrant_edge", "rich", "numpy"}
 
