@@ -30,6 +30,11 @@ def is_pseudonym(text: str) -> bool:
     return _PSEUDONYM.fullmatch(text) is not None
 
 
+def entity_of(name: str) -> str:
+    """What kind of value a pseudonym stands for, `PHONE_NUMBER`."""
+    return name[1:].partition(":")[0]
+
+
 def all_in(text: str) -> list[str]:
     """The pseudonyms in a text, each once, in order."""
     return list(dict.fromkeys(match[0] for match in _PSEUDONYM.finditer(text))) if ":k" in text else []

@@ -77,7 +77,7 @@ class PIIRedactor:
     ) -> None:
         self.enabled = enabled
         self._keys = keys
-        self._allowed = tuple(allowed)
+        self.allowed = tuple(allowed)
         self._catalog = catalog or EntityCatalog()
         self._rules = {channel: self._catalog.compile(channel, policy) for channel, policy in policies.items()}
         self._ids, self._any = self._rules_of_all()
@@ -151,7 +151,11 @@ class PIIRedactor:
         rule = self._rule_of(channel)
         names = [entity.name for entity in rule.entities]
         masked = pseudonyms.mask_pseudonyms(text)
-        return self._engine.analyze(masked, names, self._allowed, explain=True) if names else []
+        return self._engine.analyze(masked, names, self.allowed, explain=True) if names else []
+
+    def hidden(self, channel: str) -> frozenset[str]:
+        """The entities that the channel's policy lets through nowhere."""
+        return frozenset(entity.name for entity in self._rule_of(channel).entities) if self.enabled else frozenset()
 
     def action(self, entity: str, channel: str) -> str:
         """What becomes of an entity under the channel's policy."""
@@ -217,7 +221,7 @@ class PIIRedactor:
         if not names and not further:
             return []
         found = _guarded(
-            ", ".join([*names, *further]), _SOUGHT, self._engine.analyze, text, names, self._allowed, further
+            ", ".join([*names, *further]), _SOUGHT, self._engine.analyze, text, names, self.allowed, further
         )
         outermost: list[PIIEntity] = []
         for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score, one.entity_type)):

@@ -6,7 +6,7 @@ a file or a log.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from relrag_pipelines.pii import pseudonyms
@@ -20,6 +20,14 @@ def originals(home: Path, keys: Keys, names: Collection[str]) -> Mapping[str, st
     sealed = vault.read(home, [name for name in names if name not in found])
     opened = ((name, keys.unseal(value, name)) for name, value in sealed.items())
     return found | {name: value for name, value in opened if value is not None}
+
+
+def every_value(home: Path, keys: Keys) -> Iterator[tuple[str, str]]:
+    """Entity and value of everything in the vault that these keys read."""
+    for name, sealed in vault.everything(home):
+        value = keys.unseal(sealed, name)
+        if value is not None:
+            yield pseudonyms.entity_of(name), value
 
 
 def in_text(text: str, meant: Mapping[str, str]) -> str:

@@ -79,16 +79,18 @@ def merge_duplicates(private: pa.Table) -> pa.Table:
 
 
 def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
-    from relrag_pipelines.pii import redact_tables
+    from relrag_pipelines.pii import leaked_records, redact_tables
 
     originals: dict[str, str] = {}
     table, failed = redact_tables.redact_records(
         merge_duplicates(tables[0]), workspace.redactor, workspace.channel(source), originals
     )
+    table, held = leaked_records.withhold(table, workspace.redactor, workspace.channel(source), originals)
     keys = workspace.keys
     sealed = {name: keys.seal(value, name) for name, value in originals.items()}
     why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
     faults = [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed]
+    faults += [Failure(asset_id, leaked_records.FAULT, leaked_records.MEANING, source.name) for asset_id in held]
     return StageOutput(table, faults, sealed=sealed)
 
 
@@ -142,11 +144,16 @@ RECOGNISERS = "recognisers"
 """what `policy` calls the version of what is found and replaced; all else in it is a setting"""
 
 
+def possible_channels(workspace: Workspace, source: Source) -> set[str]:
+    """The channels that records of the source may have."""
+    kind = KINDS[source.kind]
+    types = RECORD_TYPES.values() if kind.any_type else kind.record_types
+    return {workspace.channel(source), *(one.channel for one in types if one.channel)}
+
+
 def _policies(workspace: Workspace, source: Source) -> Mapping[str, Any]:
     """The policies of the channels that records of the source may have; another one's changes do not concern it."""
-    given, kind = workspace.settings.pii_policies, KINDS[source.kind]
-    types = RECORD_TYPES.values() if kind.any_type else kind.record_types
-    channels = {workspace.channel(source), *(one.channel for one in types if one.channel)}
+    given, channels = workspace.settings.pii_policies, possible_channels(workspace, source)
     if channels - given.keys():
         channels |= {"default"}
     return {name: given[name].model_dump() for name in sorted(channels & given.keys())}
@@ -177,7 +184,7 @@ STAGES = (
         "redacted",
         "records",
         ("private_records",),
-        3,
+        4,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redacted,
         policy,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -20,6 +21,9 @@ from relrag_pipelines.files import access
 from relrag_pipelines.files.atomic import make_private, replacing
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.stores import private_manifest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 REVEALS = "private/reveals.jsonl"
 
@@ -59,20 +63,37 @@ def read(home: Path, pseudonyms: Collection[str]) -> dict[str, bytes]:
     """The sealed values of these pseudonyms, of those that are there."""
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     found: dict[str, bytes] = {}
     wanted = set(pseudonyms)
-    for path in sorted((home / "private" / "vault").glob("*/*.parquet")):
+    for path in _files(home):
         if wanted <= found.keys():
             break
-        try:
-            table = pq.read_table(path, partitioning=None)
-        except (pa.ArrowException, OSError):
-            raise VaultError(f"{path.relative_to(home)} cannot be read; the next sync makes it again") from None
+        table = _table(home, path)
         rows = table.filter(pc.is_in(table["pseudonym"], pa.array(sorted(wanted)))).to_pydict()
         found |= dict(zip(rows["pseudonym"], rows["sealed"], strict=True))
     return found
+
+
+def everything(home: Path) -> Iterator[tuple[str, bytes]]:
+    """Every pseudonym with its sealed value, month by month; VaultError where a file cannot be read."""
+    for path in _files(home):
+        rows = _table(home, path).to_pydict()
+        yield from zip(rows["pseudonym"], rows["sealed"], strict=True)
+
+
+def _files(home: Path) -> list[Path]:
+    return sorted((home / "private" / "vault").glob("*/*.parquet"))
+
+
+def _table(home: Path, path: Path) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path, partitioning=None)
+    except (pa.ArrowException, OSError):
+        raise VaultError(f"{path.relative_to(home)} cannot be read; the next sync makes it again") from None
 
 
 def note(home: Path, now: datetime, who: str, why: str, what: Sequence[str]) -> None:

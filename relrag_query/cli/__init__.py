@@ -482,11 +482,16 @@ def graphrag_trace(
 @app.command()
 def verify(
     repair: Annotated[bool, typer.Option("--repair", help="Make again what differs, where that is possible.")] = False,
+    pii: Annotated[
+        bool, typer.Option("--pii", help="Look outside private/ for the values that were replaced, instead.")
+    ] = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
     """Read everything that is stored again, and name what differs."""
-    _run("verify", "verify", config, repair=repair, wait=wait)
+    if pii and repair:
+        raise typer.BadParameter("--pii only looks; it goes without --repair")
+    _run("verify", "scan_pii" if pii else "verify", config, wait=wait, **({} if pii else {"repair": repair}))
 
 
 @app.command()

@@ -38,6 +38,32 @@ def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0)
     return 1
 
 
+def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
+    """Prints where values that were replaced still stand outside private/, never the values. Returns the exit code."""
+    from relrag_pipelines.publishing import leak_scan
+
+    workspace = Workspace(settings_module.load(config))
+    home = workspace.home
+    if not home.exists():
+        print(f"Nothing is stored in {home} yet.")
+        return 0
+    if not workspace.settings.pii_redaction_enabled:
+        print("Redaction is off (pii_redaction_enabled), so no value was replaced and there is none to look for.")
+        return 0
+    with lock.writing(home, "relrag verify --pii", wait):
+        seen = leak_scan.scan_home(workspace)
+    for leak in seen.leaks:
+        print(safe(f"{leak.path} {leak.table} {leak.record} {leak.entity}"))
+    for unread in seen.unread:
+        print(safe(f"{unread} could not be read"))
+    if not seen.leaks and not seen.unread:
+        print(f"No value that was replaced stands in {number(seen.files, 'file')} outside private/.")
+        return 0
+    rows, files = number(len(seen.leaks), "find"), number(seen.files, "file")
+    print(f"{rows} in {files} outside private/; {number(len(seen.unread), 'file')} could not be read.")
+    return 1
+
+
 def _repaired(workspace: Workspace, config: Path | None, found: list[Finding]) -> list[Finding]:
     """Repairs and syncs; returns, and prints, what is still wrong."""
     from relrag_pipelines.maintenance.repair import repair

@@ -1,0 +1,64 @@
+"""Values that were replaced, found by their digits and letters alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from relrag_pipelines.pii.known_values import APART, KnownValues
+
+KNOWN = KnownValues(
+    [
+        ("PHONE_NUMBER", "052-123-4567"),
+        ("PHONE_NUMBER", "+420 777 123 456"),
+        ("EMAIL_ADDRESS", "Dana@Example.org"),
+        ("CREDIT_CARD", "4111 1111 1111 1111"),
+        ("IBAN_CODE", "CZ65 0800 0000 1920 0014 5399"),
+        ("IL_ID_NUMBER", "123456782"),
+        ("PHONE_NUMBER", "12345"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "entity"),
+    [
+        ("call +972 (52) 12-34-567 now", "PHONE_NUMBER"),
+        ("00972521234567", "PHONE_NUMBER"),
+        ("05 21 23 45 67", "PHONE_NUMBER"),
+        ("לא0521234567", "PHONE_NUMBER"),
+        ("٠٥٢١٢٣٤٥٦٧", "PHONE_NUMBER"),
+        ("777123456", "PHONE_NUMBER"),
+        ("<dana@example.org>", "EMAIL_ADDRESS"),
+        ("mailto:dana%40example.org.", "EMAIL_ADDRESS"),
+        ("4111-11111111-1111", "CREDIT_CARD"),
+        ("650800.0000.1920.0014.5399", "IBAN_CODE"),
+        ("id=1234_56782;", "IL_ID_NUMBER"),
+    ],
+)
+def test_a_value_is_found_in_any_grouping(text: str, entity: str) -> None:
+    assert KNOWN.entities(text) == {entity}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9990521234567",
+        "05212345678",
+        "0123456782",
+        "12345",
+        "dana@example.org.il",
+        "mydana@example.org",
+        "a0521234567bcd",
+        "<PHONE_NUMBER:k1:052123456789>",
+        f"052{APART}1234567",
+        "call 052-123-4568",
+    ],
+)
+def test_what_is_longer_or_another_is_none(text: str) -> None:
+    assert KNOWN.entities(text) == set()
+
+
+def test_what_the_allow_list_names_stays_however_it_was_written() -> None:
+    known = KnownValues([("PHONE_NUMBER", "+972 52-123-4567"), ("EMAIL_ADDRESS", "Info@Example.com")], ["0521234567"])
+    assert known.entities("052-123-4567, info@example.com") == {"EMAIL_ADDRESS"}
+    assert not KnownValues([("EMAIL_ADDRESS", "Info@Example.com")], ["info@example.com"])
