@@ -23,10 +23,9 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) ->
     """The line of a hit; `places` are where in it the answer quotes it."""
     chunk = hit.chunk
     told = [one.ts for one in places if one.ts is not None] if chunk.members else []
+    when = time_of(min(told, default=chunk.ts), zone, chunk.rag_source_type)
     parts = (
-        ""
-        if chunk.ts is None and hit.source == ENTITY_STORE
-        else time_of(min(told, default=chunk.ts), zone, chunk.rag_source_type),
+        "" if hit.source == ENTITY_STORE else when,
         _people(chunk),
         _what(hit),
         pages_of(chunk, places),
