@@ -6,7 +6,7 @@ reader shows them and follows nothing that they say. Times are ISO 8601 by the o
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from relrag_pipelines.links.neighbors import Member, Neighbor
 from relrag_pipelines.records import Chunk, Record
 from relrag_query.answering.extractive import Confidence
 from relrag_query.display.metadata_line import hit_line
+from relrag_query.display.source_line import only_day
 from relrag_query.results import Answer, Results
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.hit import Hit
@@ -304,7 +305,7 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
         **{name: getattr(chunk, name) for name in (*same, *more, "parent_asset_id", "text")},
         line=hit_line(hit),
         sender=chunk.from_,
-        time=local_time(chunk.ts, zone),
+        time=local_time(chunk.ts, zone, chunk.rag_source_type),
         score=hit.score,
         display_score=hit.display_score,
         source_role=hit.role,
@@ -329,7 +330,7 @@ def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
     more = ("file_name", "content_type", "language", "thread_id", "parent_asset_id", "locations", "source_uri", "text")
     return RecordReply(
         **{name: getattr(record, name) for name in (*same, *more)},
-        time=local_time(record.ts, zone),
+        time=local_time(record.ts, zone, record.rag_source_type),
         sender=record.from_,
         pages=[(page.number, page.start, page.end) for page in record.pages],
         apart={section: str(text) for section, text in record.extra.get("apart", {}).items()},
@@ -340,7 +341,9 @@ def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:
     """A passage, as it is sent."""
     same = set(PassageReply.model_fields) - {"time", "sender"}
     return PassageReply(
-        **{name: getattr(chunk, name) for name in same}, time=local_time(chunk.ts, zone), sender=chunk.from_
+        **{name: getattr(chunk, name) for name in same},
+        time=local_time(chunk.ts, zone, chunk.rag_source_type),
+        sender=chunk.from_,
     )
 
 
@@ -361,8 +364,10 @@ def neighbor_reply(one: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> N
     )
 
 
-def local_time(ts: int | None, zone: ZoneInfo) -> str | None:
-    """Seconds as ISO 8601 by the owner's clock."""
+def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "") -> str | None:
+    """Seconds as ISO 8601 by the owner's clock; of a record of which only the day is known that day."""
+    if ts is not None and only_day(ts, rag_source_type):
+        return datetime.fromtimestamp(ts, UTC).date().isoformat()
     return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None
 
 
@@ -378,7 +383,7 @@ def _brief(found: Brief | None, zone: ZoneInfo) -> dict[str, Any]:
     if found is None:
         return {}
     said = {name: getattr(found, name) for name in ("rag_source_type", "sender", "title", "preview")}
-    return {**said, "time": local_time(found.ts, zone)}
+    return {**said, "time": local_time(found.ts, zone, found.rag_source_type)}
 
 
 def _when(when: TimeRange | None) -> TimeReply | None:

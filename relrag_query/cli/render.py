@@ -100,7 +100,7 @@ def _place(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[Quot
     return ", ".join(
         word
         for word in (
-            time_of(chunk.ts, zone),
+            time_of(chunk.ts, zone, chunk.rag_source_type),
             pages_of(chunk, places),
             seconds_of(chunk, places),
             part,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk
@@ -23,8 +23,9 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) ->
     """The line of a hit; `places` are where in it the answer quotes it."""
     chunk = hit.chunk
     told = [one.ts for one in places if one.ts is not None] if chunk.members else []
+    when = time_of(min(told, default=chunk.ts), zone, chunk.rag_source_type)
     parts = (
-        "" if chunk.ts is None and hit.source == ENTITY_STORE else time_of(min(told, default=chunk.ts), zone),
+        "" if hit.source == ENTITY_STORE else when,
         _people(chunk),
         _what(hit),
         pages_of(chunk, places),
@@ -34,9 +35,23 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) ->
     return ", ".join(part for part in parts if part)
 
 
-def time_of(ts: int | None, zone: ZoneInfo) -> str:
-    """A time by the owner's clock: 2025-01-15 10:12."""
-    return datetime.fromtimestamp(ts, zone).strftime("%Y-%m-%d %H:%M") if ts is not None else "undated"
+def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str = "") -> str:
+    """A time by the owner's clock, 2025-01-15 10:12; of a record of which only the day is known that day."""
+    if ts is None:
+        return "undated"
+    if only_day(ts, rag_source_type):
+        return datetime.fromtimestamp(ts, UTC).strftime("%Y-%m-%d")
+    return datetime.fromtimestamp(ts, zone).strftime("%Y-%m-%d %H:%M")
+
+
+def only_day(ts: int, rag_source_type: str) -> bool:
+    """Whether nothing but the day of a record is known: then its time is the first second of that day, UTC.
+
+    Chats and mails always know the minute, and some are written at midnight.
+    """
+    kind = record_type(rag_source_type)
+    exact = any(one.chat or one.mail for one in (kind, record_type(kind.part_of)))
+    return bool(rag_source_type) and not exact and ts % 86_400 == 0
 
 
 def pages_of(chunk: Chunk, places: Sequence[QuotedPlace] = ()) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -139,7 +140,7 @@ def _fact(predicate: str, person: Known, facts: list[PersonFact], today: date) -
 def _scoped(
     asked: PeopleQuestion, ids: list[int], known: dict[int, Known], people: People, context: QueryContext
 ) -> list[Hit]:
-    """Passages that have to do with these people: those with most of them first, then by topic."""
+    """Passages that have to do with these people: of each type the one with most of them first, then by topic."""
     if asked.asks == "fact" or (asked.asks == "who" and asked.relations):
         return []
     names = " ".join(row["alias"] for one in ids for row in known[one].aliases if row["kind"] == "name")
@@ -163,4 +164,14 @@ def _scoped(
         hit = Hit(chunk, one.score, _SCOPED, promoted=True, similarity=one.similarity, members=list(chunk.members))
         seen.setdefault(key, hit)
     context.note("person search", f"{len(about)} passages have to do with {', '.join(map(str, ids))}")
-    return load_messages(list(seen.values())[:_ROOM], context)
+    return load_messages(_by_turns(list(seen.values()))[:_ROOM], context)
+
+
+def _by_turns(hits: list[Hit]) -> list[Hit]:
+    """The first of each type of record, then the second of each: a chat would fill all the room."""
+    counted: Counter[str] = Counter()
+    turns = []
+    for hit in hits:
+        turns.append(counted[hit.chunk.rag_source_type])
+        counted[hit.chunk.rag_source_type] += 1
+    return [hit for _, hit in sorted(zip(turns, hits, strict=True), key=lambda pair: pair[0])]

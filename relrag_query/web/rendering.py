@@ -58,11 +58,11 @@ def _version(name: str) -> str:
 
 
 def when(time: str | None, *, clock: bool = True) -> str:
-    """An ISO time as people write it: 15 January 2025, 10:12."""
+    """An ISO time as people write it, 15 January 2025, 10:12; a day as a day."""
     if not time:
         return "undated"
     at = datetime.fromisoformat(time)
-    return f"{at.day} {at:%B %Y, %H:%M}" if clock else f"{at.day} {at:%B %Y}"
+    return f"{at.day} {at:%B %Y, %H:%M}" if clock and "T" in time else f"{at.day} {at:%B %Y}"
 
 
 def noun(rag_source_type: str) -> str:

@@ -60,7 +60,7 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
         if _is_attached(record):
             print(safe(f"    attached: {record.file_name or record.subject or record.asset_id}\n"))
         else:
-            print(safe(f"{time_of(record.ts, zone)}  {record.from_ or ''}".rstrip()))
+            print(safe(f"{time_of(record.ts, zone, record.rag_source_type)}  {record.from_ or ''}".rstrip()))
             print(safe(textwrap.indent(record.text.strip(), "    ")) + "\n")
     return 0
 
@@ -107,7 +107,7 @@ def _record(record: Record, zone: ZoneInfo) -> Iterator[str]:
         "id": record.asset_id,
         "type": record.rag_source_type,
         "source": record.source,
-        "time": f"{time_of(record.ts, zone)} ({record.date_quality})",
+        "time": f"{time_of(record.ts, zone, record.rag_source_type)} ({record.date_quality})",
         "from": record.from_,
         "to": ", ".join(record.to),
         "participants": ", ".join(record.participants),
@@ -137,7 +137,7 @@ def _chunk(chunk: Chunk, zone: ZoneInfo) -> Iterator[str]:
         "of": chunk.asset_id,
         "type": chunk.rag_source_type,
         "source": chunk.source,
-        "time": time_of(chunk.ts, zone),
+        "time": time_of(chunk.ts, zone, chunk.rag_source_type),
         "from": chunk.from_,
         "subject": chunk.subject,
         "pages": page,

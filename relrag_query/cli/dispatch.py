@@ -1,0 +1,22 @@
+"""Runs the function of a command, whose module is imported only then: `relrag --help` stays quick."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NoReturn
+
+import typer
+
+
+def run(module: str, name: str, *args: Any, **options: Any) -> NoReturn:
+    """Calls that function of a module of `commands`, and ends with the exit code that it returns."""
+    try:
+        code = getattr(load(module), name)(*args, **options)
+    except KeyboardInterrupt:
+        code = 130
+    raise typer.Exit(code)
+
+
+def load(module: str) -> Any:
+    """A module of `commands`."""
+    return importlib.import_module(f"relrag_query.cli.commands.{module}")

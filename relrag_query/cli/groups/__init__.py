@@ -1,0 +1,1 @@
+"""The commands with their options; what they do is in `commands`."""

@@ -1,0 +1,39 @@
+"""`relrag calls`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import CallIds, Config, Json, Wait
+
+app = typer.Typer(help="Recorded calls: list them, approve transcripts, swap speakers.", no_args_is_help=True)
+
+
+@app.command("list")
+def listing(
+    state: Annotated[str | None, typer.Option("--state", help="Only pending, transcribed, approved or error.")] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List recorded calls with their states, ids, speakers and files."""
+    dispatch.run("calls", "listing", state, config, as_json=as_json)
+
+
+@app.command("approve")
+def approve(
+    ids: CallIds = None,
+    everything: Annotated[bool, typer.Option("--all", help="All that are transcribed.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Approve transcripts, so that the next sync indexes them."""
+    dispatch.run("calls", "approve", ids or [], config, everything=everything, wait=wait)
+
+
+@app.command("swap-speakers")
+def swap_speakers(ids: CallIds, wait: Wait = 0, config: Config = None) -> None:
+    """Let the two speakers of a call stand for each other; a second time takes it back."""
+    dispatch.run("calls", "swap_speakers", ids or [], config, wait=wait)

@@ -1,0 +1,77 @@
+"""`relrag graphrag`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json, Words
+
+app = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to pages.", no_args_is_help=True)
+
+
+@app.command("query")
+def query(
+    collection: Annotated[str, typer.Argument(help="Name of an index; `archive` is that of everything.")],
+    question: Words,
+    method: Annotated[str, typer.Option("--method", help="local, global or basic; see docs/graphrag.md.")] = "local",
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Trace the citations to pages.")] = False,
+    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Answer a question from a GraphRAG index, with citations."""
+    asked = " ".join(question)
+    shown = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
+    dispatch.run("graphrag", "query", collection, asked, config, as_json=as_json, **shown)
+
+
+@app.command("add")
+def add(
+    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where its parquet files lie, or a folder above.")],
+    config: Config = None,
+) -> None:
+    """Give an index that Microsoft's GraphRAG wrote, of any version, a name."""
+    dispatch.run("graphrag", "add", name, folder, config)
+
+
+@app.command("remove")
+def remove(name: Annotated[str, typer.Argument(help="Its name.")], config: Config = None) -> None:
+    """Take the name of an index that lies elsewhere back; its files stay."""
+    dispatch.run("graphrag", "remove", name, config)
+
+
+@app.command("list")
+def listing(as_json: Json = False, config: Config = None) -> None:
+    """List the indexes that can be asked."""
+    dispatch.run("graphrag", "listing", config, as_json=as_json)
+
+
+@app.command("status")
+def status(
+    name: Annotated[str, typer.Argument(help="Name of an index.")] = "archive",
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say where an index lies, what it holds and what is wrong with it."""
+    dispatch.run("graphrag", "status", name, config, as_json=as_json)
+
+
+@app.command("trace")
+def trace(
+    answer: Annotated[Path, typer.Argument(help="A file with the text of an answer; - reads standard input.")],
+    index: Annotated[
+        Path, typer.Option("--index", help="The folder with the parquet files that GraphRAG wrote, of any version.")
+    ],
+    question: Annotated[str, typer.Option("--question", help="What was asked; it helps to choose what to quote.")] = "",
+    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Trace the citations of a GraphRAG answer to documents and pages."""
+    dispatch.run("graphrag", "trace", answer, index, question, documents=documents, limit=limit, as_json=as_json)

@@ -1,0 +1,143 @@
+"""What makes the index and looks after it: `init`, `sync`, `plan`, `backfill`, `forget`, `status` and more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json, Strict, Wait
+
+app = typer.Typer()
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where your exports are; else the current folder.")] = Path(),
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
+    owner: Annotated[str, typer.Option("--owner", help="Whose archive it is, by the name in chats and mails.")] = "",
+    redaction: Annotated[str, typer.Option("--redaction", help="How much is hidden: balanced, strict or off.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a relrag.toml that is there; a copy is kept.")
+    ] = False,
+) -> None:
+    """Look into a folder, show what was recognised, and write relrag.toml."""
+    dispatch.run("init", "init", folder, output=output, owner=owner, redaction=redaction, yes=yes, force=force)
+
+
+@app.command()
+def sync(
+    full: Annotated[bool, typer.Option("--full", help="Read everything again, not only what changed.")] = False,
+    accept_deletions: Annotated[
+        bool, typer.Option("--accept-deletions", help="Go on even if much of a source has vanished.")
+    ] = False,
+    strict: Strict = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Bring the index up to date with the sources."""
+    dispatch.run("sync", "sync", config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait)
+
+
+@app.command()
+def plan(as_json: Json = False, config: Config = None) -> None:
+    """Say what a sync would do, and why."""
+    dispatch.run("plan", "plan", config, as_json=as_json)
+
+
+@app.command()
+def backfill(
+    source: Annotated[str, typer.Option("--source", help="Name of the source.")],
+    first: Annotated[str, typer.Option("--from", help="First month, YYYY-MM.")],
+    last: Annotated[str, typer.Option("--to", help="Last month, YYYY-MM.")],
+    strict: Strict = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Make months of one source again."""
+    dispatch.run("sync", "backfill", source, first, last, config, strict=strict, wait=wait)
+
+
+@app.command()
+def forget(
+    refs: Annotated[
+        list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--source", help="All of this source, which is read no more.")] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", help="Whatever names them: a name, an address or a phone number.")
+    ] = None,
+    before: Annotated[str | None, typer.Option("--before", help="Older than 2024, 2024-03 or 2024-03-15.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    list_rules: Annotated[bool, typer.Option("--list", help="Say what was forgotten so far.")] = False,
+    undo: Annotated[
+        int | None, typer.Option("--undo", metavar="RULE", help="Take back the rule of that number.")
+    ] = None,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Remove records everywhere, keep them out for good, and show that nothing is left."""
+    if list_rules:
+        dispatch.run("forget", "listed", config)
+    if undo is not None:
+        dispatch.run("forget", "undo", undo, config, wait=wait)
+    wanted = dispatch.load("forget").ForgetRequest(refs or (), source, person, before)
+    dispatch.run("forget", "forget", wanted, config, yes=yes, wait=wait)
+
+
+@app.command()
+def status(
+    as_json: Json = False,
+    failures: Annotated[bool, typer.Option("--failures", help="List what could not be read.")] = False,
+    config: Config = None,
+) -> None:
+    """Say what is indexed, per source, and what failed."""
+    dispatch.run("status", "status", config, as_json=as_json, failures=failures)
+
+
+@app.command()
+def verify(
+    repair: Annotated[bool, typer.Option("--repair", help="Make again what differs, where that is possible.")] = False,
+    pii: Annotated[
+        bool, typer.Option("--pii", help="Look outside private/ for the values that were replaced, instead.")
+    ] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Read everything that is stored again, and name what differs."""
+    if pii and repair:
+        raise typer.BadParameter("--pii only looks; it goes without --repair")
+    if pii:
+        dispatch.run("verify", "scan_pii", config, wait=wait)
+    dispatch.run("verify", "verify", config, repair=repair, wait=wait)
+
+
+@app.command()
+def backup(
+    folder: Annotated[Path, typer.Argument(help="A new folder, on another disk if there is one.")],
+    everything: Annotated[bool, typer.Option("--all", help="Also what can be made again.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Copy what cannot be made again: settings, keys, and records whose files may be gone."""
+    dispatch.run("backup", "backup", folder, config, everything=everything, wait=wait)
+
+
+@app.command()
+def restore(
+    folder: Annotated[Path, typer.Argument(help="A folder that `relrag backup` wrote.")],
+    to: Annotated[Path | None, typer.Option("--to", help="Where relrag.toml goes; else the current folder.")] = None,
+    keys: Annotated[Path | None, typer.Option("--keys", help="The keys, where they are kept apart.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+) -> None:
+    """Check a backup and put it back."""
+    dispatch.run("backup", "restore", folder, to=to, keys=keys, force=force)
+
+
+@app.command()
+def doctor(config: Config = None) -> None:
+    """Say what is wrong with this machine, folder or configuration."""
+    dispatch.run("doctor", "doctor", config)

@@ -1,0 +1,116 @@
+"""`relrag people`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json, PersonName, Wait
+
+app = typer.Typer(help="Who is who, what is known of them, and what they are to one another.", no_args_is_help=True)
+
+
+@app.command("list")
+def listing(
+    name: Annotated[str | None, typer.Argument(help="Only those whom this name may mean.")] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List the people, with their other names and how many records they have to do with."""
+    dispatch.run("people", "listing", name, config, as_json=as_json)
+
+
+@app.command("show")
+def show(name: PersonName, as_json: Json = False, config: Config = None) -> None:
+    """Print all that is known of a person."""
+    dispatch.run("people", "show", name, config, as_json=as_json)
+
+
+@app.command("suggestions")
+def suggestions(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")] = 20,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say who may be one person, why, and how surely."""
+    dispatch.run("people", "suggestions", config, limit=limit, as_json=as_json)
+
+
+@app.command("merge")
+def merge(
+    name: PersonName,
+    others: Annotated[list[str], typer.Argument(help="Who is the same; the first one's number stays.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Say that these are one person."""
+    dispatch.run("people", "merge", name, others, config, wait=wait)
+
+
+@app.command("split")
+def split(
+    name: PersonName,
+    aliases: Annotated[list[str], typer.Argument(help="Aliases that are somebody else's, as `show` prints them.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Say that some aliases of a person are somebody else's."""
+    dispatch.run("people", "split", name, aliases, config, wait=wait)
+
+
+@app.command("undo")
+def undo(
+    number: Annotated[int | None, typer.Argument(help="Of the statement; without it, list them.")] = None,
+    as_json: Json = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Take back what was said of people, or list what was said."""
+    dispatch.run("people", "undo", number, config, as_json=as_json, wait=wait)
+
+
+@app.command("relate")
+def relate(
+    name: PersonName,
+    other: PersonName,
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="What the second is to the first: mentor, child ...")],
+    description: Annotated[str | None, typer.Option("--description", help="In a sentence.")] = None,
+    attitude: Annotated[int | None, typer.Option("--attitude", min=1, max=5, help="5: very positive.")] = None,
+    proximity: Annotated[int | None, typer.Option("--proximity", min=1, max=5, help="5: very close.")] = None,
+    note: Annotated[list[str] | None, typer.Option("--note", help="May be given again.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="There is no such relationship.")] = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Say what one person is to another; what is there already is changed."""
+    about: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
+    dispatch.run("people", "relate", name, other, type_, config, **about, notes=note or (), remove=remove, wait=wait)
+
+
+@app.command("note")
+def note(
+    name: PersonName,
+    other: PersonName,
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="Of the relationship, as `show` prints it.")],
+    text: Annotated[str, typer.Argument(help="In your words.")],
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Add a note to a relationship."""
+    dispatch.run("people", "note", name, other, type_, text, config, wait=wait)
+
+
+@app.command("fact")
+def fact(
+    name: PersonName,
+    predicate: Annotated[str, typer.Argument(help="birthday, occupation, lives_in ...")],
+    value: Annotated[str, typer.Argument(help="Dates as 1986-05-02.")],
+    valid_from: Annotated[str | None, typer.Option("--from", help="Since when: 2024, 2024-03 or 2024-03-15.")] = None,
+    valid_to: Annotated[str | None, typer.Option("--to", help="Until when.")] = None,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """State a fact of a person."""
+    dispatch.run("people", "fact", name, predicate, value, config, valid_from=valid_from, valid_to=valid_to, wait=wait)

@@ -1,0 +1,28 @@
+"""`relrag pii`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json
+
+app = typer.Typer(help="Personal data: how much was replaced, and what is found in a text.", no_args_is_help=True)
+
+
+@app.command("report")
+def report(as_json: Json = False, config: Config = None) -> None:
+    """Count what was replaced, by entity, channel and month; no values."""
+    dispatch.run("pii", "report", config, as_json=as_json)
+
+
+@app.command("test")
+def test(
+    text: Annotated[str, typer.Argument(help="Any text; it is looked at on this machine and not kept.")],
+    channel: Annotated[str, typer.Option("--channel", help="Whose policy; docs/settings.md lists them.")] = "default",
+    config: Config = None,
+) -> None:
+    """Show what is found in a text, why, and what becomes of it."""
+    dispatch.run("pii", "test", text, channel, config)

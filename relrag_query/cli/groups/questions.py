@@ -1,0 +1,127 @@
+"""Questions and records: `ask`, `search`, `explore`, `show`, `thread`, `reveal`, `eval`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Json, Kinds, Limit, Since, Sources, Trace, Until, Who, Why, Words
+
+app = typer.Typer()
+
+
+@app.command()
+def ask(
+    question: Words,
+    source: Sources = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many sentences and sources at most.")
+    ] = None,
+    as_json: Json = False,
+    trace: Trace = False,
+    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print ids and text of each source.")] = False,
+    follow_up: Annotated[bool, typer.Option("--continue", help="Go on from the last question.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Say what pseudonyms stand for; noted.")] = False,
+    who: Who = "",
+    why: Why = "",
+    config: Config = None,
+) -> None:
+    """Answer a question with sentences of the archive and their sources."""
+    limits = dispatch.load("ask").SearchOptions(source or (), kind or (), since, until, limit)
+    flags = {"as_json": as_json, "trace": trace, "show_sources": show_sources, "follow_up": follow_up}
+    dispatch.run("ask", "ask", " ".join(question), limits, config, **flags, reveal=reveal, who=who, why=why)
+
+
+@app.command()
+def search(
+    query: Words,
+    source: Sources = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = None,
+    as_json: Json = False,
+    trace: Trace = False,
+    config: Config = None,
+) -> None:
+    """List the passages that fit best."""
+    limits = dispatch.load("ask").SearchOptions(source or (), kind or (), since, until, limit)
+    dispatch.run("ask", "search", " ".join(query), limits, config, as_json=as_json, trace=trace)
+
+
+@app.command()
+def explore(
+    query: Words,
+    relationships: Annotated[bool, typer.Option(help="Search what people are to one another, too.")] = True,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="How many of each at most.")] = 5,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Say which people, relationships and records a question is about."""
+    dispatch.run(
+        "explore", "explore", " ".join(query), config, relationships=relationships, limit=limit, as_json=as_json
+    )
+
+
+@app.command()
+def show(
+    ref: Annotated[
+        str,
+        typer.Argument(help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer."),
+    ],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many related records at most.")] = 50,
+    config: Config = None,
+) -> None:
+    """Print one record, passage or thread, and what it is related to."""
+    dispatch.run("show", "show", ref, config, limit=limit)
+
+
+@app.command()
+def thread(
+    ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many records, the last ones, at most.")] = 50,
+    config: Config = None,
+) -> None:
+    """Print a conversation in order: a thread of mails, or a chat."""
+    dispatch.run("show", "thread", ref, config, limit=limit)
+
+
+@app.command()
+def reveal(
+    what: Annotated[str, typer.Argument(help="A pseudonym, such as <PHONE_NUMBER:k1:...>, or the id of a record.")],
+    who: Who = "",
+    why: Why = "",
+    config: Config = None,
+) -> None:
+    """Show what a pseudonym stands for, or a record unredacted; who asks and why is noted first."""
+    dispatch.run("reveal", "reveal", what, who, why, config)
+
+
+@app.command("eval")
+def evaluate(
+    corpus_questions: Annotated[
+        Path | None, typer.Option("--corpus-questions", help="JSON Lines of question and gold, the ids of records.")
+    ] = None,
+    sources: Annotated[
+        Path | None, typer.Option("--sources", help="JSON of questions and the sources that an answer must show.")
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", help="JSON Lines of questions, what answers and what must not."),
+    ] = None,
+    k: Annotated[str, typer.Option("--k", help="Depths at which recall is measured.")] = "2,5,10",
+    history: Annotated[bool, typer.Option("--history", help="Show what was measured so far.")] = False,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Measure how well the archive answers questions whose answers are known."""
+    if history:
+        dispatch.run("evaluate", "history", config, as_json=as_json)
+    given = [path for path in (corpus_questions, sources, answers) if path]
+    dispatch.run("evaluate", "evaluate", given, k, config, as_json=as_json)

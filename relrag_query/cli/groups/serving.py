@@ -1,0 +1,52 @@
+"""What serves an archive: `ui`, `serve`, `mcp`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, ServedIndex
+
+app = typer.Typer()
+
+
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3000,
+    read_only: Annotated[bool, typer.Option("--read-only", help="For looking only.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
+    config: Config = None,
+) -> None:
+    """Serve Dagster's UI and daemon on the archive's own instance.
+
+    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    """
+    dispatch.run("ui", "ui", config, port=port, read_only=read_only, host=host, login=login)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3100,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
+    token: Annotated[bool, typer.Option("--token", help="Only print the token that programs show.")] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Make another token, and print it.")] = False,
+    index: ServedIndex = None,
+    config: Config = None,
+) -> None:
+    """Serve pages, an API and MCP for this archive.
+
+    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    """
+    dispatch.run(
+        "serve", "serve", config, port=port, host=host, login=login, token=token, new_token=new_token, index=index
+    )
+
+
+@app.command()
+def mcp(index: ServedIndex = None, config: Config = None) -> None:
+    """Serve the archive as tools to a language model, on standard input and output (MCP)."""
+    dispatch.run("serve", "mcp", config, index=index)
