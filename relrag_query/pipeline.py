@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
+from relrag_pipelines.stores.vectors import ChunkFilter
 from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
 from relrag_query.answering.candidates import candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
@@ -70,7 +71,8 @@ def ask(
     With `people`, questions about these are answered by what is known of them.
     """
     settings = context.settings
-    asked = questions.read(context.question, people) if people else None
+    # what is known of people is of all sources and times
+    asked = questions.read(context.question, people) if people and context.where == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
     if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
         return of_people

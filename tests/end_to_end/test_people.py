@@ -229,3 +229,9 @@ def test_the_commands_print_people_and_json(config: Path, capsys: pytest.Capture
     assert page["latest"][0]["asset_ref"] == "jsonl:notes:r3"
     assert commands.suggestions(config) == 0
     assert "דניאלה" in capsys.readouterr().out
+
+
+def test_what_is_limited_to_a_source_or_a_time_is_answered_from_there(archive: Archive) -> None:
+    assert archive.ask("How old is Shiran?").people == [42]
+    assert archive.ask("How old is Shiran?", kinds=["gmail"]).people == []
+    assert archive.ask("How old is Shiran?", until="2020").people == []
