@@ -7,8 +7,6 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines.assets.error_boundary import sealed
-from relrag_pipelines.assets.metadata import leak_result
-from relrag_pipelines.publishing import leak_scan
 from relrag_pipelines.stages import graph_build, graph_index
 from relrag_pipelines.stores import graph_indexes
 from relrag_pipelines.stores.graph_indexes import Made
@@ -89,12 +87,7 @@ def graph_checks(workspace: Workspace, collection: str) -> list[dg.AssetChecksDe
         wrong = [path for path, _ in graph_indexes.damage(workspace.home) if path.startswith(within)]
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
-    @dg.asset_check(asset=of, name="no_known_value", description="No value that was replaced stands in the tables.")
-    @sealed
-    def _known() -> dg.AssetCheckResult:
-        return leak_result(leak_scan.scan_graph(workspace, collection))
-
-    return [_dangling, _redacted, _known, _true]
+    return [_dangling, _redacted, _true]
 
 
 def _columns(table: graph_index.GraphTable) -> dg.TableSchema:

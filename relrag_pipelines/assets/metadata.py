@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from relrag_pipelines.publishing.leak_scan import LeakScan
 from relrag_pipelines.records import TABLES, columns
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import Entry, Manifest
@@ -41,14 +40,3 @@ def table_written(entry: Entry, seconds: float) -> dict[str, dg.MetadataValue]:
         "seconds": dg.MetadataValue.float(round(seconds, 3)),
         "hash": dg.MetadataValue.text(entry.output),
     }
-
-
-def leak_result(seen: LeakScan) -> dg.AssetCheckResult:
-    """What a scan for replaced values says: a warning where it found any, which holds nothing back; figures only."""
-    clean = not (seen.leaks or seen.unread)
-    return dg.AssetCheckResult(
-        passed=clean,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata=seen.counts(),
-        description=None if clean else "`relrag verify --pii` names the records.",
-    )

@@ -9,9 +9,9 @@ import dagster as dg
 from relrag_pipelines import embedders
 from relrag_pipelines.assets.error_boundary import sealed
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
-from relrag_pipelines.assets.metadata import column_schema, leak_result
+from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.erasure import purge
-from relrag_pipelines.publishing import disk_space, leak_scan, publish
+from relrag_pipelines.publishing import disk_space, publish
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations, lake
 from relrag_pipelines.stores.lock import writing
@@ -129,20 +129,7 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
             wrong = generation_damage.verify(workspace.home, generation.number, carried=False)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
-    @dg.asset_check(
-        asset="published_generation",
-        description="No value that was replaced stands in what this generation adds; `relrag verify --pii` scans all.",
-    )
-    @sealed
-    def no_known_value() -> dg.AssetCheckResult:
-        return leak_result(leak_scan.scan_generation(workspace))
-
-    return [
-        nothing_dangling,
-        generation_true,
-        no_known_value,
-        *([golden_set(workspace)] if workspace.settings.golden_set else []),
-    ]
+    return [nothing_dangling, generation_true, *([golden_set(workspace)] if workspace.settings.golden_set else [])]
 
 
 def _since(started: float) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -25,13 +23,12 @@ from relrag_pipelines.files import atomic
 from relrag_pipelines.pii import redact_tables, reveal, stored_text
 from relrag_pipelines.pii.known_values import APART, Held, KnownValues
 from relrag_pipelines.stages.monthly import possible_channels
-from relrag_pipelines.stores import catalog, generations, graph_indexes, lake, retired_generations, vectors
+from relrag_pipelines.stores import catalog, lake, retired_generations, vectors
 from relrag_pipelines.workspace import Workspace
 
 _BATCH = 4_096
 _NAMES = ("asset_id", "chunk_id", "src_asset_ref", "asset_ref", "source_ref", "person_id", "location", "id", "rowid")
 """columns that name a row, the most telling first"""
-_MONTHS = "months.json"
 
 
 class Leak(NamedTuple):
@@ -54,16 +51,6 @@ class LeakScan:
     unread: list[str] = field(default_factory=list)
     """files that could not be read"""
 
-    def counts(self) -> dict[str, int]:
-        """Figures alone, by table and entity: what keeps them may outlive the records."""
-        found = Counter(f"{one.table}/{one.entity}" for one in self.leaks)
-        return {
-            "found": len(self.leaks),
-            "files": self.files,
-            "unread": len(self.unread),
-            **dict(sorted(found.items())),
-        }
-
 
 class _Row(NamedTuple):
     table: str
@@ -75,37 +62,6 @@ class _Row(NamedTuple):
 def scan_home(workspace: Workspace) -> LeakScan:
     """Everything that lies outside private/, Dagster's events and logs included. Nobody may be writing meanwhile."""
     return scan(workspace, [name for name in atomic.files(workspace.home) if not name.startswith("private/")])
-
-
-def scan_generation(workspace: Workspace) -> LeakScan:
-    """The current generation with the months of the lake that it adds to its base; all of them where it has none.
-
-    The points carry what the catalog does, and of a generation on top of a base they are not read again.
-    """
-    number = generations.current_number(workspace.home)
-    if number is None:
-        return LeakScan()
-    folder = f"published/{number}"
-    about = orjson.loads((workspace.home / folder / _MONTHS).read_bytes())
-    whole = not (workspace.home / folder / catalog.BASE).exists()
-    known = {} if whole else about["base"]
-    added = {month for month, made_from in about["months"].items() if known.get(month) != made_from}
-    left_out = set() if whole else {f"{folder}/{catalog.BASE}", f"{folder}/{retired_generations.VECTORS}"}
-    months = tuple(f"/{month}.parquet" for month in sorted(added))
-    names = [
-        name
-        for name in atomic.files(workspace.home)
-        if (name.startswith("lake/") and (name.endswith(months) or name.endswith("/archive.parquet")))
-        or (name.startswith(f"{folder}/") and not any(name.startswith(one) for one in left_out))
-        or (name.startswith("published/") and name.endswith(".json") and name.count("/") == 1)
-    ]
-    return scan(workspace, names)
-
-
-def scan_graph(workspace: Workspace, collection: str) -> LeakScan:
-    """The newest GraphRAG index of a collection, and its older ones where they are kept."""
-    within = f"{graph_indexes.FOLDER}/{collection}/"
-    return scan(workspace, [name for name in atomic.files(workspace.home) if name.startswith(within)])
 
 
 def scan(workspace: Workspace, names: Iterable[str]) -> LeakScan:

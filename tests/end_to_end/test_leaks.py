@@ -35,6 +35,7 @@ from relrag_pipelines.stages import monthly, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, generation_damage, generations, lake, lake_damage, vectors
 from relrag_query import cli
+from relrag_query.cli import dispatch
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 

@@ -10,12 +10,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from relrag_pipelines.definitions import build_defs
 from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.publishing import leak_scan
@@ -79,7 +77,6 @@ def test_a_value_in_the_lake_is_told_by_table_and_record(
     row = plant(path, "text", f"Petr: {PLANTED}")
     name = path.relative_to(workspace.home).as_posix()
     assert found(leak_scan.scan_home(workspace)) == [("records", row["asset_id"], "PHONE_NUMBER")]
-    assert found(leak_scan.scan_generation(workspace)) == [("records", row["asset_id"], "PHONE_NUMBER")]
     assert scan_pii(workspace.settings.folder / "relrag.toml") == 1
     said = capsys.readouterr().out
     assert f"{name} records {row['asset_id']} PHONE_NUMBER\n" in said
@@ -97,7 +94,7 @@ def test_an_id_that_holds_a_value_is_not_printed(workspace: Workspace) -> None:
 def test_a_value_in_the_catalog_is_found(workspace: Workspace) -> None:
     with catalog.connect(str(current(workspace) / catalog.NAME)) as connection:
         connection.execute("UPDATE records SET subject = ? WHERE asset_id = 'jsonl:notes:n1'", [f"Call of {PLANTED}"])
-    assert found(leak_scan.scan_generation(workspace)) == [("records", "jsonl:notes:n1", "PHONE_NUMBER")]
+    assert found(leak_scan.scan_home(workspace)) == [("records", "jsonl:notes:n1", "PHONE_NUMBER")]
 
 
 def test_a_value_in_a_payload_is_found(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +105,7 @@ def test_a_value_in_a_payload_is_found(workspace: Workspace, monkeypatch: pytest
             yield payload | {"subject": [PLANTED]} if payload == next(read(path)) else payload
 
     monkeypatch.setattr(vectors, "payloads", leaking)
-    seen = leak_scan.scan_generation(workspace)
+    seen = leak_scan.scan_home(workspace)
     assert {(one.table, one.entity) for one in seen.leaks} == {("payloads of points", "PHONE_NUMBER")}
 
 
@@ -119,7 +116,7 @@ def test_binary_columns_and_events_are_decoded(workspace: Workspace) -> None:
     place = workspace.home / "graphrag" / "all" / "1"
     place.mkdir(parents=True)
     pq.write_table(table, place / "text_units.parquet")
-    assert found(leak_scan.scan_graph(workspace, "all")) == [
+    assert found(leak_scan.scan_home(workspace)) == [
         ("text_units", "a", "PHONE_NUMBER"),
         ("text_units", "b", "PHONE_NUMBER"),
     ]
@@ -135,21 +132,6 @@ def test_binary_columns_and_events_are_decoded(workspace: Workspace) -> None:
         ("event_logs", "8", "PHONE_NUMBER"),
         ("run.err", "row 2", "PHONE_NUMBER"),
     ]
-
-
-def test_the_check_warns_with_figures_and_blocks_nothing(workspace: Workspace) -> None:
-    checks = {check.check_key: check for check in build_defs(workspace).asset_checks or []}  # type: ignore[union-attr]
-    check = checks[dg.AssetCheckKey(dg.AssetKey(["published_generation"]), "no_known_value")]
-    assert not next(iter(check.check_specs)).blocking
-    assert check().passed  # type: ignore[operator]
-    plant(lake.month_path(workspace.home, "records", "notes", "2024-02"), "text")
-    result = check()  # type: ignore[operator]
-    assert not result.passed
-    assert result.severity == dg.AssetCheckSeverity.WARN
-    said = {name: value.value for name, value in result.metadata.items()}
-    assert (said["found"], said["records/PHONE_NUMBER"], said["unread"]) == (1, 1, 0)
-    assert DIGITS not in repr(result)
-    assert "12-34" not in repr(result)
 
 
 def test_what_the_redactor_overlooks_is_withheld_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
