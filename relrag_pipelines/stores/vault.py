@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -21,7 +22,13 @@ from relrag_pipelines.files.atomic import make_private, replacing
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.stores import private_manifest
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 REVEALS = "private/reveals.jsonl"
+
+_COLUMNS = ["pseudonym", "sealed"]
+_DAMAGED = "cannot be read"
 
 
 class VaultError(SafeError):
@@ -46,7 +53,7 @@ def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> N
     rows = sorted(sealed.items())
     table = pa.table({"pseudonym": [name for name, _ in rows], "sealed": [value for _, value in rows]})
     with replacing(path) as beside:
-        pq.write_table(table, beside, compression="zstd", store_schema=False)
+        pq.write_table(table, beside, compression="zstd", store_schema=False, write_page_checksum=True)
 
 
 def remove(home: Path, source: str, months: Collection[str]) -> None:
@@ -59,20 +66,41 @@ def read(home: Path, pseudonyms: Collection[str]) -> dict[str, bytes]:
     """The sealed values of these pseudonyms, of those that are there."""
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     found: dict[str, bytes] = {}
     wanted = set(pseudonyms)
-    for path in sorted((home / "private" / "vault").glob("*/*.parquet")):
+    for path in _files(home):
         if wanted <= found.keys():
             break
-        try:
-            table = pq.read_table(path, partitioning=None)
-        except (pa.ArrowException, OSError):
-            raise VaultError(f"{path.relative_to(home)} cannot be read; the next sync makes it again") from None
+        table = _table(path)
+        if table is None:
+            raise VaultError(f"{path.relative_to(home)} {_DAMAGED}; `relrag verify --repair` makes it again")
         rows = table.filter(pc.is_in(table["pseudonym"], pa.array(sorted(wanted)))).to_pydict()
         found |= dict(zip(rows["pseudonym"], rows["sealed"], strict=True))
     return found
+
+
+def damage(home: Path) -> Iterator[tuple[str, str]]:
+    """The files that are not as they were written, and what is wrong with them; a file that is gone is not noticed."""
+    for path in _files(home):
+        if _table(path) is None:
+            yield path.relative_to(home).as_posix(), _DAMAGED
+
+
+def _files(home: Path) -> list[Path]:
+    return sorted((home / "private" / "vault").glob("*/*.parquet"))
+
+
+def _table(path: Path) -> pa.Table | None:
+    """What a file holds; None where it is damaged, which its own checksums tell."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path, partitioning=None, page_checksum_verification=True)
+    except (pa.ArrowException, OSError):
+        return None
+    return table if table.column_names == _COLUMNS else None
 
 
 def note(home: Path, now: datetime, who: str, why: str, what: Sequence[str]) -> None:
