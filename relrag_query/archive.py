@@ -6,6 +6,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo
@@ -16,6 +17,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors, centring
 from relrag_pipelines.embedders.embed_chunks import supports_language
+from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.links import neighbors
 from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.pii.pseudonyms import to_entity_type
@@ -151,7 +153,9 @@ class Archive:
         with self._reading() as connection:
             context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
-            return pipeline.ask(context, self.generation, limit, on_text, self._people(connection))
+            people, notice = self._people_or_why(connection)
+            answer = pipeline.ask(context, self.generation, limit, on_text, people)
+            return replace(answer, notice=" ".join(filter(None, (notice, answer.notice))))
 
     @contextmanager
     def people(self) -> Iterator[People]:
@@ -199,6 +203,15 @@ class Archive:
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))
+
+    def _people_or_why(self, connection: duckdb.DuckDBPyConnection) -> tuple[People, str]:
+        """The people, and why without what was said of them since the generation, where that cannot be read."""
+        try:
+            return self._people(connection), ""
+        except JournalError as error:
+            return People(
+                connection, pending.Pending()
+            ), f"What you said of people since the last sync is left out: {error}."
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""

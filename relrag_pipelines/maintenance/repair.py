@@ -60,6 +60,11 @@ def _single(home: Path, path: str) -> Iterator[str]:
     part = inventory.part(path)
     if path.startswith("lake/") and part:
         yield f"{_lake(home, path)}: removed, to be made again from private/"
+    elif path.startswith("private/vault/") and part:
+        *_, source, name = path.split("/")
+        lake.drop(home, "records", source, [Path(name).stem])
+        (home / path).unlink(missing_ok=True)
+        yield f"{path}: removed, to be made again with the redacted records of its month"
     elif path.startswith(f"{graph_indexes.FOLDER}/") and part and part.origin == "private":
         graph_indexes.drop_damaged(home)
         yield f"{path}: its index removed, to be made again after publishing"

@@ -29,6 +29,7 @@ from relrag_pipelines.stores import (
     private_manifest,
     quarantine,
     retired_generations,
+    vault,
 )
 from relrag_pipelines.stores.vectors import StoreError
 
@@ -71,6 +72,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     yield from graph_indexes.damage(home)
     yield from private_manifest.damage(home)
     yield from quarantine.damage(home)
+    yield from vault.damage(home)
     numbers = generations.numbers(home)
     for number in sorted(numbers):
         yield from generation_damage.damage(home, number)

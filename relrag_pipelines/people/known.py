@@ -16,8 +16,7 @@ from relrag_pipelines.identity import stated
 from relrag_pipelines.identity.people_tables import STATED
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.identity.statements import Entry
-from relrag_pipelines.people import lake_months
-from relrag_pipelines.pii import PIIRedactor, RedactionError
+from relrag_pipelines.people import lake_months, own_words
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonFact, PersonRelationship, to_table
 from relrag_pipelines.sources import RECORD_TYPES
@@ -30,8 +29,6 @@ _CARDS = """
     WHERE list_contains($types, rag_source_type) ORDER BY lake_month, asset_id
 """
 _FIRST = "SELECT min(asset_id) FROM identifiers WHERE list_contains($entries, entry) AND role IN ('sender', 'owner')"
-_WORDS = ("description", "note", "value")
-"""what the owner says in words of his own"""
 
 
 def make(
@@ -44,7 +41,7 @@ def make(
 ) -> tuple[pa.Table, pa.Table]:
     """The rows of person_facts and of person_relationships; `called` are whom the owner calls by what they are."""
     cards = list(_cards(records))
-    said = [_redacted(entry, workspace.redactor) for entry in said]
+    said = [own_words.redacted(entry, lambda: workspace.redactor) for entry in said]
     facts = stated.facts(_card_facts(cards, found), said, survivor(found))
     read = [
         *_card_relationships(cards, found),
@@ -65,19 +62,6 @@ def text_hash(keyed: Callable[[bytes], str], row: PersonRelationship) -> str:
 def survivor(found: Resolution) -> stated.Survivor:
     """Who a person is now, by any id that he had."""
     return lambda one: one if one in found.people else found.redirects.get(one)
-
-
-def _redacted(entry: Entry, redactor: PIIRedactor) -> Entry:
-    """The entry with the owner's own words as any document's are; what cannot be redacted is left out."""
-    told = {name: text for name in _WORDS if isinstance(text := getattr(entry.said, name, None), str)}
-    clean = {}
-    for name, text in told.items():
-        try:
-            clean[name] = redactor.redact(text, "default")
-        except RedactionError:
-            clean[name] = ""
-    said: Any = entry.said
-    return replace(entry, said=replace(said, **clean)) if clean else entry
 
 
 def _cards(records: dict[str, Path]) -> Iterator[dict[str, Any]]:

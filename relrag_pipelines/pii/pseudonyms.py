@@ -16,7 +16,7 @@ PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:(?:[0-9a-f]{12}|e[0-9a-f]{56,})>"
 """what a pseudonym looks like, for both Python and RE2"""
 
 _PSEUDONYM = re.compile(PATTERN)
-_ENCRYPTED = re.compile(r"<([A-Z][A-Z0-9_]*):k\d+:e((?:[0-9a-f]{2}){28,})>")
+_SEALED = re.compile(r"(<[A-Z][A-Z0-9_]*:k\d+:)e[0-9a-f]{56,}>")
 _ARMED = re.compile(PATTERN.replace("<", "<(?=").replace(">", ">)"))
 
 
@@ -45,10 +45,10 @@ def encrypted(entity: str, value: str, keys: Keys) -> str:
     return f"<{entity}:{keys.version}:e{keys.seal(value, entity).hex()}>"
 
 
-def decrypted(token: str, keys: Keys) -> str | None:
-    """The value that `encrypted` made the token of; None where it is none, or of other keys."""
-    match = _ENCRYPTED.fullmatch(token)
-    return keys.unseal(bytes.fromhex(match[2]), match[1]) if match else None
+def for_log(name: str, keys: Keys) -> str:
+    """A pseudonym as a log may keep it: of an encrypted value its keyed hash alone, which nobody can turn back."""
+    match = _SEALED.fullmatch(name)
+    return f"{match[1]}{keys.pseudonym('encrypted', name)}>" if match else name
 
 
 def to_entity_type(text: str) -> str:

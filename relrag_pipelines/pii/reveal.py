@@ -16,10 +16,9 @@ from relrag_pipelines.stores import vault
 
 def originals(home: Path, keys: Keys, names: Collection[str]) -> Mapping[str, str]:
     """What these pseudonyms stand for, by pseudonym; what is not in the vault, or of other keys, is left out."""
-    found = {name: value for name in names if (value := pseudonyms.decrypted(name, keys)) is not None}
-    sealed = vault.read(home, [name for name in names if name not in found])
-    opened = ((name, keys.unseal(value, name)) for name, value in sealed.items())
-    return found | {name: value for name, value in opened if value is not None}
+    # encrypted ones too, though the keys alone would open them: what was forgotten stays closed
+    opened = ((name, keys.unseal(value, name)) for name, value in vault.read(home, names).items())
+    return {name: value for name, value in opened if value is not None}
 
 
 def every_value(home: Path, keys: Keys) -> Iterator[tuple[str, str]]:

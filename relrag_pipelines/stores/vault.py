@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 REVEALS = "private/reveals.jsonl"
 
+_COLUMNS = ["pseudonym", "sealed"]
+_DAMAGED = "cannot be read"
+
 
 class VaultError(SafeError):
     """Something cannot be revealed; the message says why."""
@@ -50,7 +53,7 @@ def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> N
     rows = sorted(sealed.items())
     table = pa.table({"pseudonym": [name for name, _ in rows], "sealed": [value for _, value in rows]})
     with replacing(path) as beside:
-        pq.write_table(table, beside, compression="zstd", store_schema=False)
+        pq.write_table(table, beside, compression="zstd", store_schema=False, write_page_checksum=True)
 
 
 def remove(home: Path, source: str, months: Collection[str]) -> None:
@@ -69,7 +72,7 @@ def read(home: Path, pseudonyms: Collection[str]) -> dict[str, bytes]:
     for path in _files(home):
         if wanted <= found.keys():
             break
-        table = _table(home, path)
+        table = _readable(home, path)
         rows = table.filter(pc.is_in(table["pseudonym"], pa.array(sorted(wanted)))).to_pydict()
         found |= dict(zip(rows["pseudonym"], rows["sealed"], strict=True))
     return found
@@ -78,22 +81,39 @@ def read(home: Path, pseudonyms: Collection[str]) -> dict[str, bytes]:
 def everything(home: Path) -> Iterator[tuple[str, bytes]]:
     """Every pseudonym with its sealed value, month by month; VaultError where a file cannot be read."""
     for path in _files(home):
-        rows = _table(home, path).to_pydict()
+        rows = _readable(home, path).to_pydict()
         yield from zip(rows["pseudonym"], rows["sealed"], strict=True)
+
+
+def damage(home: Path) -> Iterator[tuple[str, str]]:
+    """The files that are not as they were written, and what is wrong with them; a file that is gone is not noticed."""
+    for path in _files(home):
+        if _table(path) is None:
+            yield path.relative_to(home).as_posix(), _DAMAGED
 
 
 def _files(home: Path) -> list[Path]:
     return sorted((home / "private" / "vault").glob("*/*.parquet"))
 
 
-def _table(home: Path, path: Path) -> pa.Table:
+def _readable(home: Path, path: Path) -> pa.Table:
+    """What a file holds; VaultError where it is damaged."""
+    table = _table(path)
+    if table is None:
+        raise VaultError(f"{path.relative_to(home)} {_DAMAGED}; `relrag verify --repair` makes it again")
+    return table
+
+
+def _table(path: Path) -> pa.Table | None:
+    """What a file holds; None where it is damaged, which its own checksums tell."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(path, partitioning=None)
+        table = pq.read_table(path, partitioning=None, page_checksum_verification=True)
     except (pa.ArrowException, OSError):
-        raise VaultError(f"{path.relative_to(home)} cannot be read; the next sync makes it again") from None
+        return None
+    return table if table.column_names == _COLUMNS else None
 
 
 def note(home: Path, now: datetime, who: str, why: str, what: Sequence[str]) -> None:

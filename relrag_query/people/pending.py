@@ -7,17 +7,14 @@ take another look at all records: they count from the next sync on.
 from __future__ import annotations
 
 import functools
-import re
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from relrag_pipelines.identity.statements import Entry, Merge, Split, Undo, holding
 from relrag_pipelines.journal import journal
+from relrag_pipelines.people import own_words
 from relrag_pipelines.settings import Settings
-
-_PERSONAL = re.compile(r"[\d@＠﹫([{]")
-"""a text without digit or @ holds no personal data that is replaced in the index"""
-_WORDS = ("description", "note", "value")
+from relrag_pipelines.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -41,15 +38,19 @@ class Pending:
 
 def read(settings: Settings, since: int) -> Pending:
     """What was said behind an entry of that number. Raises JournalError where the journal cannot be read."""
-    return _read(settings.model_dump_json(), settings.home_path, journal.state(settings.home_path), since)
+    home = settings.home_path
+    return _read(settings.model_dump_json(), settings.folder, home, journal.state(home), since)
 
 
 @functools.lru_cache(4)
-def _read(dumped: str, home: Any, state: object, since: int) -> Pending:
-    settings = Settings.model_validate_json(dumped)
+def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> Pending:
+    # the folder, by which paths are resolved, is no part of what is dumped
+    workspace = Workspace(Settings.model_validate_json(dumped).model_copy(update={"folder": folder}))
     every = [entry for entry in journal.entries(home) if entry.said is not None]
     since_then = [entry for entry in every if entry.number > since]
-    said = [_redacted(entry, settings) for entry in holding(every) if entry.number > since]
+    said = [entry for entry in holding(every) if entry.number > since]
+    if workspace.settings.pii_redaction_enabled:
+        said = [own_words.redacted(entry, lambda: workspace.redactor) for entry in said]
     merged: dict[int, int] = {}
     for entry in said:
         if isinstance(entry.said, Merge):
@@ -64,16 +65,3 @@ def _read(dumped: str, home: Any, state: object, since: int) -> Pending:
         for entry in since_then
     )
     return Pending(tuple(said), merged, waits)
-
-
-def _redacted(entry: Entry, settings: Settings) -> Entry:
-    """The entry with the owner's words as they would stand in the index."""
-    said: Any = entry.said
-    told = {name: text for name in _WORDS if isinstance(text := getattr(said, name, None), str)}
-    if not settings.pii_redaction_enabled or not any(map(_PERSONAL.search, told.values())):
-        return entry
-    # imported only here: it takes longer than the search
-    from relrag_pipelines.workspace import Workspace
-
-    redactor = Workspace(settings).redactor
-    return replace(entry, said=replace(said, **{name: redactor.redact(text, "default") for name, text in told.items()}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -17,6 +16,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import VectorStore
+from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.connection_sharing import ArchiveError
 from relrag_query.retrieval.search import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
@@ -25,9 +25,6 @@ from relrag_query.understanding.time_expressions import TimeRange, day_range, se
 
 DateLike = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
-
-_PERSONAL = re.compile(r"[\d@＠﹫([{]")
-"""a question without digit or @ holds no personal data that is replaced in the index"""
 
 
 def read_question(
@@ -107,12 +104,7 @@ def _earlier(terms: Sequence[list[Term]]) -> list[Term]:
 
 def redact_question(question: str, settings: Settings) -> str:
     """The question as it would stand in the index: personal data replaced as in any text."""
-    if not (settings.pii_redaction_enabled and _PERSONAL.search(question)):
-        return question
-    # imported only here: it takes longer than the search
-    from relrag_pipelines.workspace import Workspace
-
-    return Workspace(settings).redactor.redact_query(question)
+    return Workspace(settings).redactor.redact_query(question) if settings.pii_redaction_enabled else question
 
 
 def _seconds(moment: DateLike, zone: ZoneInfo, *, end: bool) -> int | None:

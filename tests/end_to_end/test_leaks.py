@@ -310,7 +310,7 @@ def test_an_error_in_a_command_tells_nothing(
 ) -> None:
     for kind in KINDS_OF_ERROR:
         with monkeypatch.context() as patch:
-            patch.setattr(cli, "_load", lambda _, kind=kind: Raising(SHARES[len(POINTS) + 1], kind))
+            patch.setattr(dispatch, "load", lambda _, kind=kind: Raising(SHARES[len(POINTS) + 1], kind))
             assert run(patch, *arguments(command)) == 2
     said = "".join(capfd.readouterr())
     assert "this is a fault of relrag, please report it" in said

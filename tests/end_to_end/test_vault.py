@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.maintenance.repair import repair
+from relrag_pipelines.maintenance.verify import Finding, verify_home
 from relrag_pipelines.pii import reveal as revealing
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.stores import lake, vault
+from relrag_pipelines.stores import lake, lock, vault
 from relrag_pipelines.stores.vault import VaultError
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands import ask, reveal, verify
@@ -129,3 +132,62 @@ def test_a_value_goes_with_the_last_record_that_holds_it(workspace: Workspace, t
 def test_a_source_that_is_removed_takes_its_values_along(workspace: Workspace) -> None:
     lake.remove(workspace.home, "chat")
     assert files(workspace) == []
+
+
+IBAN = "IL62 0108 0000 0009 9999 999"
+ENCRYPT = """
+[pii_policies.default]
+action = "pseudonymize"
+entities = ["IBAN_CODE"]
+[pii_policies.default.actions]
+IBAN_CODE = "encrypt"
+"""
+
+
+def test_what_was_encrypted_and_forgotten_stays_closed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = archive.make(tmp_path, ENCRYPT)
+    archive.write_notes(tmp_path, {"id": "n3", "text": f"Pay to {IBAN}", "timestamp": "2024-02-21T08:00:00Z"})
+    workspace = archive.sync(config)
+    token = workspace.redactor.redact(IBAN, "default")
+    assert token.startswith("<IBAN_CODE:k1:e")
+    assert reveal.reveal(token, "Dana", "to pay", config) == 0
+    assert capsys.readouterr().out == f"{token}  {IBAN}\n"
+    (entry,) = map(json.loads, (workspace.home / vault.REVEALS).read_text().splitlines())
+    assert entry["what"] == [f"<IBAN_CODE:k1:{workspace.keys.pseudonym('encrypted', token)}>"]
+    lake.drop_derived(workspace.home, "notes", ["2024-02"])
+    with pytest.raises(VaultError, match="is not in the vault"):
+        reveal.reveal(token, "Dana", "to pay", config)
+
+
+def test_a_note_waits_for_who_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = archive.workspace(archive.make(tmp_path)).settings
+    held: list[str] = []
+
+    @contextmanager
+    def writing(home: Path, purpose: str, wait: float | None) -> Iterator[None]:
+        held.append(f"{purpose}, {wait:g} s")
+        assert not (home / vault.REVEALS).exists()
+        yield
+        assert (home / vault.REVEALS).exists()
+
+    monkeypatch.setattr(lock, "writing", writing)
+    reveal.note(settings, "Dana", "to call", ["jsonl:notes:n1"], 3)
+    assert held == ["relrag reveal, 3 s"]
+
+
+def test_a_damaged_file_is_named_and_made_again(tmp_path: Path) -> None:
+    workspace = archive.sync(archive.make(tmp_path))
+    (path,), name = files(workspace), pseudonym(workspace)
+    whole = path.read_bytes()
+    place = path.relative_to(workspace.home).as_posix()
+    for damaged in (b"", whole[:-20], whole[:30] + bytes([whole[30] ^ 1]) + whole[31:]):
+        path.write_bytes(damaged)
+        assert verify_home(workspace.home) == [Finding(place, "cannot be read")]
+        with pytest.raises(VaultError, match=r"cannot be read; `relrag verify --repair` makes it again"):
+            revealing.originals(workspace.home, workspace.keys, [name])
+    assert list(repair(workspace, verify_home(workspace.home))) == [
+        f"{place}: removed, to be made again with the redacted records of its month"
+    ]
+    archive.sync(tmp_path / "relrag.toml")
+    assert path.read_bytes() == whole
+    assert verify_home(workspace.home) == []

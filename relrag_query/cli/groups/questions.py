@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from relrag_query.cli import dispatch
-from relrag_query.cli.options import Config, Json, Kinds, Limit, Since, Sources, Trace, Until, Who, Why, Words
+from relrag_query.cli.options import Config, Json, Kinds, Limit, Since, Sources, Trace, Until, Wait, Who, Why, Words
 
 app = typer.Typer()
 
@@ -97,10 +97,11 @@ def reveal(
     what: Annotated[str, typer.Argument(help="A pseudonym, such as <PHONE_NUMBER:k1:...>, or the id of a record.")],
     who: Who = "",
     why: Why = "",
+    wait: Wait = 0,
     config: Config = None,
 ) -> None:
     """Show what a pseudonym stands for, or a record unredacted; who asks and why is noted first."""
-    dispatch.run("reveal", "reveal", what, who, why, config)
+    dispatch.run("reveal", "reveal", what, who, why, config, wait=wait)
 
 
 @app.command("eval")
