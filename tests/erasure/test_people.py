@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.identity.statements import Allocation, Merge, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
+from relrag_pipelines.stores import lock
+from relrag_pipelines.workspace import Workspace
+from relrag_query import statements
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands.forget import ForgetRequest
+from relrag_query.people.people import PeopleError
 from tests import archive
 from tests.people.test_stage import ids, make, rows
 
@@ -42,6 +50,39 @@ def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> Non
     assert verify_home(home) == []
     archive.sync(config)
     assert 17 not in ids(home).values()
+
+
+def test_a_statement_that_waits_for_a_forget_finds_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    writing, forgotten = lock.writing, []
+
+    @contextmanager
+    def waiting(home: Path, purpose: str, wait: float | None = None) -> Iterator[None]:
+        if purpose == "relrag people" and not forgotten:
+            forgotten.append(forgetting.forget(ForgetRequest(person="David Tamir"), config, yes=True))
+        with writing(home, purpose, wait):
+            yield
+
+    monkeypatch.setattr(lock, "writing", waiting)
+    with pytest.raises(PeopleError, match='nobody is named "David Tamir"'):
+        statements.add_fact("David Tamir", "lives_in", "zvillage", config=config)
+    assert forgotten == [0]
+    assert byte_search.search(home, ["zvillage"]).holding == {}
+
+
+def test_a_conversation_that_is_written_during_a_forget_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    place = home / "private" / "conversation.json"
+
+    def publish(workspace: Workspace) -> list[str]:
+        place.write_text('{"questions": ["where is Ota?"], "sources": []}')
+        return []
+
+    monkeypatch.setattr(forgetting, "_publish", publish)
+    forgetting.forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True)
+    assert not place.exists()
 
 
 def test_an_id_that_is_forgotten_is_given_to_nobody(tmp_path: Path) -> None:

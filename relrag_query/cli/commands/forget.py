@@ -65,6 +65,7 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         rule_file.save(workspace.home, kept, workspace.keys)
         purge.remove(workspace, kept, going.chosen)
         errors = _publish(workspace)
+        conversation.drop(workspace.home)  # again: an `ask` that ran meanwhile may have written it
         names = [wanted.person, *also] if wanted.person else []
         found = verification.verify_erased(workspace, values, names, sampled=sampled, short=short)
     for error in errors:
