@@ -89,7 +89,7 @@ def find_nodes_via_relationship_search(
     """The relationships that are nearest, and each person whom they relate, once, with all that is known."""
     found = relationship_vector_search(archive, query, threshold, user_id, relationship_types)
     with archive.people() as people:
-        return Exploration(_endpoints(people, found), found)
+        return Exploration(_endpoints(archive, people, found, user_id), found)
 
 
 def explore(
@@ -106,7 +106,7 @@ def explore(
         edges = related.result() if related else []
     with archive.people() as people:
         named = [] if user_id else _named(people, query)
-        nodes = [*_endpoints(people, edges), *named, *sources]
+        nodes = [*_endpoints(archive, people, edges, user_id), *named, *sources]
     return Exploration(list({node.entity_key: node for node in reversed(nodes)}.values())[::-1], edges)
 
 
@@ -115,9 +115,11 @@ def _related(archive: Archive, query: str, user_id: str, limit: int) -> list[Rel
     types = {word.type for word in kin_words(query)} or None
     with archive.people() as people:
         rows = _rows(archive, people, user_id, types)
-        names = {one: person.name for one, person in people.known(_ends(rows)).items()}
+        names = {one: person.name for one, person in people.known(_ends(rows)).items()} if not user_id else None
     if not rows:
         return []
+    if names is None:
+        names = _names_in_records(archive, [relationship_search.result(row, 0.0) for row in rows])
     similar = [max(0.0, one or 0.0) for one in _similarities(archive, query, rows)]
     shares = relationship_search.share_of_words(rows, names, query_terms(query, archive.term_frequencies()))
     ranks = [_WORDS * share + _MEANING * near for share, near in zip(shares, similar, strict=True)]
@@ -157,13 +159,37 @@ def _ends(rows: Sequence[PersonRelationship]) -> set[int]:
     return {one for row in rows for one in (row.from_person_id, row.to_person_id)}
 
 
-def _endpoints(people: People, found: Sequence[RelationshipSearchResult]) -> list[GraphNode]:
-    """Both people of each relationship, once, with the similarity of the nearest; whom it leads to first."""
+def _endpoints(
+    archive: Archive, people: People, found: Sequence[RelationshipSearchResult], user_id: str
+) -> list[GraphNode]:
+    """Both people of each relationship, once, with the similarity of the nearest; whom it leads to first.
+
+    A client gets no aliases and facts, which are from records of all sources, and names as its own records say them.
+    """
     nearest: dict[int, float] = {}
     for one in found:
         for person_id in reversed(one.ends):
             nearest.setdefault(person_id, one.similarity)
+    if user_id:
+        names = _names_in_records(archive, found)
+        return [
+            GraphNode(entity_key(one), "person", names.get(one, entity_key(one)), near, {"person_id": one})
+            for one, near in nearest.items()
+        ]
     return _nodes(people, nearest)
+
+
+def _names_in_records(archive: Archive, found: Sequence[RelationshipSearchResult]) -> dict[int, str]:
+    """What the records that state relationships call both people."""
+    names: dict[int, str] = {}
+    for one in found:
+        for ref in (one.properties["source_ref"], *one.properties["further_source_refs"]):
+            record = archive.record(ref)
+            told = record.extra.get("relationship") if record else None
+            for person_id, which in zip(one.ends, ("from_name", "to_name"), strict=True):
+                if isinstance(told, dict) and isinstance(name := told.get(which), str):
+                    names.setdefault(person_id, name)
+    return names
 
 
 def _named(people: People, query: str) -> list[GraphNode]:

@@ -7,10 +7,12 @@ A person is named by a name, an alias or a number; whoever is not the one and on
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.identity.stated import key_of
 from relrag_pipelines.identity.statements import (
@@ -66,7 +68,7 @@ def create_relationship(
 
     Attitude and proximity are whole numbers from 1 to 5. Raises PeopleError where that relationship is there already.
     """
-    with Archive.open(config) as archive, archive.people() as people:
+    with _writing(config, wait) as archive, archive.people() as people:
         ends = people.one(from_person), people.one(to_person)
         if _row(people, ends, relationship_type):
             raise PeopleError(f"{_told(ends, _type(relationship_type))} is known already; update it")
@@ -74,7 +76,7 @@ def create_relationship(
             _id(ends[0]), _id(ends[1]), _type(relationship_type), description, attitude, proximity
         )
         added = [RelationshipNote(said.from_person_id, said.to_person_id, said.relationship_type, one) for one in notes]
-        return _say(archive, ends, [_checked(said, ends), *added], wait)
+        return _say(archive, ends, [_checked(said, ends), *added])
 
 
 def update_relationship(
@@ -93,10 +95,10 @@ def update_relationship(
 
     It is embedded again if its text changes. Raises PeopleError where there is no such relationship.
     """
-    with Archive.open(config) as archive, archive.people() as people:
+    with _writing(config, wait) as archive, archive.people() as people:
         ends, row = _known_relationship(people, from_person, to_person, relationship_type)
         said = StatedRelationship(*key_of(row), description, attitude, proximity, deleted=deleted)
-        return _say(archive, ends, [_checked(said, ends)], wait)
+        return _say(archive, ends, [_checked(said, ends)])
 
 
 def add_note_to_relationship(
@@ -111,9 +113,9 @@ def add_note_to_relationship(
     """Adds a note to a relationship that is there, which is embedded again."""
     if not note.strip():
         raise PeopleError("the note is empty")
-    with Archive.open(config) as archive, archive.people() as people:
+    with _writing(config, wait) as archive, archive.people() as people:
         ends, row = _known_relationship(people, from_person, to_person, relationship_type)
-        return _say(archive, ends, [RelationshipNote(*key_of(row), note.strip())], wait)
+        return _say(archive, ends, [RelationshipNote(*key_of(row), note.strip())])
 
 
 def add_fact(
@@ -135,25 +137,25 @@ def add_fact(
     for name, date in (("valid from", valid_from), ("valid to", valid_to)):
         if date is not None and not _DATE.fullmatch(date):
             raise PeopleError(f'{name} is "{date}"; write 2024, 2024-03 or 2024-03-15')
-    with Archive.open(config) as archive, archive.people() as people:
+    with _writing(config, wait) as archive, archive.people() as people:
         about = people.one(person)
-        return _say(archive, (about,), [StatedFact(_id(about), predicate, value, valid_from, valid_to)], wait)
+        return _say(archive, (about,), [StatedFact(_id(about), predicate, value, valid_from, valid_to)])
 
 
 def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait: float = 0) -> Said:
     """States that these are one person, who keeps the number of the first."""
-    with Archive.open(config) as archive, archive.people() as people:
+    with _writing(config, wait) as archive, archive.people() as people:
         about = [people.one(one) for one in (into, *others)]
         ids = list(dict.fromkeys(map(_id, about)))
         if len(ids) < 2:
             raise PeopleError("that is one person already")
-        said = _say(archive, tuple(about), [Merge(ids[0], tuple(ids[1:]))], wait)
+        said = _say(archive, tuple(about), [Merge(ids[0], tuple(ids[1:]))])
         return replace(said, notice="it counts now; the next `relrag sync` writes it to all passages")
 
 
 def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wait: float = 0) -> Said:
     """States that these aliases of a person are somebody else's; it counts from the next sync on."""
-    with Archive.open(config) as archive, archive.people() as people:
+    with _writing(config, wait) as archive, archive.people() as people:
         about = people.one(person)
         workspace = Workspace(archive.settings)
         found, keyed = read_people(workspace)
@@ -165,12 +167,12 @@ def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wa
             said: Split = split_of(found.people[about.person_id], set(aliases), keyed)
         except ValueError as wrong:
             raise PeopleError(str(wrong)) from None
-        return replace(_say(archive, (about,), [said], wait), notice="it counts from the next `relrag sync` on")
+        return replace(_say(archive, (about,), [said]), notice="it counts from the next `relrag sync` on")
 
 
 def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Said:
     """Takes back what was stated of people under that number, or takes back that."""
-    with Archive.open(config) as archive:
+    with _writing(config, wait) as archive:
         entries = {entry.number: entry.said for entry in journal.entries(archive.settings.home_path)}
         said = entries.get(number)
         if not isinstance(said, Merge | Split | Undo | StatedFact | StatedRelationship | RelationshipNote):
@@ -178,7 +180,7 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Said:
             raise PeopleError(f"nothing was stated of people under number {number}; numbers: {told}")
         since = number > archive.generation.manifest["journal"]
         later = "" if since and not isinstance(said, Split) else "it counts from the next `relrag sync` on"
-        return replace(_say(archive, (), [Undo(number)], wait), notice=later)
+        return replace(_say(archive, (), [Undo(number)]), notice=later)
 
 
 def is_known(people: People, person: Known, other: Known, relationship_type: str) -> bool:
@@ -192,17 +194,27 @@ def stated(settings: Settings) -> list[tuple[int, Statement]]:
     return [(entry.number, entry.said) for entry in entries if not isinstance(entry.said, Allocation)]
 
 
-def _say(archive: Archive, about: tuple[Known, ...], said: Sequence[Statement], wait: float) -> Said:
+@contextmanager
+def _writing(config: Path | None, wait: float) -> Iterator[Archive]:
+    """The archive as it stays until the statement is written.
+
+    It is opened under the lock: whoever is forgotten while a statement waits for it is nobody then.
+    """
+    settings = settings_module.load(config)
+    with lock.writing(settings.home_path, "relrag people", wait), Archive.of(settings) as archive:
+        yield archive
+
+
+def _say(archive: Archive, about: tuple[Known, ...], said: Sequence[Statement]) -> Said:
     """Writes statements, and embeds the relationship that they are about."""
     settings = archive.settings
-    with lock.writing(settings.home_path, "relrag people", wait):
-        numbers = journal.append(settings.home_path, said)
-        notice = ""
-        if isinstance(said[0], StatedRelationship | RelationshipNote):
-            ends = said[0].from_person_id, said[0].to_person_id
-            with archive.people() as people:
-                row = _row_of(people, ends, said[0].relationship_type)
-            notice = _embed(Workspace(settings), row) if row else ""
+    numbers = journal.append(settings.home_path, said)
+    notice = ""
+    if isinstance(said[0], StatedRelationship | RelationshipNote):
+        ends = said[0].from_person_id, said[0].to_person_id
+        with archive.people() as people:
+            row = _row_of(people, ends, said[0].relationship_type)
+        notice = _embed(Workspace(settings), row) if row else ""
     return Said(numbers[0], about, notice)
 
 

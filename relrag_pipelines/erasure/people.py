@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
+from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.identity.statements import (
     Allocation,
@@ -13,24 +14,30 @@ from relrag_pipelines.identity.statements import (
     Split,
     StatedFact,
     StatedRelationship,
+    Statement,
+    holding,
 )
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.journal import JournalError
-from relrag_pipelines.people import lake_months
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import archive_tables, lake
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.workspace import Workspace
+
+_TABLES = ("person_aliases", "person_entries", "person_redirects")
+"""tables that tell who is who"""
 
 
 def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleMatcher) -> int:
     """Takes what was said of forgotten people out of the journal; returns how many entries that were.
 
     Forgotten is who bears a name that the rules name, and who appears in no record that stays; `asset_ids` are those
-    that go. It reads the tables of people, so it comes before these are removed. A journal that cannot be read is left,
-    for the search to name.
+    that go. It reads the tables of people, so it comes before these are removed: where these are not whole it was done
+    before a kill, and is not done again. A journal that cannot be read is left, for the search to name.
     """
-    gone = _forgotten(workspace, asset_ids, matcher)
+    if lacking(workspace):
+        return 0
     with suppress(JournalError):
+        gone = _with_former(workspace, _forgotten(workspace, asset_ids, matcher))
         numbers = [entry.number for entry in journal.entries(workspace.home) if _is_about(entry.said, gone)]
         if numbers:
             journal.append(workspace.home, [Allocation(one, ()) for one in sorted(gone)])
@@ -38,15 +45,61 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
     return 0
 
 
+def require(workspace: Workspace) -> None:
+    """Raises ForgettingError where it cannot be told of whom the owner's statements are."""
+    if what := lacking(workspace):
+        raise ForgettingError(
+            f"of whom your statements are cannot be told: {what}; run `relrag sync` first, or `relrag verify --repair`"
+        )
+
+
+def lacking(workspace: Workspace) -> str:
+    """What is missing or cannot be read of what tells who is who; empty where all is there, or nothing was stated."""
+    home = workspace.home
+    with suppress(JournalError):
+        if not any(isinstance(entry.said, Statement) for entry in journal.entries(home)):
+            return ""
+    try:
+        for table in _TABLES:
+            if archive_tables.entry(home, table) is None:
+                return f"{table} is not there"
+            archive_tables.read(home, table)
+        for source in sorted(lake.sources(home)):
+            known = lake.manifest(home, "identifiers", source)
+            there = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
+            for month in sorted(there):
+                # what lies before the first month that is kept has no partition
+                if month not in known and month >= workspace.settings.first_month:
+                    return f"identifiers of {source}, {month}, is not there"
+            for month in known:
+                lake.read(home, "identifiers", source, month)
+    except LakeError as error:
+        return str(error)
+    return ""
+
+
+def _with_former(workspace: Workspace, gone: set[int]) -> set[int]:
+    """These people under every id that they had: one that leads to theirs, now or by a merge that holds."""
+    redirects = archive_tables.read(workspace.home, "person_redirects").to_pylist()
+    leads = [(row["person_id"], {row["former_person_id"]}) for row in redirects]
+    held = [entry.said for entry in holding(journal.entries(workspace.home))]
+    leads += [(one.into, set(one.others)) for one in held if isinstance(one, Merge)]
+    found, waiting = set(gone), set(gone)
+    while waiting:
+        waiting = set().union(*(others for into, others in leads if into in waiting)) - found
+        found |= waiting
+    return found
+
+
 def _forgotten(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleMatcher) -> set[int]:
     home = workspace.home
-    columns = lake_months.previous(home, "person_aliases").select(["person_id", "kind", "alias"]).to_pydict().values()
+    columns = archive_tables.read(home, "person_aliases").select(["person_id", "kind", "alias"]).to_pydict().values()
     named = {
         one
         for one, kind, alias in zip(*columns, strict=True)
         if kind == "name" and matcher.of_persons and matcher.names(alias)
     }
-    entries = lake_months.previous(home, "person_entries").to_pylist()
+    entries = archive_tables.read(home, "person_entries").to_pylist()
     whose = {(one["source"], one["entry"], one["pinned_person_id"]): one["person_id"] for one in entries}
     appearing: set[int] = set()
     losing: set[int] = set()
@@ -54,13 +107,12 @@ def _forgotten(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleM
         for month, held in lake.manifest(home, "identifiers", source).items():
             if not held.rows:
                 continue
-            with suppress(LakeError, OSError):
-                rows = lake.read(home, "identifiers", source, month)
-                names = ("asset_id", "entry", "person_id")
-                for asset_id, entry, pinned in zip(*(rows[name].to_pylist() for name in names), strict=True):
-                    person_id = whose.get((source, entry, -1 if pinned is None else pinned))
-                    if person_id is not None:
-                        (losing if asset_id in asset_ids else appearing).add(person_id)
+            rows = lake.read(home, "identifiers", source, month)
+            names = ("asset_id", "entry", "person_id")
+            for asset_id, entry, pinned in zip(*(rows[name].to_pylist() for name in names), strict=True):
+                person_id = whose.get((source, entry, -1 if pinned is None else pinned))
+                if person_id is not None:
+                    (losing if asset_id in asset_ids else appearing).add(person_id)
     return named | (losing - appearing)
 
 

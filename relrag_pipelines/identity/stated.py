@@ -61,7 +61,7 @@ def relationships(
         key = (ends[0], ends[1], one.relationship_type)
         if isinstance(one, RelationshipNote):
             if key in found:
-                found[key] = replace(found[key], notes=[*found[key].notes, one.note])
+                found[key] = replace(found[key], notes=[*found[key].notes, one.note], client_id=None)
         elif one.deleted:
             found.pop(key, None)
         else:

@@ -23,6 +23,10 @@ _SAME_CONTACT = 0.35
 """of two whose names do not fit, but who are reached in the same way: a family, or somebody with another name"""
 
 
+_MOST = 100
+"""of more people than these who share a name none is suggested for it: nobody judges so many pairs"""
+
+
 class Suggestion(NamedTuple):
     """Two people who may be one."""
 
@@ -39,14 +43,14 @@ def suggest(people: Mapping[int, ResolvedPerson], least: float = LEAST) -> list[
     found: dict[tuple[int, int], Suggestion] = {}
     fits: defaultdict[int, int] = defaultdict(int)
     likenesses: dict[tuple[int, int], Likeness] = {}
-    for one, other in sorted(_candidates(people)):
+    contacts = _same_contacts(people)
+    for one, other in sorted(_candidates(people) | contacts.keys()):
         likeness = _likeness(people[one], people[other])
         if likeness.score:
             likenesses[one, other] = likeness
             if likeness.score <= 0.5:
                 fits[one] += 1
                 fits[other] += 1
-    contacts = _same_contacts(people)
     for pair in sorted(likenesses.keys() | contacts):
         likeness = likenesses.get(pair, Likeness(0.0))
         score = likeness.score
@@ -74,9 +78,15 @@ def _candidates(people: Mapping[int, ResolvedPerson]) -> set[tuple[int, int]]:
                     place[key].add(person_id)
             for key in _whole_keys(name):
                 whole[key].add(person_id)
-    pairs = (pair for block in whole.values() for pair in itertools.combinations(sorted(block), 2))
-    alone = ((a, b) for key, block in single.items() for a in block for b in block | given[key] if a != b)
-    return {(min(a, b), max(a, b)) for a, b in itertools.chain(pairs, alone)}
+    found: set[tuple[int, int]] = set()
+    for block in whole.values():
+        if len(block) <= _MOST:
+            found.update(itertools.combinations(sorted(block), 2))
+    for key, block in single.items():
+        fitting = block | given.get(key, set())
+        if len(fitting) <= _MOST:
+            found.update((min(a, b), max(a, b)) for a, b in itertools.product(block, fitting) if a != b)
+    return found
 
 
 def _likeness(one: ResolvedPerson, other: ResolvedPerson) -> Likeness:

@@ -80,10 +80,11 @@ def _card_facts(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[
     holders = {(source, entry): person_id for (source, entry, _), person_id in found.person_of.items()}
     for card in cards:
         person_id = holders.get((card["source"], card["asset_id"]))
-        told = card["extra"].get("facts")
-        if person_id is None or not isinstance(told, list):
+        if person_id is None:
             continue
-        for fact in told:
+        for fact in _list(card["extra"].get("facts")):
+            if not isinstance(fact, dict):
+                continue
             predicate, value = fact.get("predicate"), fact.get("value")
             if isinstance(predicate, str) and isinstance(value, str) and value:
                 quote = f"{predicate.replace('_', ' ')}: {value}"
@@ -95,11 +96,11 @@ def _card_relationships(cards: Iterable[dict[str, Any]], found: Resolution) -> I
 
     def end(told: dict[str, Any], which: str) -> int | None:
         pinned = told.get(f"{which}_person_id")
-        return survivor(found)(pinned) if isinstance(pinned, int) else named.get(_full(told.get(f"{which}_name")))
+        return survivor(found)(pinned) if type(pinned) is int else named.get(_full(told.get(f"{which}_name")))
 
     for card in cards:
         told = card["extra"].get("relationship")
-        if not isinstance(told, dict) or not told.get("relationship_type"):
+        if not isinstance(told, dict) or not _text(told.get("relationship_type")):
             continue
         from_, to = end(told, "from"), end(told, "to")
         if from_ is None or to is None or from_ == to:
@@ -109,12 +110,26 @@ def _card_relationships(cards: Iterable[dict[str, Any]], found: Resolution) -> I
             to,
             told["relationship_type"],
             card["asset_id"],
-            told.get("description"),
-            told.get("attitude"),
-            told.get("proximity"),
-            list(told.get("notes") or ()),
+            _text(told.get("description")),
+            _degree(told.get("attitude")),
+            _degree(told.get("proximity")),
+            [note for note in _list(told.get("notes")) if _text(note)],
             client_id=card["client_id"],
         )
+
+
+def _text(told: object) -> str | None:
+    """What is told, where it is a text; a jsonl file may say anything in its place."""
+    return told if isinstance(told, str) and told.strip() else None
+
+
+def _degree(told: object) -> int | None:
+    """An attitude or a proximity, where it is one."""
+    return told if type(told) is int and told in range(1, 6) else None
+
+
+def _list(told: object) -> list[Any]:
+    return told if isinstance(told, list) else []
 
 
 def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Iterator[PersonRelationship]:

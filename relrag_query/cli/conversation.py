@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from relrag_pipelines.files import atomic
+from relrag_pipelines.stores import generations
 from relrag_query.results import Answer, main_record
 
 _PLACE = "private/conversation.json"
@@ -37,14 +38,21 @@ def load(home: Path) -> Conversation:
         return Conversation()
 
 
-def keep(home: Path, answer: Answer, earlier: list[str]) -> None:
-    """Stores a question with its sources; nothing where the home cannot be written to."""
+def keep(home: Path, answer: Answer, earlier: list[str], generation: int) -> None:
+    """Stores a question with its sources; nothing where the home cannot be written to.
+
+    Nor where the generation that answered is no longer the current one: what it showed may have been forgotten.
+    """
+    if generations.current_number(home) != generation:
+        return
     questions = [answer.question, *earlier][:_QUESTIONS]
     found = Conversation(questions, [main_record(source) for source in answer.sources])
     try:
         atomic.write_text(home / _PLACE, orjson.dumps(asdict(found)).decode())
     except OSError:  # an archive on a disk that is read-only answers as well
         return
+    if generations.current_number(home) != generation:  # published between the two
+        drop(home)
 
 
 def drop(home: Path) -> None:

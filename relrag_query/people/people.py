@@ -88,10 +88,12 @@ class People:
 
     def survivor(self, person_id: int) -> int:
         """Who that is now, by an id that somebody has or had."""
-        row = self._connection.execute(
-            "SELECT person_id FROM person_redirects WHERE former_person_id = $id", {"id": person_id}
-        ).fetchone()
-        return self.pending.survivor(row[0] if row else person_id)
+        return self.pending.survivor(self._redirects.get(person_id, person_id))
+
+    @functools.cached_property
+    def _redirects(self) -> dict[int, int]:
+        rows = self._connection.execute("SELECT former_person_id, person_id FROM person_redirects").fetchall()
+        return dict(rows)
 
     def known(self, person_ids: Iterable[int]) -> dict[int, Known]:
         """The people of these ids that there are, by id, in order."""

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from relrag_pipelines.erasure import byte_search
+import pytest
+
+from relrag_pipelines.erasure import byte_search, people
+from relrag_pipelines.erasure.rule_file import ForgettingError
+from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.identity.statements import Allocation, Merge, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
+from relrag_pipelines.stores import archive_tables, lake, lock
+from relrag_pipelines.workspace import Workspace
+from relrag_query import statements
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands.forget import ForgetRequest
+from relrag_query.people.people import PeopleError
 from tests import archive
 from tests.people.test_stage import ids, make, rows
 
@@ -42,6 +52,72 @@ def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> Non
     assert verify_home(home) == []
     archive.sync(config)
     assert 17 not in ids(home).values()
+
+
+def test_who_was_merged_into_who_is_forgotten_goes_too(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    ota = ids(home)["Ota"]
+    numbers = journal.append(home, [StatedFact(ota, "lives_in", "zvillage"), Merge(17, (ota,))])
+    archive.sync(config)
+    assert "Ota" not in ids(home)
+    assert forgetting.forget(ForgetRequest(person="David Tamir"), config, yes=True) == 0
+    said = {entry.number: entry.said for entry in journal.entries(home)}
+    assert [said[number] for number in numbers] == [None, None]
+    assert [one.anchors for one in said.values() if isinstance(one, Allocation) and one.person_id == ota] == [()]
+    assert byte_search.search(home, ["zvillage"]).holding == {}
+
+
+def test_nothing_goes_while_it_cannot_be_told_who_is_who(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    journal.append(home, [StatedFact(ids(home)["Petr Kolar"], "lives_in", "kept town")])
+    before, workspace = journal.path(home).read_bytes(), archive.workspace(config)
+    for file in (archive_tables.path(home, "person_entries"), lake.month_path(home, "identifiers", "chat", "2024-01")):
+        whole = file.read_bytes()
+        file.write_bytes(b"torn")
+        with pytest.raises(ForgettingError, match=r"cannot be told: .*; run `relrag sync` first"):
+            people.require(workspace)
+        assert people.remove_statements(workspace, set(), RuleMatcher([], workspace.keys)) == 0
+        assert journal.path(home).read_bytes() == before
+        file.write_bytes(whole)
+    people.require(workspace)
+    archive_tables.drop(home)  # as a forget leaves them that was cut short
+    with pytest.raises(ForgettingError, match="person_aliases is not there"):
+        people.require(workspace)
+
+
+def test_a_statement_that_waits_for_a_forget_finds_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    writing, forgotten = lock.writing, []
+
+    @contextmanager
+    def waiting(home: Path, purpose: str, wait: float | None = None) -> Iterator[None]:
+        if purpose == "relrag people" and not forgotten:
+            forgotten.append(forgetting.forget(ForgetRequest(person="David Tamir"), config, yes=True))
+        with writing(home, purpose, wait):
+            yield
+
+    monkeypatch.setattr(lock, "writing", waiting)
+    with pytest.raises(PeopleError, match='nobody is named "David Tamir"'):
+        statements.add_fact("David Tamir", "lives_in", "zvillage", config=config)
+    assert forgotten == [0]
+    assert byte_search.search(home, ["zvillage"]).holding == {}
+
+
+def test_a_conversation_that_is_written_during_a_forget_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    place = home / "private" / "conversation.json"
+
+    def publish(workspace: Workspace) -> list[str]:
+        place.write_text('{"questions": ["where is Ota?"], "sources": []}')
+        return []
+
+    monkeypatch.setattr(forgetting, "_publish", publish)
+    forgetting.forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True)
+    assert not place.exists()
 
 
 def test_an_id_that_is_forgotten_is_given_to_nobody(tmp_path: Path) -> None:

@@ -311,3 +311,14 @@ def test_two_who_share_but_a_first_name_are_not_suggested() -> None:
     assert suggest(people({"book": book})[0].people) == []
     found, _ = people({"book": book, "chat": sent("whatsapp", "Doron")})
     assert [one.score for one in suggest(found.people)] == [0.5, 0.5]
+
+
+def test_a_name_that_hundreds_share_suggests_none_of_them() -> None:
+    def offered(bearers: int) -> int:
+        book = [card(one, f"Doron {chr(0x5D0 + one % 22) * 2}{chr(0x5D0 + one // 22) * 2}") for one in range(bearers)]
+        found, _ = people({"book": book, "chat": sent("whatsapp", "Doron")})
+        (alone,) = (one for one, person in found.people.items() if person.name == "Doron")
+        return len([one for one in suggest(found.people) if alone in (one.person_id, one.other_id)])
+
+    assert offered(20) == 20
+    assert offered(120) == 0

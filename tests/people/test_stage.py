@@ -20,6 +20,8 @@ from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.people import month_texts
 from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
+from relrag_query import exploration
+from relrag_query.archive import Archive
 from tests import archive
 
 CARDS = """\
@@ -78,6 +80,84 @@ def rows(home: Path, query: str) -> list[tuple[Any, ...]]:
 
 def ids(home: Path) -> dict[str, int]:
     return dict(rows(home, "SELECT name, person_id FROM persons"))
+
+
+def test_what_is_no_fact_and_no_relationship_is_left_out(tmp_path: Path) -> None:
+    """A jsonl file may say anything under the name of a card's fields."""
+    config = make(tmp_path)
+    told: list[dict[str, Any]] = [
+        {"facts": ["likes tea", 3, None, {"predicate": "role", "value": 7}]},
+        {"facts": {"predicate": "role"}},
+        {
+            "relationship": {
+                "from_person_id": 42,
+                "to_person_id": 17,
+                "relationship_type": "friend",
+                "attitude": 7,
+                "proximity": True,
+                "notes": ["kept", 5, None],
+                "description": ["x"],
+            }
+        },
+        {
+            "relationship": {
+                "from_person_id": 17,
+                "to_person_id": 42,
+                "relationship_type": "rival",
+                "attitude": "4",
+                "proximity": 4,
+                "notes": "five",
+            }
+        },
+        {"relationship": {"from_person_id": True, "to_person_id": 42, "relationship_type": "friend"}},
+        {"relationship": {"from_person_id": 17, "to_person_id": 42, "relationship_type": ["friend"]}},
+        {"relationship": "friend"},
+    ]
+    lines = [
+        {
+            "id": f"c{place}",
+            "rag_source_type": "contact" if "facts" in extra else "relationship",
+            "text": "x",
+            "from": "Shiran Tamir",
+            "timestamp": "2024-02-21T08:00:00Z",
+            "extra": extra,
+        }
+        for place, extra in enumerate(told)
+    ]
+    with (tmp_path / "notes.jsonl").open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    home = archive.sync(config).home
+    query = (
+        "SELECT relationship_type, description, attitude, proximity, notes FROM person_relationships "
+        "WHERE source_ref LIKE 'jsonl:%' ORDER BY ALL"
+    )
+    assert rows(home, query) == [("friend", None, None, None, ["kept"]), ("rival", None, None, 4, [])]
+    assert rows(home, "SELECT count(*) FROM person_facts WHERE source_ref LIKE 'jsonl:%'") == [(0,)]
+
+
+def test_a_client_sees_of_people_what_its_own_records_say(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    told = {"from_person_id": 42, "to_person_id": 17, "from_name": "Mrs Tamir", "relationship_type": "mentor"}
+    line = {
+        "id": "c1",
+        "rag_source_type": "relationship",
+        "text": "x",
+        "client_id": "clinic",
+        "timestamp": "2024-02-21T08:00:00Z",
+        "extra": {"relationship": told},
+    }
+    with (tmp_path / "notes.jsonl").open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    archive.sync(config)
+    with Archive.open(config) as opened:
+        found = exploration.explore(opened, "who are the mentors?", user_id="clinic")
+        assert [(edge.from_entity_key, edge.to_entity_key) for edge in found.edges] == [("person:42", "person:17")]
+        assert {node.entity_key: (node.name, node.data) for node in found.nodes} == {
+            "person:42": ("Mrs Tamir", {"person_id": 42}),
+            "person:17": ("person:17", {"person_id": 17}),
+        }
+        seen = exploration.explore(opened, "who are the mentors?")
+        assert [node.name for node in seen.nodes if node.entity_key == "person:42"] == ["Shiran Tamir"]
 
 
 def seen(home: Path) -> list[tuple[str, list[int], list[int]]]:

@@ -80,7 +80,7 @@ def ask(
             raise ArchiveError("there is no question to go on from; ask one without --continue first")
         on_text = None if as_json or reveal else tell
         answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
-        conversation.keep(home, answer, earlier)
+        conversation.keep(home, answer, earlier, archive.generation.number)
         zone = ZoneInfo(archive.settings.timezone)
         settings = archive.settings
     if told:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import embed_chunks
-from relrag_pipelines.erasure import candidates, purge, rule_file, rule_matching, verification
+from relrag_pipelines.erasure import candidates, people, purge, rule_file, rule_matching, verification
 from relrag_pipelines.erasure.candidates import Candidate
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
@@ -58,6 +58,9 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
         purge.resume(workspace)
+        if people.lacking(workspace):  # a forget that was cut short removed it
+            _follow_up(workspace)
+            people.require(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between
         values, sampled = verification.distinctive_values(purge.selected_rows(workspace, going.chosen))
         short = verification.short_in(purge.selected_rows(workspace, going.chosen))
@@ -65,6 +68,7 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         rule_file.save(workspace.home, kept, workspace.keys)
         purge.remove(workspace, kept, going.chosen)
         errors = _publish(workspace)
+        conversation.drop(workspace.home)  # again: an `ask` that ran meanwhile may have written it
         names = [wanted.person, *also] if wanted.person else []
         found = verification.verify_erased(workspace, values, names, sampled=sampled, short=short)
     for error in errors:
@@ -167,12 +171,16 @@ def _asked() -> bool:
     return input("Forget all this, for good? [y/N] ").strip().lower() in {"y", "yes"}
 
 
-def _publish(workspace: Workspace) -> list[str]:
-    """Makes the generation without what is gone, and lets no older one stay; returns what went wrong."""
+def _follow_up(workspace: Workspace) -> list[str]:
     # imported only now: the preview is there in less time than this import takes
     from relrag_pipelines.orchestration.runner import follow_up
 
-    outcome = follow_up(workspace)
+    return [*follow_up(workspace).errors]
+
+
+def _publish(workspace: Workspace) -> list[str]:
+    """Makes the generation without what is gone, and lets no older one stay; returns what went wrong."""
+    errors = _follow_up(workspace)
     embed_chunks.prune_cache(workspace.home)
     graph_index.prune_answers(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
@@ -188,4 +196,4 @@ def _publish(workspace: Workspace) -> list[str]:
         f"{one} could not be removed; run `relrag sync`"
         for one in retired_generations.describe_remote_leftovers(workspace.home)
     ]
-    return [*outcome.errors, *held]
+    return [*errors, *held]
