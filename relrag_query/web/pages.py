@@ -177,7 +177,8 @@ class Pages:
             record = archive.record(chunk.asset_id)
             passage = replies.passage_reply(chunk, self._service.zone)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
-            return {"passage": passage, "pictured": pictured, "in_record": record is not None}
+            redacted = self._service.settings.pii_redaction_enabled
+            return {"passage": passage, "pictured": pictured, "redacted": redacted, "in_record": record is not None}
 
     def _picture(self, ref: str, page: int, quote: str) -> PagePicture:
         return originals.picture(self._service.settings, self._known(ref), page, quote)
