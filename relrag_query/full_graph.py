@@ -13,6 +13,7 @@ import duckdb
 from pydantic import BaseModel
 
 from relrag_pipelines.sources import record_type
+from relrag_query.people.people import is_number
 
 Connection = duckdb.DuckDBPyConnection
 _LABEL = 80
@@ -122,7 +123,7 @@ def get_graph_around(connection: Connection, ref: str, limit: int = 30) -> FullG
     """A record and what it is directly related to, or a person and his newest records, for a click that expands it."""
     if ref.startswith("person:"):
         number = ref.removeprefix("person:")
-        known = number.isdecimal() and "person_assets" in _tables(connection)
+        known = is_number(number) and "person_assets" in _tables(connection)
         held = _rows(connection, _HELD, persons=[int(number)], limit=limit) if known else []
         refs = [one for _, one, _ in held]
         edges = [GraphEdge(source=ref, target=one, type=role) for _, one, role in held]

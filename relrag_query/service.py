@@ -29,10 +29,11 @@ from relrag_query.exploration import explore
 from relrag_query.full_graph import FullGraph
 from relrag_query.graph_layout import layout
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
-from relrag_query.graphrag.index import Index, open_index
+from relrag_query.graphrag.index import Index, IndexMissing, State, open_index, state
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
-from relrag_query.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, person_reply
+from relrag_query.people.people import PeopleError, is_number
+from relrag_query.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, ShowReply, person_reply
 from relrag_query.retrieval.question import DateLike
 
 LOOK_SECONDS = 0.5
@@ -92,7 +93,7 @@ class Service:
         self.settings = settings
         self.zone = ZoneInfo(settings.timezone)
         self._index_folder = graphrag_index
-        self._index: Index | None = None
+        self._index: tuple[State, Index] | None = None
         self._lock, self._index_lock = threading.Lock(), threading.Lock()
         self._held: _Held | None = None
         self._graph_lock = threading.Lock()
@@ -171,10 +172,16 @@ class Service:
             )
             return replies.answer_reply(answer, self.zone, archive.generation.number)
 
-    def show(self, ref: str, limit: int = 50) -> replies.ShowReply:
-        """What an id names: a record, passage (chunk:...), chat window or thread (thread:...). Raises UnknownRef."""
+    def show(self, ref: str, limit: int = 50) -> ShowReply:
+        """What an id names: a record, passage (chunk:...), chat window, thread (thread:...) or person (person:<id>).
+
+        Raises UnknownRef.
+        """
         with self.reading() as archive:
-            reply = replies.ShowReply(ref=ref, generation=archive.generation.number)
+            reply = ShowReply(ref=ref, generation=archive.generation.number)
+            if ref.startswith("person:"):
+                reply.person = self._person(archive, ref)
+                return reply
             if ref.startswith("thread:"):
                 reply.members = self._members(archive, ref.removeprefix("thread:"), limit, 0)
             elif record := archive.record(ref):
@@ -288,10 +295,29 @@ class Service:
         """The documents and pages behind the citations of a GraphRAG answer; NotServed without an index."""
         if self._index_folder is None:
             raise NotServed("no GraphRAG index is served; start it with --index FOLDER")
-        with self._index_lock:
-            self._index = self._index or open_index(self._index_folder)
-            index = self._index
+        index = self._opened_index(self._index_folder)
         return trace_reply(trace(answer, index, question), index)
+
+    def _opened_index(self, folder: Path) -> Index:
+        """The index as its files are now: what was forgotten of it stays in no memory."""
+        with self._index_lock:
+            if self._index is None or self._index[0] != state(self._index[1].folder):
+                self._index = None
+                try:
+                    index = open_index(folder)
+                    self._index = state(index.folder), index
+                except (IndexMissing, FileNotFoundError):
+                    raise NotServed(f"{folder}: the GraphRAG index is not there; make it again") from None
+            return self._index[1]
+
+    def _person(self, archive: Archive, ref: str) -> PersonReply:
+        number = ref.removeprefix("person:")
+        try:
+            if is_number(number):
+                return person_reply(archive.person(number), self.zone, archive.generation.number)
+        except PeopleError:
+            pass
+        raise UnknownRef(_unknown(ref))
 
     def _members(self, archive: Archive, thread_id: str, limit: int, offset: int) -> list[replies.BriefReply]:
         members = archive.thread(thread_id, limit, offset)
@@ -338,9 +364,12 @@ class Service:
 
     def _let_go_of_old(self) -> None:
         while not self._closed.wait(LOOK_SECONDS):
-            with self._lock, suppress(ArchiveError):
+            with self._lock, suppress(ArchiveError, OSError):
                 if self._held and self._outdated(self._held):
                     self._retire()
+            with self._index_lock, suppress(OSError):
+                if self._index and self._index[0] != state(self._index[1].folder):
+                    self._index = None
 
 
 def _limits(filters: Filters | None) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from relrag_pipelines.stores import generations
 from relrag_query.archive import ArchiveError
 from relrag_query.cursors import CursorError, cursor, offset_of
-from relrag_query.graphrag.index import IndexMissing
+from relrag_query.people.people import PeopleError
 from relrag_query.service import Filters, NotServed, Service, UnknownRef
 from tests import archive
 
@@ -103,8 +104,58 @@ def test_a_cursor_of_another_generation_says_that_the_archive_changed() -> None:
 def test_trace_needs_an_index(service: Service, tmp_path: Path) -> None:
     with pytest.raises(NotServed, match="--index"):
         service.trace("Ota owns the cabin [Data: Entities (1)].")
-    with Service(service.settings, tmp_path) as indexed, pytest.raises(IndexMissing):
+    with Service(service.settings, tmp_path) as indexed, pytest.raises(NotServed):
         indexed.trace("Ota owns the cabin [Data: Entities (1)].")
+
+
+def test_an_index_is_read_as_its_files_are_now(service: Service, tmp_path: Path) -> None:
+    def write(title: str) -> None:
+        columns = {"id": ["e1"], "human_readable_id": [1], "title": [title], "text_unit_ids": [["u1"]]}
+        pd.DataFrame(columns).to_parquet(tmp_path / "entities.parquet")
+
+    def titles() -> list[str]:
+        return [one.title for one in indexed.trace("He owns it [Data: Entities (1)].").references]
+
+    write("Ota Kralicek")
+    with Service(service.settings, tmp_path) as indexed:
+        assert titles() == ["Ota Kralicek"]
+        write("Somebody")
+        assert titles() == ["Somebody"]
+        (tmp_path / "entities.parquet").unlink()
+        with pytest.raises(NotServed, match="not there"):
+            titles()
+        write("Somebody else")
+        assert titles() == ["Somebody else"]
+        (tmp_path / "entities.parquet").unlink()
+        until = time.monotonic() + 30
+        while indexed._index and time.monotonic() < until:  # nobody asks: it is let go of all the same
+            time.sleep(0.05)
+        assert indexed._index is None
+
+
+def test_the_watch_goes_on_after_a_disk_that_did_not_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = threading.Event()
+
+    def broken(*_: object) -> bool:
+        asked.set()
+        raise OSError("the disk does not answer")
+
+    with Service(service.settings) as watched:
+        watched.search("pane")
+        monkeypatch.setattr(watched, "_outdated", broken)
+        assert asked.wait(10)
+        asked.clear()
+        assert asked.wait(10)
+
+
+def test_a_number_that_is_nobodys_is_an_unknown_person(service: Service) -> None:
+    for number in ("9" * 60, "9" * 19, "9" * 18):
+        with pytest.raises(PeopleError, match="nobody"):
+            service.person(number)
+        with pytest.raises(UnknownRef):
+            service.show(f"person:{number}")
+        with pytest.raises(UnknownRef):
+            service.graph_around(f"person:{number}")
 
 
 def test_32_callers_are_answered_as_one_after_the_other(service: Service) -> None:

@@ -24,6 +24,6 @@ BEARER = {"authorization": f"Bearer {TOKEN}"}
 def client(config: Path, index: Path | None = None) -> Iterator[TestClient]:
     """A client that is not logged in; `COOKIE` and `BEARER` are headers that are."""
     with Service.open(config, index) as service:
-        app = create_app(service, Login(KEY), TOKEN, "127.0.0.1", PORT, "https://relrag.example.org")
+        app = create_app(service, Login(KEY), lambda: TOKEN, "127.0.0.1", PORT, "https://relrag.example.org")
         with TestClient(app, OURS, follow_redirects=False, raise_server_exceptions=False) as opened:
             yield opened

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -113,9 +113,9 @@ class Guard:
         login: Login,
         port: int,
         server: GuardedServer = DAGSTER,
-        token: str = "",
+        token: Callable[[], str] = str,
     ) -> None:
-        """`token` is what programs show; an empty one lets none in."""
+        """`token` returns what programs show, asked each time; an empty one lets none in."""
         self._app = app
         self._sites = sites
         self._login = login
@@ -185,10 +185,10 @@ class Guard:
 
     def _shows_token(self, request: HTTPConnection) -> bool:
         """Whether a program shows the token, for what programs may ask for."""
-        if not (self._token and request.scope["path"].startswith(self._server.takes_token)):
+        if not request.scope["path"].startswith(self._server.takes_token) or not (token := self._token()):
             return False
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token.encode())
+        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
 
     def _stranger(self, title: str = "Log in first", path: str = "") -> Response:
         if self._server.takes_token and path.startswith(self._server.takes_token):

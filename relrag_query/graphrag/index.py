@@ -22,6 +22,9 @@ import pyarrow.parquet as pq
 from relrag_pipelines.errors import RelragError
 from relrag_query.graphrag.citations import Dataset
 
+State = tuple[tuple[str, int, int, int], ...]
+"""see `state`"""
+
 
 class IndexMissing(RelragError):
     """There is no GraphRAG index in the folder that was named."""
@@ -141,6 +144,12 @@ def open_index(folder: Path, *, whole: bool = False) -> Index:
     if layout == "0.x" and len(tables["nodes"]):
         tables["communities"] = _with_members(tables["communities"], tables["nodes"])
     return Index(found, layout, tables, tuple(problems))
+
+
+def state(folder: Path) -> State:
+    """What tells whether the files of an opened index are still those: name, inode, size and time of change."""
+    found = [(path.name, path.stat()) for path in _parquet(folder)]
+    return tuple((name, one.st_ino, one.st_size, one.st_mtime_ns) for name, one in found)
 
 
 def _parquet(folder: Path) -> list[Path]:

@@ -22,7 +22,7 @@ from relrag_query.http import requests
 from relrag_query.http.event_stream import MEDIA_TYPE, event_stream
 from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
 from relrag_query.http.turns import Turns
-from relrag_query.person_replies import ExploreReply, PeopleReply, PersonReply
+from relrag_query.person_replies import ExploreReply, PeopleReply, PersonReply, ShowReply
 from relrag_query.service import GraphLimits, GraphReply, Service
 
 PREFIX = "/api/v1"
@@ -69,7 +69,7 @@ OPERATIONS = (
         "GET",
         "/show",
         requests.ShowRequest,
-        replies.ShowReply,
+        ShowReply,
         lambda to, asked: to.show(asked.ref, asked.limit),
     ),
     Operation(

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 import anyio
 import orjson
 from anyio import from_thread
+from anyio.lowlevel import current_token
 from starlette.responses import StreamingResponse
 
 from relrag_query.http.problems import describe
@@ -24,8 +25,11 @@ async def _events(turns: Turns, ask: Callable[[Callable[[str], None]], str]) -> 
     yield _event("begun", None)
     send, receive = anyio.create_memory_object_stream[str](64)
 
+    loop = current_token()
+
     def tell(piece: str) -> None:
-        from_thread.run(send.send, _event("piece", piece))  # raises where nobody listens any more: the model is stopped
+        # raises where nobody listens any more: the model is stopped
+        from_thread.run(send.send, _event("piece", piece), token=loop)
 
     async def answer() -> None:
         async with send:

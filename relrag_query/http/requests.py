@@ -51,7 +51,9 @@ class AskRequest(_Filtered):
 class ShowRequest(BaseModel, extra="forbid"):
     """One record, passage, chat window or thread, and what it is related to."""
 
-    ref: Ref = Field(description="an id: of a record, a passage (chunk:...) or a thread (thread:...)")
+    ref: Ref = Field(
+        description="an id: of a record, a passage (chunk:...), a thread (thread:...) or a person (person:...)"
+    )
     limit: int = Field(50, ge=1, le=MOST, description="related records at most")
 
 

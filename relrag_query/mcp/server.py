@@ -33,6 +33,7 @@ _SPARE = 200
 """bytes for the cursor and the marks around a text"""
 
 Words = Annotated[str, Field(min_length=1, max_length=4000)]
+TracedAnswer = Annotated[str, Field(min_length=1, max_length=1_000_000)]
 Ref = Annotated[str, Field(min_length=1, max_length=2000)]
 Names = list[str] | None
 Day = Annotated[str | None, Field(description="2024, 2024-03 or 2024-03-15", pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")]
@@ -88,12 +89,16 @@ def tools(service: Service) -> list[Callable[..., str]]:
 
     @_told
     def show(ref: Ref, cursor: Cursor = None) -> str:
-        """What an id names, whole: a record, a passage (chunk:...), or a thread (thread:...); what it is related to.
+        """What an id names, whole: a record, passage (chunk:...), thread (thread:...) or person (person:...).
+
+        With what it is related to.
 
         A long text comes in parts, by the cursor.
         """
         if ref.startswith("thread:"):
             return _page(service.thread(ref, 50, cursor), "members", cursor)
+        if ref.startswith("person:") and (shown := service.show(ref).person):
+            return _page(shown, "latest", cursor)
         return _shown(service, ref, cursor)
 
     @_told
@@ -128,7 +133,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         return _page(service.person(name), "latest", cursor)
 
     @_told
-    def trace(answer: Words, question: str = "", cursor: Cursor = None) -> str:
+    def trace(answer: TracedAnswer, question: str = "", cursor: Cursor = None) -> str:
         """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
         return _page(service.trace(answer, question), "sources", cursor)
 
@@ -179,7 +184,7 @@ def _shown(service: Service, ref: str, after: str | None) -> str:
     about = {"note": DATA, **clip({"ref": reply.ref, "generation": reply.generation, **about}, MOST_BYTES // 4)}
     about, _ = fit(about, "related", [] if begun else related, MOST_BYTES // 2)
     room = MOST_BYTES - size(about) - _SPARE
-    part = _beginning(text[begun:], room)
+    part = _beginning(text[begun:], room) or text[begun : begun + 1]  # a cursor that stays would be followed forever
     found = {**about, "text": part}
     if begun + len(part) < len(text):
         found["next_cursor"] = cursor(reply.generation, begun + len(part))

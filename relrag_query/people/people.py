@@ -37,6 +37,10 @@ INVERSE = {**{there: here for here, there in _INVERSE.items() if there not in ("
 """what `from` is to `to`; a type that is missing is the same in both directions"""
 
 
+_DIGITS = 18
+"""of an id at most"""
+
+
 class PeopleError(RelragError):
     """Nobody, or not one person alone, is meant; the message says who might be."""
 
@@ -59,6 +63,11 @@ class Known:
         claims = tuple(Claim(one["kind"], one["alias"], one["keyed"], False) for one in self.aliases)
         entry = NamingEntry("", "", any(one["stated"] for one in self.aliases), claims, None, 0)
         return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written))
+
+
+def is_number(typed: str) -> bool:
+    """Whether a text may be the id of a person, which is a BIGINT of the database."""
+    return typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,7 @@ class People:
 
     def find(self, typed: str) -> list[Known]:
         """The people whom a name, an id or an alias as it is stored fits best; several where it fits them equally."""
-        if typed.strip().isascii() and typed.strip().isdigit():
+        if is_number(typed.strip()):
             return list(self.known([int(typed)]).values())
         rows = self._connection.execute(
             "SELECT person_id FROM person_aliases WHERE alias = $alias AND kind <> 'name'", {"alias": typed.strip()}

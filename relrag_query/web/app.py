@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -40,8 +40,10 @@ SERVER = GuardedServer(
 )
 
 
-def create_app(service: Service, login: Login, token: str, host: str, port: int, public_url: str = "") -> Starlette:
-    """The ASGI app. `token` lets programs ask API and MCP; `public_url` is where a proxy serves it."""
+def create_app(
+    service: Service, login: Login, token: Callable[[], str], host: str, port: int, public_url: str = ""
+) -> Starlette:
+    """The ASGI app. What `token` returns lets programs ask API and MCP; `public_url` is where a proxy serves it."""
     turns = Turns()
     tools = mcp_server.build(service)
     # every call stands by itself: no session outlives it, and any process can answer the next

@@ -110,6 +110,9 @@ class Pages:
         ref = request.query_params.get("ref", "")
         if ref.startswith("thread:"):
             return RedirectResponse(request.url.replace(path="/thread", query="").include_query_params(id=ref[7:]), 303)
+        if ref.startswith("person:"):
+            person = request.url.replace(path="/person", query="")
+            return RedirectResponse(person.include_query_params(name=ref.removeprefix("person:")), 303)
         shown = await self._turns.run(self._service.show, ref)
         if shown.record is None and not shown.passages:
             return self._page("related.html", shown=shown)
@@ -177,7 +180,8 @@ class Pages:
             record = archive.record(chunk.asset_id)
             passage = replies.passage_reply(chunk, self._service.zone)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
-            return {"passage": passage, "pictured": pictured, "in_record": record is not None}
+            redacted = self._service.settings.pii_redaction_enabled
+            return {"passage": passage, "pictured": pictured, "redacted": redacted, "in_record": record is not None}
 
     def _picture(self, ref: str, page: int, quote: str) -> PagePicture:
         return originals.picture(self._service.settings, self._known(ref), page, quote)
@@ -229,7 +233,8 @@ def _told(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
 
     def citation(number: int, quote: replies.QuoteReply | None = None) -> str:
         source, quote = numbered[number], quote or quotes.get(number)
-        ref = f"chunk:{[*source.cited_chunk_ids, source.chunk_id][0]}"
+        cited = [*source.cited_chunk_ids, source.chunk_id][0]
+        ref = cited if cited.startswith("person:") else f"chunk:{cited}"
         # a passage may go on for pages; where the quote stands is known of its first source
         page = quote.page if quote and quote.sources[:1] == [number] else None
         return place(ref, quote.text if quote else "", page)

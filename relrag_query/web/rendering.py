@@ -83,8 +83,11 @@ def family(rag_source_type: str) -> str:
 
 
 def web_address(uri: str | None) -> str:
-    """An address that may be a link; empty for any other scheme."""
-    return uri if uri and urlsplit(uri).scheme in ("http", "https") else ""
+    """An address that may be a link; empty for any other scheme, and for what is no address."""
+    try:
+        return uri if uri and urlsplit(uri).scheme in ("http", "https") else ""
+    except ValueError:
+        return ""
 
 
 def cited(text: str) -> list[tuple[str, int]]:

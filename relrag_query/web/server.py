@@ -11,7 +11,7 @@ import uvicorn
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import address
-from relrag_query.http.api_token import load_token
+from relrag_query.http.api_token import HeldToken
 from relrag_query.service import Service
 from relrag_query.web.app import SERVER, create_app
 
@@ -39,8 +39,7 @@ def serve(settings: Settings, host: str, port: int, graphrag_index: Path | None,
         Service(settings, graphrag_index) as service,
         login.open_session(settings.home_path, port, where, SERVER.name) as tickets,
     ):
-        token = load_token(settings)
-        config.app = create_app(service, tickets, token, host, port, settings.web_public_url)
+        config.app = create_app(service, tickets, HeldToken(settings), host, port, settings.web_public_url)
         ready()
         uvicorn.Server(config).run(sockets=[listening])
 

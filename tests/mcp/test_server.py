@@ -10,15 +10,18 @@ from typing import Any
 import anyio
 import httpx2
 import orjson
+import pandas as pd
 import pytest
 import uvicorn
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from relrag_pipelines.ui.login import Login
+from relrag_query.cursors import offset_of
 from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, fit, size
 from relrag_query.mcp.server import build
+from relrag_query.person_replies import FactReply
 from relrag_query.service import Service
 from relrag_query.web.app import create_app
 from tests import archive
@@ -94,7 +97,7 @@ def test_over_http_with_the_token_only(service: Service) -> None:
     server = uvicorn.Server(uvicorn.Config("", host="127.0.0.1", port=0, log_level="critical"))
     listening = server.config.bind_socket()
     port = listening.getsockname()[1]
-    server.config.app = create_app(service, Login(KEY), TOKEN, "127.0.0.1", port)
+    server.config.app = create_app(service, Login(KEY), lambda: TOKEN, "127.0.0.1", port)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     url = f"http://127.0.0.1:{port}/mcp"
@@ -172,3 +175,59 @@ def test_a_text_is_clipped_to_what_fits(text: str) -> None:
     assert about["hits"][0]["text"].startswith(text[:500])
     assert clip({"a": "short"}, 1000) == {"a": "short"}
     assert size(clip({"a": ["x" * 900, "y" * 800]}, 1000)) <= 1000
+
+
+def test_a_mail_to_hundreds_and_a_person_of_hundreds_of_facts_fit(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everyone = [f"somebody.number{number}@example.org" for number in range(600)]
+    show = Service.show
+
+    def shown(self: Service, ref: str, limit: int = 50) -> Any:
+        reply = show(self, ref, limit)
+        if reply.record:
+            reply.record.to = everyone
+        if reply.person:
+            fact = FactReply(
+                predicate="note", value="has a boat", years=None, confidence=1.0, source_ref="jsonl:notes:m1",
+                source_quote="She has a boat.", valid_from=None, valid_to=None,
+            )  # fmt: skip
+            reply.person.facts = [fact] * 400
+        return reply
+
+    monkeypatch.setattr(Service, "show", shown)
+    first = told(build(service), "show", ref="jsonl:notes:long")
+    *named, more = first["to"]
+    assert named == everyone[: len(named)]
+    assert more == f"and {600 - len(named)} more"
+    assert LONG.startswith(first["text"])
+    assert len(first["text"]) > 1000
+    number = service.person("Dana Levi").person_id
+    person = told(build(service), "show", ref=f"person:{number}")
+    assert person["facts"][-1] == f"and {400 - len(person['facts']) + 1} more"
+    assert person["name"] == "Dana Levi"
+    assert len(person["facts"]) > 10
+
+
+def test_a_part_is_never_empty(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relrag_query.mcp.server.MOST_BYTES", 100)
+    reply = json.loads(call(build(service), "show", ref="jsonl:notes:long").content[0].text)
+    assert reply["text"] == LONG[0]
+    assert offset_of(reply["next_cursor"], reply["generation"]) == 1
+
+
+def test_a_list_of_lists_is_shortened_to_what_fits() -> None:
+    value = {"a": [{"b": [str(number) for number in range(500)]}], "c": list(range(3000))}
+    fits = clip(value, 2000)
+    assert size(fits) <= 2000
+    assert fits["c"][-1] == f"and {3000 - len(fits['c']) + 1} more"
+    assert clip({"a": [["x"], "and 4 more"]}, 5) == {"a": [["x"], "and 4 more"]}
+
+
+def test_a_long_answer_is_traced(service: Service, tmp_path: Path) -> None:
+    pd.DataFrame({"id": ["e1"], "human_readable_id": [1], "title": ["Ota"], "text_unit_ids": [["u1"]]}).to_parquet(
+        tmp_path / "entities.parquet"
+    )
+    with Service(service.settings, tmp_path) as indexed:
+        reply = told(build(indexed), "trace", answer="He owns it [Data: Entities (1)]. " * 300)
+        assert reply["citations"]

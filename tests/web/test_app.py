@@ -10,9 +10,14 @@ import pytest
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ui.login import Login, ticket
+from relrag_query import statements
+from relrag_query.cli.commands.show import show as show_command
+from relrag_query.http.api_token import HeldToken, load_token, token_path
 from relrag_query.service import Service
 from relrag_query.web.app import create_app
+from relrag_query.web.rendering import web_address
 from tests import archive
 from tests.web_app import BEARER, COOKIE, KEY, OURS, PORT, TOKEN, client
 
@@ -64,7 +69,7 @@ def browser(config: Path) -> Iterator[TestClient]:
 def every_path(config: Path) -> list[tuple[str, str]]:
     """Method and path of each route; what a mount serves stands for itself."""
     with Service.open(config) as service:
-        routes = create_app(service, Login(KEY), TOKEN, "127.0.0.1", PORT).routes
+        routes = create_app(service, Login(KEY), lambda: TOKEN, "127.0.0.1", PORT).routes
     found = []
     for route in routes:
         assert isinstance(route, Route | Mount)
@@ -245,6 +250,52 @@ def test_what_is_forgotten_is_gone_from_pages_and_api(tmp_path: Path) -> None:
         assert not any("in the barn" in browser.get(path).text for path in paths)
         assert browser.get("/api/v1/show?ref=jsonl:notes:gone").status_code == 404
         assert browser.get(f"{OURS}/ask/stream?q=Where is the zeppelin?").text.count("in the barn") == 0
+
+
+def test_the_token_is_that_of_its_file_now(config: Path) -> None:
+    settings = settings_module.load(config)
+    held = HeldToken(settings)
+    with Service.open(config) as service:
+        app = create_app(service, Login(KEY), held, "127.0.0.1", PORT)
+        with TestClient(app, OURS) as opened:
+
+            def status(token: str) -> int:
+                return opened.get("/api/v1/status", headers={"authorization": f"Bearer {token}"}).status_code
+
+            former = held()
+            assert status(former) == 200
+            newer = load_token(settings, new=True)
+            assert (status(former), status(newer)) == (401, 200)
+            token_path(settings).unlink()
+            assert (status(newer), status("")) == (401, 401)
+
+
+def test_an_address_that_is_none_is_no_link() -> None:
+    assert [web_address(one) for one in ("http://[foo/", "https://x.example/a", "javascript:x", None)] == [
+        "", "https://x.example/a", "", "",
+    ]  # fmt: skip
+
+
+def test_an_answer_about_a_person_leads_to_the_page_about_him(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = archive.make(tmp_path)
+    archive.sync(config)
+    statements.add_fact("Dana Levi", "birthday", "1984-05-03", config=config)
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        page = browser.get("/ask?q=When was Dana Levi born?").text
+        (link, *_) = re.findall(r'<a class="cite" href="([^"]+)"', page)
+        assert link.startswith("/person?name=")
+        person = browser.get(link)
+        assert person.status_code == 200
+        assert "1984-05-03" in person.text
+        number = link.removeprefix("/person?name=")
+        assert browser.get(f"/record?ref=person:{number}").headers["location"].endswith(link)
+        shown = browser.get("/api/v1/show", params={"ref": f"person:{number}"}).json()
+        assert (shown["person"]["name"], shown["record"]) == ("Dana Levi", None)
+    assert show_command(f"person:{number}", config) == 0
+    assert "birthday: 1984-05-03" in capsys.readouterr().out
 
 
 def test_a_person_has_a_page_that_leads_to_records_and_other_people(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     listening = server.config.bind_socket()
     port = listening.getsockname()[1]
     with Service.open(config) as service:
-        server.config.app = create_app(service, Login(KEY), TOKEN, "127.0.0.1", port)
+        server.config.app = create_app(service, Login(KEY), lambda: TOKEN, "127.0.0.1", port)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         yield f"http://127.0.0.1:{port}"

@@ -1,7 +1,8 @@
-"""A page of a PDF as a picture: the quote marked, and boxes over whatever the redacted text of the page does not have.
+"""A page of a PDF as a picture: the quote marked, and of a redacted page nothing but the words its redacted text has.
 
 A word is left to be seen if it stands in the redacted text too: one with a digit or an @ in the same order, any other
-anywhere. Pictures on the page, notes and fields are covered or left out, as nothing says what they show.
+anywhere. Its letters are copied onto a blank page. Pictures, drawings, patterns, letters without Unicode, notes and
+fields are left out, as nothing says what they show.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import difflib
 import re
 import struct
 import threading
+import unicodedata
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +31,9 @@ _SPAN = 1.6
 """words between the first and the last that are marked, as a multiple of the quote's"""
 _WORD = re.compile(r"\S+")
 _MARK = np.array([255, 236, 130], np.float32) / 255
-_COVER, _GREY = 25, 214
+_COVER, _BLANK = 25, 255
+_DEPTH = 100
+"""forms within forms; PDFium reads fewer"""
 _LOCK = threading.Lock()
 """PDFium must not be entered by two threads at once."""
 
@@ -66,18 +70,22 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
             words = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
             if redacted is not None and not words:
                 raise DocumentError("scanned", "the page is a scan, in which what was redacted cannot be covered")
+            if redacted is not None:
+                _keep_text(page)
             pixels = _rendered(page, plain=redacted is not None)
             boxes = _Boxes(page, textpage, text, pixels.shape[1], pixels.shape[0])
+            hidden: list[int] = []
+            if redacted is not None:
+                hidden = unseen([word for word, _, _ in words], redacted)
+                gone = set(hidden)
+                seen = [range(start, end) for place, (_, start, end) in enumerate(words) if place not in gone]
+                letters = [at for some in seen for at in some if _is_known(text[at])]
+                _blank_but(pixels, [box for at in letters for box in boxes.of(at, at + 1)])
             marked, matched = _quoted(words, quote)
             for place in marked:
                 _paint(pixels, boxes.of(*words[place][1:]), _MARK)
-            hidden: list[int] = []
-            if redacted is not None:
-                for image in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE]):
-                    _fill(pixels, [boxes.to_pixels(*image.get_bounds())], _GREY)
-                hidden = unseen([word for word, _, _ in words], redacted)
-                for place in hidden:
-                    _fill(pixels, boxes.of(*words[place][1:]), _COVER)
+            for place in hidden:
+                _fill(pixels, boxes.of(*words[place][1:]), _COVER)
             return PagePicture(_png(pixels), len(document), matched, len(hidden), not words)
 
 
@@ -103,6 +111,14 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise DocumentError("encrypted", "the PDF asks for a password") from None
         raise DocumentError("damaged", "no PDF that can be opened") from None
+
+
+def _keep_text(page: pypdfium2.PdfPage) -> None:
+    """Takes everything else from the page, within forms too: an image may lie behind letters that may be seen."""
+    kept = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM)
+    for found in list(page.get_objects(max_depth=_DEPTH)):
+        if found.type not in kept:
+            page.remove_obj(found)
 
 
 def _rendered(page: pypdfium2.PdfPage, *, plain: bool) -> np.ndarray[Any, Any]:
@@ -164,6 +180,11 @@ def _plain(word: str) -> str:
     return "".join(one for one in word.casefold() if one.isalnum() or one == "@")
 
 
+def _is_known(letter: str) -> bool:
+    """Whether a letter is that of a glyph: what has none in Unicode is written as a control or private one."""
+    return letter != "\ufffd" and unicodedata.category(letter) not in ("Cc", "Cn", "Co", "Cs")
+
+
 def _clipped(pixels: np.ndarray[Any, Any], box: Rectangle) -> np.ndarray[Any, Any]:
     left, top, right, bottom = (max(0, edge) for edge in box)
     return pixels[top:bottom, left:right]
@@ -175,6 +196,14 @@ def _paint(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], colour: np.ndar
     for box in boxes:
         _clipped(area, box)[...] = True
     pixels[area] = (pixels[area] * colour).astype(np.uint8)
+
+
+def _blank_but(pixels: np.ndarray[Any, Any], boxes: list[Rectangle]) -> None:
+    """Leaves nothing of the picture outside these boxes."""
+    seen = np.zeros(pixels.shape[:2], bool)
+    for box in boxes:
+        _clipped(seen, box)[...] = True
+    pixels[~seen] = _BLANK
 
 
 def _fill(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], grey: int) -> None:

@@ -48,7 +48,7 @@ def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int
         zone = ZoneInfo(archive.settings.timezone)
     if as_json:
         return _json(page_json(page))
-    for line in _page(page, zone):
+    for line in page_lines(page, zone):
         print(safe(line))
     return 0
 
@@ -171,7 +171,8 @@ def _relation_json(one: Relation, others: dict[int, Known]) -> dict[str, Any]:
     return row | {"other_id": one.other_id, "other": others[one.other_id].name, "as": one.type}
 
 
-def _page(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
+def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
+    """The page about a person, line by line."""
     person = page.person
     yield f"{_title(person)}  (person {person.person_id})"
     for kind, title in (("name", "Names"), ("phone", "Phones"), ("email", "Addresses"), ("whatsapp", "WhatsApp")):

@@ -1,4 +1,4 @@
-"""`relrag show REF`: one record, passage or thread, with what it is related to; `relrag thread REF`: it as it went."""
+"""`relrag show REF`: what an id names, with what it is related to; `relrag thread REF`: a thread as it went."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.sources import record_type
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation
+from relrag_query.cli.commands.people import page_lines
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import seconds_of, time_of
+from relrag_query.people.people import is_number
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
@@ -90,6 +92,10 @@ def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[s
     if ref.startswith("thread:"):
         for member in archive.thread(ref.removeprefix("thread:"), limit):
             yield f"{time_of(member.ts, zone)}  {member.asset_ref}"
+        return
+    if ref.startswith("person:"):
+        if is_number(number := ref.removeprefix("person:")):
+            yield from page_lines(archive.person(number), zone)
         return
     if ref.startswith("audio:"):
         yield from (f"audio of {one.asset_ref}" for one in archive.neighbors(ref, limit=limit))

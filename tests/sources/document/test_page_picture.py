@@ -104,10 +104,62 @@ def test_what_was_redacted_is_covered_and_nothing_else() -> None:
     assert across.max() - across.min() > 200
 
 
-def test_what_cannot_be_compared_is_covered_or_not_shown() -> None:
-    found = pixels(page_picture(pdf(LINES, image=True), 1, "", "\n".join(LINES)).png)
-    picture = found[int(1240 - 145 * 3.1) : int(1240 - 55 * 3.1), int(105 * 3.1) : int(295 * 3.1)]
-    assert (picture == 214).all()
+def _drawn(canvas: Canvas) -> None:
+    """What says nothing of what it shows, over the whole page but for its frame: an image in a form, and paths."""
+    noise = np.random.default_rng(1).integers(0, 200, (40, 40, 3), np.uint8)
+    canvas.beginForm("stamp")
+    canvas.drawImage(ImageReader(io.BytesIO(_ppm(noise))), 0, 0, 1, 1)
+    canvas.endForm()
+    canvas.saveState()
+    canvas.transform(360, 0, 0, 160, 20, 20)
+    canvas.doForm("stamp")
+    canvas.restoreState()
+    canvas.bezier(20, 200, 100, 390, 300, 190, 390, 360)
+    canvas.linearGradient(20, 200, 390, 250, ("red", "blue"), extend=False)
+
+
+def test_what_cannot_be_compared_is_left_out_or_not_shown() -> None:
+    text = "\n".join(LINES)
+    plain = page_picture(pdf(LINES), 1, "", text)
+    assert (pixels(plain.png) < 100).any()
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(400, 400))
+    _drawn(canvas)
+    for number, line in enumerate(LINES):
+        canvas.drawString(40, 340 - 30 * number, line)
+    canvas.save()
+    assert (pixels(page_picture(out.getvalue(), 1).png)[1000] < 200).any()
+    assert page_picture(out.getvalue(), 1, "", text).png == plain.png
+    assert page_picture(pdf(LINES, image=True), 1, "", text).png == plain.png
+
+
+def test_a_letter_that_no_text_tells_of_is_left_out() -> None:
+    """Glyphs of which the file does not say what they are: their word stands on the page, and in no text of it."""
+    shown = page_picture(_with_nameless(), 1, "", "Signed in Haifa.")
+    assert (pixels(page_picture(_with_nameless(), 1).png)[rows(0)] < 100).any()
+    assert (pixels(shown.png)[list(set(range(1240)) - set(rows(2)))] == 255).all()
+    assert (pixels(shown.png)[rows(2)] < 100).any()
+
+
+def _with_nameless() -> bytes:
+    """A line in a font whose glyphs are boxes, without names or Unicode, and one in Helvetica."""
+    glyph = b"600 0 0 0 600 700 d1 0 0 600 700 re f"
+    content = b"BT /T 20 Tf 40 340 Td (\x01\x02\x01) Tj ET BT /H 12 Tf 40 280 Td (Signed in Haifa.) Tj ET"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Contents 4 0 R/Resources<</Font<</T 5 0 R/H 7 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
+        b"<</Type/Font/Subtype/Type3/FontBBox[0 0 600 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 2"
+        b"/Widths[600 600]/Encoding<</Differences[1/g1/g2]>>/CharProcs<</g1 6 0 R/g2 6 0 R>>/Resources<<>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(glyph), glyph),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    body = b"".join(b"%d 0 obj%s endobj\n" % (number, one) for number, one in enumerate(objects, 1))
+    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R/Size 8>>\n%%EOF"
+
+
+def test_a_scan_is_not_shown() -> None:
     with pytest.raises(DocumentError, match="scan"):
         page_picture(pdf([], image=True), 1, "", "")
     assert page_picture(pdf([], image=True), 1, "the quote").scanned

@@ -1,0 +1,34 @@
+"""How many requests are answered at once."""
+
+import threading
+
+import anyio
+import pytest
+
+from relrag_query.http.problems import Busy
+from relrag_query.http.turns import Turns
+
+
+def test_work_that_nobody_waits_for_keeps_its_thread_until_it_ends() -> None:
+    turns, ended, begun = Turns(1, 1), threading.Event(), []
+
+    def work(number: int) -> int:
+        begun.append(number)
+        ended.wait(10)
+        return number
+
+    async def ask() -> None:
+        for number in (1, 2):  # the second waits for the first, and is given up before its turn
+            with anyio.move_on_after(0.1):
+                await turns.run(work, number)
+        assert begun == [1]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(turns.run, work, 3)
+            await anyio.sleep(0.05)
+            with pytest.raises(Busy):
+                await turns.run(work, 4)
+            ended.set()
+        assert begun == [1, 3]
+        assert await turns.run(work, 5) == 5
+
+    anyio.run(ask)
