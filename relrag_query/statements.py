@@ -6,6 +6,7 @@ A person is named by a name, an alias or a number; whoever is not the one and on
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from relrag_pipelines.people.stage import read_people
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lock
+from relrag_pipelines.text import kinship
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
 from relrag_query.people.people import Known, People, PeopleError, Relation
@@ -72,9 +74,8 @@ def create_relationship(
         ends = people.one(from_person), people.one(to_person)
         if _row(people, ends, relationship_type):
             raise PeopleError(f"{_told(ends, _type(relationship_type))} is known already; update it")
-        said = StatedRelationship(
-            _id(ends[0]), _id(ends[1]), _type(relationship_type), description, attitude, proximity
-        )
+        type_, word = _type(relationship_type), kinship.type_of(relationship_type)[1]
+        said = StatedRelationship(_id(ends[0]), _id(ends[1]), type_, description or word, attitude, proximity)
         added = [RelationshipNote(said.from_person_id, said.to_person_id, said.relationship_type, one) for one in notes]
         return _say(archive, ends, [_checked(said, ends), *added])
 
@@ -132,14 +133,22 @@ def add_fact(
     predicate = _type(predicate)
     if predicate == "age":
         raise PeopleError("an age is worked out from the birthday; state that")
-    if predicate in _DATED and not _DAY.fullmatch(value):
+    if predicate in _DATED and not (_DAY.fullmatch(value) and _is_date(value if len(value) > 5 else f"2000-{value}")):
         raise PeopleError(f'{predicate} is "{value}"; write 1986-05-02, or 05-02 where the year is not known')
     for name, date in (("valid from", valid_from), ("valid to", valid_to)):
-        if date is not None and not _DATE.fullmatch(date):
+        if date is not None and not (_DATE.fullmatch(date) and _is_date(f"{date}-01-01"[:10])):
             raise PeopleError(f'{name} is "{date}"; write 2024, 2024-03 or 2024-03-15')
     with _writing(config, wait) as archive, archive.people() as people:
         about = people.one(person)
         return _say(archive, (about,), [StatedFact(_id(about), predicate, value, valid_from, valid_to)])
+
+
+def _is_date(text: str) -> bool:
+    """Whether the calendar has that day."""
+    try:
+        return bool(datetime.date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait: float = 0) -> Said:
@@ -266,7 +275,7 @@ def _checked(said: StatedRelationship, ends: tuple[Known, ...]) -> StatedRelatio
 
 
 def _type(written: str) -> str:
-    name = re.sub(r"[^\w]+", "_", written.strip().lower()).strip("_")
+    name = re.sub(r"[^\w]+", "_", kinship.type_of(written)[0].strip().lower()).strip("_")
     if not name:
         raise PeopleError("the type is empty; write mentor, spouse, friend ...")
     return name

@@ -105,12 +105,13 @@ def _card_relationships(cards: Iterable[dict[str, Any]], found: Resolution) -> I
         from_, to = end(told, "from"), end(told, "to")
         if from_ is None or to is None or from_ == to:
             continue
+        type_, word = kinship.type_of(told["relationship_type"])
         yield PersonRelationship(
             from_,
             to,
-            told["relationship_type"],
+            type_,
             card["asset_id"],
-            _text(told.get("description")),
+            _text(told.get("description")) or word,
             _degree(told.get("attitude")),
             _degree(told.get("proximity")),
             [note for note in _list(told.get("notes")) if _text(note)],

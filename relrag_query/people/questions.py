@@ -18,6 +18,8 @@ from relrag_query.people.people import Known, People, Relation
 from relrag_query.understanding.phrases import bare, load_phrases
 
 Asked = Literal["who", "fact", "family"]
+_ONLY_ONE = "spouse"
+"""type of whom one has one alone, so that a word for a woman or a man says no more than the type"""
 _PREDICATES = ("age", "birthday", "lives_in", "works_at", "occupation", "phone", "email")
 
 
@@ -150,24 +152,31 @@ def _of(person_id: int | None, start: int, end: int, word: KinWord, people: Peop
         return _Reference(start, end, [], unknown=word.type)
     relations = [one for one in people.relationships([person_id], {word.type}) if one.type == word.type]
     known = people.known(one.other_id for one in relations)
-    relations = [one for one in relations if one.other_id in known and _fits(word, one, known[one.other_id])]
+    fitting = [(one, _fits(word, one, known[one.other_id])) for one in relations if one.other_id in known]
+    # where somebody is said to be it, those of whom nothing is said are not
+    surely = [one for one, fits in fitting if fits]
+    relations = surely or [one for one, fits in fitting if fits is None]
     if not relations and person_id == people.owner:
         by_role = people.working_as(word.type)
         return _Reference(start, end, by_role, choices=len(by_role) > 1, unknown="" if by_role else word.type)
     ids = list(dict.fromkeys(one.other_id for one in relations))
-    return _Reference(start, end, ids, relations, unknown="" if ids else word.type)
+    maybe = bool(ids) and not surely and word.type != _ONLY_ONE
+    return _Reference(start, end, ids, relations, choices=maybe, unknown="" if ids else word.type)
 
 
-def _fits(word: KinWord, relation: Relation, person: Known) -> bool:
-    """Whether a relative may be called by that word: a sister is no brother."""
+def _fits(word: KinWord, relation: Relation, person: Known) -> bool | None:
+    """Whether a relative may be called by that word, a sister is no brother; None where nothing tells.
+
+    What is said of a relationship tells of whom it leads to: "my sister Dana" says nothing of who wrote it.
+    """
     asked = _gender(word.word)
     if not asked:
         return True
-    told = " ".join(
-        filter(None, (relation.row.description, relation.row.source_quote, *relation.row.notes, person.name))
-    )
-    said = {_gender(one) for one in re.findall(r"[\w-]+", told)} - {""}
-    return said in (set(), {asked}) or (len(said) == 2 and not person.name)
+    row = relation.row
+    of_other = relation.other_id == row.to_person_id
+    told = (row.description, row.source_quote, *row.notes) if of_other else ()
+    said = {_gender(one) for one in re.findall(r"[\w-]+", " ".join(filter(None, (*told, person.name))))} - {""}
+    return None if not said or len(said) == 2 else said == {asked}
 
 
 def _gender(word: str) -> str:

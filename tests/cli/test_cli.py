@@ -121,7 +121,7 @@ def test_a_thread_is_printed_as_it_went(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "2025-01-15 10:12  dodavatel@firma.cz\n    Posíláme fakturu za sanitární čerpadlo dle objednávky.\n\n"
-    for ref in ("thread:t", "gmail:p1"):
+    for ref in ("thread:t", "t", "gmail:p1"):
         assert run(capsys, monkeypatch, "thread", ref, "-c", str(config))[:2] == (0, said)
     code, _, err = run(capsys, monkeypatch, "thread", "jsonl:evil", "-c", str(config))
     assert (code, err) == (2, 'relrag: "jsonl:evil" is in no thread\n')

@@ -187,6 +187,8 @@ def test_a_name_that_may_mean_several_offers_them(config: Path) -> None:
         statements.add_fact("Zebulon", "lives_in", "Haifa", config=config)
     with pytest.raises(PeopleError, match="worked out from the birthday"):
         statements.add_fact("Noa", "age", "49", config=config)
+    with pytest.raises(PeopleError, match='birthday is "1980-02-30"'):
+        statements.add_fact("Shiran", "birthday", "1980-02-30", config=config)
 
 
 def test_four_cards_are_one_after_a_merge_before_and_after_a_sync(
@@ -235,3 +237,18 @@ def test_what_is_limited_to_a_source_or_a_time_is_answered_from_there(archive: A
     assert archive.ask("How old is Shiran?").people == [42]
     assert archive.ask("How old is Shiran?", kinds=["gmail"]).people == []
     assert archive.ask("How old is Shiran?", until="2020").people == []
+
+
+def test_what_is_said_of_one_end_says_nothing_of_the_other(config: Path) -> None:
+    said = statements.create_relationship("Noa", "Omer", "brother", config=config)
+    try:
+        with Archive.open(config) as archive:
+            sure = archive.ask("Who is Noa's brother?")
+            assert (sure.confidence, sure.people) == ("sure", [88])
+            for question in ("Who is Omer's brother?", "Who is Omer's sister?"):
+                maybe = archive.ask(question)
+                assert (maybe.confidence, maybe.people) == ("unsure", [7])
+            assert archive.ask("Who is Noa's sister?").people == []
+    finally:
+        statements.update_relationship("Noa", "Omer", "sibling", deleted=True, config=config)
+    assert said

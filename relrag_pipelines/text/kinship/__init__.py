@@ -43,6 +43,18 @@ def types_of_names() -> Mapping[str, str]:
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
+def type_of(written: str) -> tuple[str, str | None]:
+    """The relationship type that a word names, and the word itself where that tells more: a brother is a sibling.
+
+    What is no such word stays what it is.
+    """
+    word = plain(written.strip().lower().replace("_", " "))
+    found = types_of_names().get(word) or types_of_names().get(word.replace(" ", "-"))
+    if found is None or found == word.replace(" ", "_").replace("-", "_"):
+        return written, None
+    return found, written
+
+
 @functools.cache
 def czech_cases() -> Mapping[str, str]:
     """The forms of the Czech words that are not their nominative -> relationship type."""

@@ -73,6 +73,8 @@ def _is_attached(record: Record) -> bool:
 
 def _thread_of(ref: str, archive: Archive) -> str:
     found = archive.record(ref) or archive.chunk(ref.removeprefix("chunk:")) or next(iter(archive.chunks_of(ref)), None)
+    if found is None and archive.thread(ref, 1):  # as JSON and MCP name it
+        return ref
     if found is None:
         raise ArchiveError(f'the archive has nothing named "{ref}"; `relrag search` shows ids')
     if not found.thread_id:
