@@ -10,7 +10,7 @@ import pyarrow as pa
 from bench import mentions
 from bench.figures import Figure
 from relrag_pipelines.identity.entries import naming_entries
-from relrag_pipelines.identity.people_tables import person_aliases, person_assets, persons
+from relrag_pipelines.identity.people_tables import person_aliases, persons
 from relrag_pipelines.identity.resolve import resolve
 from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.text.names import tables
@@ -40,8 +40,8 @@ def _speed() -> list[Figure]:
     messages = _messages()
     begun = time.perf_counter()
     found = resolve(naming_entries({"chat": messages}), [], lambda name: name)
-    made = [persons(found), person_aliases(found)]
-    made.append(person_assets(found, "chat", messages, lambda ids: pa.chunked_array([["whatsapp"] * len(ids)])))
+    persons(found)
+    person_aliases(found)
     resolved = time.perf_counter() - begun
     begun = time.perf_counter()
     suggest(found.people)

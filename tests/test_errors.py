@@ -16,12 +16,15 @@ from relrag_query.archive import ArchiveError
 WITHIN_A_UNIT = ("relrag_pipelines.sources.", "relrag_pipelines.workers.sandbox")
 """what these raise is caught where a unit is read, and becomes a row in failures"""
 
+OF_EXTRAS = ("relrag_query.langchain", "relrag_query.llama_index")
+"""what cannot be imported without libraries that are not installed with the rest"""
+
 
 def public_errors() -> list[type[Exception]]:
     found: dict[str, type[Exception]] = {}
     for package in (relrag_pipelines, relrag_query):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if module.name.startswith(WITHIN_A_UNIT):
+            if module.name.startswith((*WITHIN_A_UNIT, *OF_EXTRAS)):
                 continue
             for name, one in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
                 if one.__module__ == module.name and issubclass(one, Exception) and not name.startswith("_"):

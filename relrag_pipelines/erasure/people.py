@@ -34,7 +34,7 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
     that go. It reads the tables of people, so it comes before these are removed: where these are not whole it was done
     before a kill, and is not done again. A journal that cannot be read is left, for the search to name.
     """
-    if lacking(workspace):
+    if not _anything_stated(workspace) or lacking(workspace):
         return 0
     with suppress(JournalError):
         gone = _with_former(workspace, _forgotten(workspace, asset_ids, matcher))
@@ -56,9 +56,8 @@ def require(workspace: Workspace) -> None:
 def lacking(workspace: Workspace) -> str:
     """What is missing or cannot be read of what tells who is who; empty where all is there, or nothing was stated."""
     home = workspace.home
-    with suppress(JournalError):
-        if not any(isinstance(entry.said, Statement) for entry in journal.entries(home)):
-            return ""
+    if not _anything_stated(workspace):
+        return ""
     try:
         for table in _TABLES:
             if archive_tables.entry(home, table) is None:
@@ -76,6 +75,14 @@ def lacking(workspace: Workspace) -> str:
     except LakeError as error:
         return str(error)
     return ""
+
+
+def _anything_stated(workspace: Workspace) -> bool:
+    """Whether the journal speaks of people; a damaged one may."""
+    try:
+        return any(isinstance(entry.said, Statement) for entry in journal.entries(workspace.home))
+    except JournalError:
+        return True
 
 
 def _with_former(workspace: Workspace, gone: set[int]) -> set[int]:

@@ -57,6 +57,7 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
     assert sorted(atomic.files(place)) == [
         "MANIFEST.json",
         "home/private/failures/papers.parquet",
+        "home/private/journal.jsonl",
         "home/private/records/papers/2024-01.parquet",
         "home/private/records/papers/2024-03.parquet",
         "home/private/records/papers/MANIFEST.json",

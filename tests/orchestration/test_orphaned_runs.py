@@ -90,12 +90,14 @@ def test_a_sync_of_the_command_line_stands_on_the_timeline_and_on_the_pages_of_i
         ("sync", {"source": "chat", "months": "2023-12..2024-02", **by}),
         ("sync", {"source": "papers", "months": "2024-01", **by}),
         ("sync", {"source": "notes", "months": "2024-02", **by}),
+        # the tables of the whole archive
+        ("sync", {"source": "chat, papers, notes", "months": "2023-12..2024-02", **by}),
         ("publish", {"source": "chat, papers, notes", "months": "2023-12..2024-02", **by}),
     ]
     assert {tags["user"] for _, tags in shown} == {"command line"}
     assert not any("process" in key for _, tags in shown for key in tags)
 
-    for name, count in (("sync", 4), ("publish", 1), ("backfill", 0)):
+    for name, count in (("sync", 5), ("publish", 1), ("backfill", 0)):
         selector = {"repositoryName": "__repository__", "repositoryLocationName": LOCATION, "pipelineName": name}
         job = asked(config, shared, JOB, {"selector": selector})["pipelineOrError"]
         assert job["description"]

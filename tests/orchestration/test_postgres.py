@@ -41,7 +41,7 @@ def test_the_runs_of_a_sync_are_in_postgres(tmp_path: Path, monkeypatch: pytest.
         with runner.instance(home, "postgres") as shared:
             assert "Postgres" in type(shared.run_storage).__name__
             found = shared.get_runs()
-            assert len(found) == 3
+            assert len(found) == 4
             assert {one.status for one in found} == {dg.DagsterRunStatus.SUCCESS}
             made = shared.get_materialized_partitions(dg.AssetKey(["notes", "redacted"]))
             assert (min(made), max(made), len(made)) == ("2023-01", "2024-12", 24)

@@ -193,6 +193,7 @@ NAMES_A_KIND = {
     "relrag_pipelines/onboarding/archive_owner.py": "the program git",
     "relrag_pipelines/onboarding/environment.py": "the program git",
     "relrag_query/understanding/intent.py": "patterns of questions",
+    "relrag_query/exploration.py": "a field of a record",
     "relrag_query/full_graph.py": "types of nodes, by the names that front ends know",
     "relrag_query/answering/evidence.py": "what is asked for, and names of figures",
     "relrag_query/graphrag/citations.py": "names of tables that models write",
