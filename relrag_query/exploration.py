@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from relrag_pipelines.identity import stated
-from relrag_pipelines.people import known
+from relrag_pipelines.people import profiles
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.stores import vector_cache
@@ -137,7 +137,7 @@ def _rows(archive: Archive, people: People, user_id: str, types: Collection[str]
     rows = [one.row for one in people.relationships()]
     if people.pending.said and path.exists():
         keyed = keys.load(path).content_hash
-        rows = [replace(row, text_hash=known.text_hash(keyed, row)) for row in rows]
+        rows = [replace(row, text_hash=profiles.text_hash(keyed, row)) for row in rows]
     return relationship_search.visible(rows, user_id, types)
 
 

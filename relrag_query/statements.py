@@ -28,7 +28,7 @@ from relrag_pipelines.identity.statements import (
     holding,
 )
 from relrag_pipelines.journal import journal
-from relrag_pipelines.people import known, relationship_embeddings
+from relrag_pipelines.people import profiles, relationship_embeddings
 from relrag_pipelines.people.stage import read_people
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.settings import Settings
@@ -228,7 +228,7 @@ def _say(archive: Archive, about: tuple[Known, ...], said: Sequence[Statement]) 
 
 
 def _embed(workspace: Workspace, row: PersonRelationship) -> str:
-    hashed = replace(row, text_hash=known.text_hash(workspace.keys.content_hash, row))
+    hashed = replace(row, text_hash=profiles.text_hash(workspace.keys.content_hash, row))
     try:
         relationship_embeddings.embed(workspace, [hashed])
     except EmbeddingError as error:

@@ -15,7 +15,7 @@ from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.identity.statements import Entry, holding
 from relrag_pipelines.journal import journal
-from relrag_pipelines.people import known, lake_months, month_texts
+from relrag_pipelines.people import lake_months, month_texts, profiles
 from relrag_pipelines.people.month_texts import Months
 from relrag_pipelines.records import GivenForm, PersonName, to_table
 from relrag_pipelines.stores import lake
@@ -65,10 +65,10 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         entries = people_tables.person_entries(found)
         connection.register("who", entries)
         whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
-        called = [*known.called(found, owner, connection)]
+        called = [*profiles.called(found, owner, connection)]
     names, forms = _names(found)
     of_texts, read = month_texts.make(workspace, found, (names, forms), Months(records, identifiers, whose), VERSION)
-    facts, relationships = known.make(workspace, found, records, said, called, of_texts["text_relationships"])
+    facts, relationships = profiles.make(workspace, found, records, said, called, of_texts["text_relationships"])
     tables = {
         "persons": people_tables.persons(found, owner),
         "person_aliases": people_tables.person_aliases(found),
