@@ -15,7 +15,7 @@ from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, ReadContext, Unit
-from relrag_pipelines.stores import quarantine, unit_state
+from relrag_pipelines.stores import legacy_server, quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -46,6 +46,9 @@ def read_context(workspace: Workspace, source: Source) -> ReadContext:
         parser_max_seconds=workspace.settings.parser_max_seconds,
         parser_max_bytes=workspace.settings.parser_max_bytes,
         follow_links=source.follow_links,
+        url=source.url,
+        collection=source.collection,
+        server_collection=functools.partial(legacy_server.collection, source.url, source.collection),
         units=functools.partial(units_of_source, workspace, source),
         keep=functools.partial(quarantine.store, workspace.home, source.name, workspace.keys),
     )

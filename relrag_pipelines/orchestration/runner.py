@@ -24,6 +24,7 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from relrag_pipelines import definitions, embedders
 from relrag_pipelines.assets import run_tags
 from relrag_pipelines.assets.graph_assets import key
+from relrag_pipelines.assets.legacy_assets import BACKFILL
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
@@ -31,6 +32,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.orchestration import orphaned_runs
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
@@ -62,6 +64,12 @@ class Outcome:
     """checks that did not pass"""
     generation: int | None = None
     """the current generation afterwards"""
+    counts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """asset -> what it told of what it did, as it stands in Dagster"""
+
+    def written(self, source: str) -> int:
+        """How many points of its collections a backfill wrote."""
+        return int(self.counts.get(f"{source}/{BACKFILL}", {}).get("points_written", 0))
 
 
 @contextmanager
@@ -182,6 +190,21 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcom
         return _follow_up(workspace, session)
 
 
+def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None) -> Outcome:
+    """Writes relrag's fields into the collections of these sources, and reads what that changed of their files."""
+    with lock.writing(workspace.home, "relrag backfill legacy"), _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        session = _Session(workspace, shared)
+        for source in sources:
+            asked = {"ops": {f"{source}__{BACKFILL}": {"config": {"limit": limit or 0}}}}
+            tags = partition_range(CHANNELS[0], CHANNELS[-1])
+            session.materialize("legacy_backfill", [dg.AssetKey([source, BACKFILL])], tags, asked)
+        written = [source for source in sources if session.outcome.written(source)]
+        if written:  # what was written changed their files
+            session.materialize("sync", [dg.AssetKey([source, "export"]) for source in written])
+        return _follow_up(workspace, session)
+
+
 def follow_up(workspace: Workspace) -> Outcome:
     """Makes the months that are stale and publishes, without reading any source."""
     with lock.writing(workspace.home, "relrag"), _instance(workspace) as shared:
@@ -268,6 +291,10 @@ class _Session:
             error = event.step_failure_data.error
             said = event.step_failure_data.user_failure_data
             self.outcome.errors.append(f"{event.step_key}: {said.description if said else error and error.cls_name}")
+        for made in result.get_asset_materialization_events():
+            written = made.step_materialization_data.materialization
+            counts: dict[str, Any] = {name: value.value for name, value in written.metadata.items()}
+            self.outcome.counts[written.asset_key.to_user_string()] = counts
         for check in result.get_asset_check_evaluations():
             if not check.passed:
                 why = f": {check.description}" if check.description else " failed"

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import regular_files
@@ -174,6 +175,12 @@ class ReadContext:
     parser_max_bytes: int = Limits().max_bytes
     follow_links: bool = False
     """what links lead to is read wherever it lies"""
+    url: str = ""
+    """of the server that holds the source, where it is no folder"""
+    collection: str = ""
+    """what of that server is read"""
+    server_collection: Callable[[], Any] = lambda: None
+    """opens that, as legacy/collection.py says"""
     units: Callable[[], Iterable[Unit]] = tuple
     """the units of the source as they lie there now"""
     keep: Callable[[str, str, bytes], None] = lambda unit, place, data: None
