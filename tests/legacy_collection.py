@@ -94,7 +94,8 @@ def fill(client: QdrantClient, payloads: Iterable[dict[str, Any]] = POINTS, *, o
     client.create_collection(NAME, vectors_config=named)
     vectors: Any = {name: [0.6, 0.8] for name in named}
     points = [models.PointStruct(id=number, vector=vectors, payload=one) for number, one in enumerate(payloads, 1)]
-    client.upsert(NAME, points)
+    if points:
+        client.upsert(NAME, points)
 
 
 def payloads(folder: Path) -> dict[int, dict[str, Any]]:

@@ -18,6 +18,9 @@ from relrag_pipelines.sources.legacy.payload import parse
 from relrag_pipelines.stores import legacy_server
 from relrag_pipelines.workspace import Workspace
 
+_OF_OTHERS = ("index_in_parent", "total_siblings")
+"""fields that a backfill writes and that follow from other points"""
+
 
 def sources(workspace: Workspace) -> list[Source]:
     """The sources whose collections can be written into."""
@@ -44,8 +47,8 @@ def note_state(workspace: Workspace, source: Source) -> bool:
     (collection,) = collections(workspace, source)
     said, count = hashlib.blake2b(digest_size=16, key=workspace.keys.ids), 0
     for point in collection.points():
-        fields = parse(point.id, point.payload or {}, workspace.zone(source.name))
-        said.update(repr((point.id, fields)).encode())
+        own = {name: value for name, value in (point.payload or {}).items() if name not in _OF_OTHERS}
+        said.update(repr((point.id, parse(point.id, own, workspace.zone(source.name)))).encode())
         count += 1
     state = {"url": source.url, "collection": source.collection, "points": count, "hash": said.hexdigest()}
     place, text = workspace.settings.source_path(source), json.dumps(state, indent=1) + "\n"

@@ -31,9 +31,9 @@ class ServerCollection:
 
         self.name = name
         self._connection, self._pauses = server_connection.connect(url), server_connection.PAUSES
-        if name not in self._connection.names():
-            known = ", ".join(self._connection.names()) or "none"
-            raise CollectionError(f"Qdrant at {url} has no collection {name}; it has: {known}")
+        known = sorted(one.name for one in self._ask(lambda client: client.get_collections()).collections)
+        if name not in known:
+            raise CollectionError(f"Qdrant at {url} has no collection {name}; it has: {', '.join(known) or 'none'}")
 
     def points(self) -> Iterator[LegacyPoint]:
         """Every point once, in the order of their ids."""
@@ -116,7 +116,8 @@ class ServerCollection:
         try:
             return self._connection.ask(call, self._pauses)
         except StoreError as error:
-            raise CollectionError(str(error)) from None
+            # that setting names the server of relrag's own vectors
+            raise CollectionError(str(error).replace("qdrant_url", "url of the source")) from None
 
 
 def _retrieving(name: str, keys: Sequence[int | str]) -> Callable[[QdrantClient], list[Any]]:

@@ -1,8 +1,8 @@
 """Collections that older systems left in Qdrant: in a folder of qdrant-client's local mode, or on a server.
 
-Below a folder every `storage.sqlite` is a unit. Of a collection on a server the unit is a small file that `relrag backfill
-legacy` writes: it says by a hash whether something in the collection has changed, and holds none of it. A document or
-call that stands in several points is one record again. What the fields of a payload mean is in payload.py.
+Below a folder every `storage.sqlite` is a unit. Of a collection on a server the unit is a small file, written by
+`relrag backfill legacy`, that says by a hash whether something in it has changed. A document or call that stands in
+several points is one record again. What the fields of a payload mean is in payload.py.
 """
 
 from __future__ import annotations
@@ -86,10 +86,15 @@ def _batches(records: Iterable[list[int | str]]) -> Iterator[list[list[int | str
 
 
 def is_repeated(window: str, messages: Iterable[str]) -> bool:
-    """Whether each line of a window stands in one of the messages, or a whole message in it."""
-    said = [text.strip() for text in messages if text.strip()]
+    """Whether each line of a window is one of the messages', with whatever stands before a colon or without it."""
+    said = {line.strip() for text in messages for line in text.splitlines()}
     lines = [line.strip() for line in window.splitlines() if line.strip()]
-    return bool(said) and all(any(one in line or line in one for one in said) for line in lines)
+    return all(any(part in said for part in _behind_colons(line)) for line in lines)
+
+
+def _behind_colons(line: str) -> Iterator[str]:
+    parts = line.split(": ")
+    yield from (": ".join(parts[first:]) for first in range(len(parts)))
 
 
 def joined(texts: Sequence[str]) -> str:
