@@ -17,7 +17,7 @@ from relrag_pipelines.legacy.backfill import backfill
 from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stores import catalog, generations
 from relrag_query.archive import Archive
-from relrag_query.cli.commands import legacy as commands
+from relrag_query.cli.commands import backfill_legacy as commands
 from relrag_query.cli.commands import sync as syncing
 from tests import archive, interrupted
 from tests import legacy_collection as older
@@ -51,7 +51,7 @@ def ask(config: Path, question: str) -> list[str]:
 
 def test_it_is_taken_in_redacted_and_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = make(tmp_path)
-    assert commands.legacy(None, config, dry_run=True) == 0
+    assert commands.backfill_legacy(None, config, dry_run=True) == 0
     assert (
         capsys.readouterr().out
         == """\
@@ -65,7 +65,7 @@ older: 18 points (2 call_recording, 6 gmail, 2 other, 3 paperless, 5 whatsapp). 
   before that: a copy of the folder, beside it
 """
     )
-    assert commands.legacy(None, config) == 0
+    assert commands.backfill_legacy(None, config) == 0
     *_, generation, done, dropped, copy = capsys.readouterr().out.splitlines()
     assert generation.startswith("Generation 1: 13 records, 11 passages, 22 relations; ")
     assert done == "older: 18 points got fields, 13 points got person ids."
@@ -82,7 +82,7 @@ older: 18 points (2 call_recording, 6 gmail, 2 other, 3 paperless, 5 whatsapp). 
         held = b"".join(file.read_bytes() for file in (home / "private").rglob("*") if file.is_file())
         assert secret not in held or secret in (tmp_path / "qdrant/collection/memory/storage.sqlite").read_bytes()
 
-    assert commands.legacy(["older"], config) == 0
+    assert commands.backfill_legacy(["older"], config) == 0
     assert capsys.readouterr().out == (
         "Nothing to do: generation 1 is up to date.\nolder: nothing to write; 18 points had all fields.\n"
     )
@@ -98,9 +98,9 @@ def test_on_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
         config.write_text(f'{CONFIG}path = "older.json"\nurl = "{url}"\ncollection = "memory"\n')
         assert syncing.sync(config) == 1
         assert "older.json is not there; `relrag backfill legacy` writes it" in capsys.readouterr().out
-        assert commands.legacy(None, config) == 0
+        assert commands.backfill_legacy(None, config) == 0
         assert "as it was before: memory-0.snapshot (a snapshot on the server)" in capsys.readouterr().out
-        assert commands.legacy(None, config) == 0
+        assert commands.backfill_legacy(None, config) == 0
         assert "nothing to write; 18 points had all fields" in capsys.readouterr().out
     assert syncing.sync(config) == 0, "an unchanged collection is not asked for again"
     assert ask(config, "Who gets the walnut table?") == ["The walnut table goes to aunt Rivka"]
@@ -128,9 +128,9 @@ def test_the_ui_makes_one_channel_alone(tmp_path: Path) -> None:
 def test_without_such_a_source_the_command_says_what_one_is(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     with pytest.raises(settings_error(), match='kind = "legacy"'):
-        commands.legacy(None, config)
+        commands.backfill_legacy(None, config)
     with pytest.raises(settings_error(), match=r'"notes" is no source of an older system; there are: older'):
-        commands.legacy(["notes"], make(tmp_path))
+        commands.backfill_legacy(["notes"], make(tmp_path))
 
 
 def settings_error() -> type[Exception]:

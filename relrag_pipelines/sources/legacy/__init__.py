@@ -29,7 +29,8 @@ _MOST_OVERLAP, _LEAST_OVERLAP = 1_000, 16
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a collection, after failures for its points that cannot be read."""
     try:
-        collection = reading.server_collection() if reading.url else LocalCollection(unit.file)
+        on_server = reading.server_collection if reading.url else None
+        collection = on_server() if on_server else LocalCollection(unit.file)
         yield from _records(collection, Layout.of(collection.points(), reading.timezone), unit.path)
     except CollectionError as error:
         yield Failure("", "collection", str(error), whole_unit=True)

@@ -43,4 +43,6 @@ def legacy(
     config: Config = None,
 ) -> None:
     """Take in what an older system left in Qdrant, and write relations and person ids into its collection."""
-    dispatch.run("legacy", "legacy", sources, config, dry_run=dry_run, limit=limit, strict=strict, wait=wait)
+    dispatch.run(
+        "backfill_legacy", "backfill_legacy", sources, config, dry_run=dry_run, limit=limit, strict=strict, wait=wait
+    )

@@ -26,7 +26,7 @@ _EXAMPLE = """no source of an older system in relrag.toml; add one, such as
 docs/legacy.md shows one for a server"""
 
 
-def legacy(
+def backfill_legacy(
     names: list[str] | None,
     config: Path | None = None,
     *,
@@ -49,10 +49,10 @@ def legacy(
         synced = sync.sync(config, strict=strict)
         if synced == COULD_NOT:
             return COULD_NOT
-        from relrag_pipelines.orchestration.runner import backfill_legacy
+        from relrag_pipelines.orchestration.runner import backfill_legacy as run
 
         with show_progress() as show:
-            outcome = backfill_legacy(Workspace(workspace.settings, show), [one.name for one in sources], limit)
+            outcome = run(Workspace(workspace.settings, show), [one.name for one in sources], limit)
     for source in sources:
         for told in (counts for asset, counts in outcome.counts.items() if asset == f"{source.name}/backfill"):
             _print_done(source, told)
