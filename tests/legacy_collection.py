@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -85,6 +86,12 @@ def make(folder: Path, payloads: Iterable[dict[str, Any]] = POINTS, *, old_vecto
     fill(client, payloads, old_vectors=old_vectors)
     client.close()
     return folder
+
+
+def storage(payloads: Iterable[dict[str, Any]]) -> bytes:
+    """The file in which such a collection lies."""
+    with tempfile.TemporaryDirectory() as folder:
+        return (make(Path(folder), payloads) / "collection" / NAME / "storage.sqlite").read_bytes()
 
 
 def fill(client: QdrantClient, payloads: Iterable[dict[str, Any]] = POINTS, *, old_vectors: bool = False) -> None:
