@@ -70,9 +70,8 @@ class Source(BaseModel):
         "",
         description="legacy only: a Qdrant server that holds the collection; `path` is then a file in which "
         "`relrag backfill legacy` notes its state",
-        examples=["http://localhost:6333"],
     )
-    collection: str = Field("", description="legacy only: the collection on that server", examples=["memory"])
+    collection: str = Field("", description="legacy only: the collection on that server")
 
     def excludes(self, path: str) -> bool:
         """Whether `exclude` names that path, relative to the source's, or a folder that it lies in."""
