@@ -11,7 +11,24 @@ from typing import Any
 
 from qdrant_client import QdrantClient, models
 
+from relrag_pipelines.settings import Source
+from relrag_pipelines.stores import catalog, generations
+from relrag_pipelines.workspace import Workspace
+from tests import archive
+
 NAME = "memory"
+CONFIG = """
+archive = "test"
+keys_file = "test.keys"
+owner = "Jonah Pickel"
+pii_redaction_enabled = true
+embedder = "none"
+
+[[sources]]
+name = "older"
+kind = "legacy"
+"""
+"""relrag.toml of an archive of such a collection, without where that is"""
 DANA = "972521234567@c.us"
 HIKERS = "120363041234567890@g.us"
 
@@ -120,3 +137,19 @@ def of(client: QdrantClient) -> dict[int, dict[str, Any]]:
     """The same of a client."""
     found, _ = client.scroll(NAME, limit=100_000)
     return {int(one.id): one.payload or {} for one in found}
+
+
+def archived(config: Path) -> tuple[Workspace, Source]:
+    """The archive, and its source of an older system."""
+    workspace = archive.workspace(config)
+    return workspace, workspace.settings.source("older")
+
+
+def edges(config: Path) -> list[tuple[str, str, str]]:
+    """What the catalog says belongs together."""
+    with (
+        generations.open_current(archive.home(config.parent)) as current,
+        catalog.open(current.path / catalog.NAME) as opened,
+    ):
+        query = "SELECT src_asset_ref, relation_type, dst_asset_ref FROM asset_asset_edges ORDER BY ALL"
+        return opened.sql(query).fetchall()

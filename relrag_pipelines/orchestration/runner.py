@@ -4,7 +4,6 @@ One process and no step start-up: the assets, their events and their checks are 
 schedule or a sensor launches.
 """
 
-import importlib.util
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -29,9 +28,8 @@ from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.orchestration import orphaned_runs
+from relrag_pipelines.orchestration import orphaned_runs, postgres
 from relrag_pipelines.orchestration.instance import dagster_yaml
-from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages import plan as plans
@@ -44,7 +42,6 @@ _EMBEDDED_AT_ONCE = 1_000
 """records; the built-in model embeds 40 to 90 passages a second"""
 _EVENTS = "history/event_log.db"
 """under DAGSTER_HOME"""
-_POSTGRES_URL = "DAGSTER_POSTGRES_URL"
 LOCATION = RemoteRepositoryOrigin(
     ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=definitions.__name__)),
     SINGLETON_REPOSITORY_NAME,
@@ -77,7 +74,7 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     """The archive's own Dagster instance, made when it is new; SettingsError where its storage cannot be used."""
     folder = instance_folder(home, storage)
     if storage == "postgres":
-        _check_postgres()
+        postgres.check()
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
     sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
@@ -109,28 +106,6 @@ def _drop_unfinished(path: Path) -> None:
     if not made:
         for left in path.parent.glob(f"{path.name}*"):
             left.unlink(missing_ok=True)
-
-
-def _check_postgres() -> None:
-    """Says what is wrong with the database, without its password, before Dagster tries for long."""
-    if importlib.util.find_spec("dagster_postgres") is None:
-        raise SettingsError('dagster_storage is "postgres", which needs dagster-postgres; install relrag[postgres]')
-    example = "postgresql+psycopg2://user:password@host:5432/database"
-    given = os.environ.get(_POSTGRES_URL, "")
-    # without the driver in its name, SQLAlchemy takes another one
-    if not given.startswith("postgresql+psycopg2://"):
-        said = "is not set" if not given else "does not begin with postgresql+psycopg2://"
-        raise SettingsError(f'dagster_storage is "postgres", but {_POSTGRES_URL} {said}; write it as {example}')
-    try:
-        engine = sqlalchemy.create_engine(given, poolclass=sqlalchemy.pool.NullPool)
-        with engine.connect():
-            return
-    except (sqlalchemy.exc.ArgumentError, ValueError):
-        raise SettingsError(f"{_POSTGRES_URL} cannot be read; write it as {example}") from None
-    except sqlalchemy.exc.SQLAlchemyError as error:
-        where = f"{engine.url.host}:{engine.url.port or 5432}, database {engine.url.database}"
-        said = type(error).__name__
-    raise SettingsError(f"PostgreSQL at {where} cannot be used ({said}); check that it runs, and {_POSTGRES_URL}")
 
 
 def _relax_sqlite_sync(connection: Any, _: object) -> None:

@@ -14,7 +14,7 @@ from qdrant_client import QdrantClient, models
 
 from relrag_pipelines.definitions import build_defs
 from relrag_pipelines.legacy.backfill import backfill
-from relrag_pipelines.sources.legacy.payload import CHANNELS
+from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import catalog, generations
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import backfill_legacy as commands
@@ -23,24 +23,13 @@ from tests import archive, interrupted
 from tests import legacy_collection as older
 from tests.stores import qdrant
 
-CONFIG = """
-archive = "test"
-keys_file = "test.keys"
-owner = "Jonah Pickel"
-pii_redaction_enabled = true
-embedder = "none"
-
-[[sources]]
-name = "older"
-kind = "legacy"
-"""
 POINTS = 20_000
 
 
 def make(folder: Path, payloads: list[dict[str, Any]] = older.POINTS) -> Path:
     older.make(folder / "qdrant", payloads)
     config = folder / "relrag.toml"
-    config.write_text(f'{CONFIG}path = "qdrant/collection"\n')
+    config.write_text(f'{older.CONFIG}path = "qdrant/collection"\n')
     return config
 
 
@@ -95,7 +84,7 @@ def test_on_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     older.fill(client)
     with qdrant.over_http(client) as url:
         config = tmp_path / "relrag.toml"
-        config.write_text(f'{CONFIG}path = "older.json"\nurl = "{url}"\ncollection = "memory"\n')
+        config.write_text(f'{older.CONFIG}path = "older.json"\nurl = "{url}"\ncollection = "memory"\n')
         assert syncing.sync(config) == 1
         assert "older.json is not there; `relrag backfill legacy` writes it" in capsys.readouterr().out
         assert commands.backfill_legacy(None, config) == 0
@@ -127,16 +116,10 @@ def test_the_ui_makes_one_channel_alone(tmp_path: Path) -> None:
 
 def test_without_such_a_source_the_command_says_what_one_is(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    with pytest.raises(settings_error(), match='kind = "legacy"'):
+    with pytest.raises(SettingsError, match='kind = "legacy"'):
         commands.backfill_legacy(None, config)
-    with pytest.raises(settings_error(), match=r'"notes" is no source of an older system; there are: older'):
+    with pytest.raises(SettingsError, match=r'"notes" is no source of an older system; there are: older'):
         commands.backfill_legacy(["notes"], make(tmp_path))
-
-
-def settings_error() -> type[Exception]:
-    from relrag_pipelines.settings import SettingsError
-
-    return SettingsError
 
 
 def many() -> Iterator[dict[str, Any]]:
@@ -187,7 +170,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         client.close()
     config = folder / "relrag.toml"
-    config.write_text(f'{CONFIG}path = "qdrant/collection"\n')
+    config.write_text(f'{older.CONFIG}path = "qdrant/collection"\n')
     return config
 
 
@@ -221,7 +204,7 @@ def test_twenty_thousand_points(large: Path) -> None:
 
 
 def test_after_a_kill_the_same_command_goes_on(tmp_path: Path) -> None:
-    config = make(tmp_path, [{**one, "source_id": f"{one.get('source_id', '')}{n}"} for n in range(90)
+    make(tmp_path, [{**one, "source_id": f"{one.get('source_id', '')}{n}"} for n in range(90)
                              for one in older.POINTS[:1] + older.POINTS[7:8]] * 4)  # fmt: skip
     ended = interrupted.run(tmp_path, "backfill", "legacy", at=interrupted.Place("legacy.written"))
     assert ended.code == -9
@@ -232,5 +215,3 @@ def test_after_a_kill_the_same_command_goes_on(tmp_path: Path) -> None:
     assert "older: 220 points got fields" in ended.said
     assert sum("asset_id" in one for one in older.payloads(tmp_path / "qdrant").values()) == 720
     assert len(list(tmp_path.glob("qdrant.snapshot-*"))) == 1
-    assert archive.workspace(config)
-    assert {*CHANNELS} >= {"gmail", "whatsapp"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +11,15 @@ from qdrant_client import QdrantClient
 from relrag_pipelines.files import failpoints
 from relrag_pipelines.identity.statements import Merge
 from relrag_pipelines.journal import journal
-from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.legacy.backfill import backfill
-from relrag_pipelines.settings import Source
+from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.sources.legacy.collection import CollectionError
 from relrag_pipelines.sources.legacy.payload import CHANNELS, GRAPH_FIELDS, OLD_VECTORS, PEOPLE_FIELDS, UNIVERSAL_FIELDS
 from relrag_pipelines.stores import catalog, generations
-from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.commands.forget import ForgetRequest, forget
 from tests import archive
 from tests import legacy_collection as older
-from tests.stores import qdrant
 
-CONFIG = """
-archive = "test"
-keys_file = "test.keys"
-owner = "Jonah Pickel"
-pii_redaction_enabled = true
-embedder = "none"
-
-[[sources]]
-name = "older"
-kind = "legacy"
-"""
 KEPT = len(older.POINTS) - 1
 """points that say something: all but the one that the older system made for itself"""
 WRITTEN = {*GRAPH_FIELDS, *UNIVERSAL_FIELDS, *PEOPLE_FIELDS}
@@ -45,32 +30,18 @@ def config(tmp_path: Path) -> Path:
     """An archive of one such collection, not yet synced."""
     older.make(tmp_path / "qdrant", old_vectors=True)
     path = tmp_path / "relrag.toml"
-    path.write_text(f'{CONFIG}path = "qdrant/collection"\n')
+    path.write_text(f'{older.CONFIG}path = "qdrant/collection"\n')
     return path
-
-
-def of(config: Path) -> tuple[Workspace, Source]:
-    workspace = archive.workspace(config)
-    return workspace, workspace.settings.source("older")
 
 
 def points(config: Path) -> dict[int, dict[str, Any]]:
     return older.payloads(config.parent / "qdrant")
 
 
-def edges(config: Path) -> list[tuple[str, str, str]]:
-    with (
-        generations.open_current(archive.home(config.parent)) as current,
-        catalog.open(current.path / catalog.NAME) as opened,
-    ):
-        query = "SELECT src_asset_ref, relation_type, dst_asset_ref FROM asset_asset_edges ORDER BY ALL"
-        return opened.sql(query).fetchall()
-
-
 @pytest.mark.requirement("S0-83", "S0-84", "S0-85", "S0-86", "S0-87", "S0-88")
 def test_every_point_gets_its_fields_and_keeps_what_it_has(config: Path) -> None:
     before = points(config)
-    report = backfill(*of(config))
+    report = backfill(*older.archived(config))
     after = points(config)
     assert (report.changed, report.new, report.done, report.waiting) == (KEPT, KEPT, 0, 0)
     graph = {number: tuple(after[number].get(name, "absent") for name in GRAPH_FIELDS) for number in after}
@@ -108,11 +79,11 @@ def test_a_second_run_writes_nothing_and_a_point_with_an_asset_id_is_left_alone(
     own = {"source": "gmail", "source_id": "gmail:9", "asset_id": "gm:9", "message": "x", "thread_id": "t"}
     older.make(config.parent / "qdrant2", [own, older.POINTS[0]])
     config.write_text(config.read_text().replace("qdrant/", "qdrant2/"))
-    assert (first := backfill(*of(config))).new == first.done == 1
+    assert (first := backfill(*older.archived(config))).new == first.done == 1
     after = older.payloads(config.parent / "qdrant2")
     assert after[1] == own
     before = archive.contents(config.parent)
-    again = backfill(*of(config))
+    again = backfill(*older.archived(config))
     assert (again.changed, again.done, again.snapshots) == (0, 2, [])
     assert archive.changed(before, archive.contents(config.parent)) == []
 
@@ -120,7 +91,7 @@ def test_a_second_run_writes_nothing_and_a_point_with_an_asset_id_is_left_alone(
 @pytest.mark.requirement("S0-92")
 def test_a_dry_run_writes_nothing_at_all_and_counts_what_would_be(config: Path) -> None:
     before = archive.contents(config.parent)
-    report = backfill(*of(config), dry_run=True)
+    report = backfill(*older.archived(config), dry_run=True)
     assert archive.changed(before, archive.contents(config.parent)) == []
     assert not archive.home(config.parent).exists()
     assert not (config.parent / "test.keys").exists()
@@ -129,14 +100,14 @@ def test_a_dry_run_writes_nothing_at_all_and_counts_what_would_be(config: Path) 
         "records": 14, "threads": 3, "attachments": 2, "records of several points": 3
     }  # fmt: skip
     assert (report.new, report.changed, report.synthetic, report.people_known) == (KEPT, KEPT, 1, False)
-    done = backfill(*of(config))
+    done = backfill(*older.archived(config))
     assert (done.new, done.vectors) == (report.new, report.vectors)
 
 
 @pytest.mark.requirement("S0-93")
 def test_a_limit_is_of_points_that_are_written_and_runs_add_up(config: Path) -> None:
     runs = []
-    while (report := backfill(*of(config), limit=5)).changed:
+    while (report := backfill(*older.archived(config), limit=5)).changed:
         runs.append((report.changed, report.waiting))
     assert runs == [(5, 13), (5, 8), (5, 3), (3, 0)]
     assert sum("asset_id" in one for one in points(config).values()) == KEPT
@@ -148,7 +119,7 @@ def test_a_limit_is_of_points_that_are_written_and_runs_add_up(config: Path) -> 
 def test_channels_are_written_one_by_one(config: Path) -> None:
     seen = {}
     for channel in CHANNELS:
-        report = backfill(*of(config), [channel])
+        report = backfill(*older.archived(config), [channel])
         seen[channel] = report.changed
     assert seen == {"gmail": 6, "whatsapp": 5, "paperless": 3, "call_recording": 2, "other": 2}
     assert len(list(config.parent.glob("qdrant.snapshot-*"))) == 1
@@ -156,7 +127,7 @@ def test_channels_are_written_one_by_one(config: Path) -> None:
     whole.mkdir()
     older.make(whole / "qdrant", old_vectors=True)
     (whole / "relrag.toml").write_text(config.read_text())
-    backfill(*of(whole / "relrag.toml"))
+    backfill(*older.archived(whole / "relrag.toml"))
     assert points(whole / "relrag.toml") == backfilled
 
 
@@ -169,7 +140,7 @@ def test_old_vectors_of_relationships_go(config: Path) -> None:
         return {name for one in found if isinstance(one.vector, dict) for name in one.vector}
 
     assert vectors() == {"dense", "relation_embedding"}
-    report = backfill(*of(config))
+    report = backfill(*older.archived(config))
     assert report.vectors == KEPT
     assert not [name for one in points(config).values() for name in OLD_VECTORS if name in one]
     (copy,) = config.parent.glob("qdrant.snapshot-*")
@@ -192,21 +163,21 @@ def test_what_was_cut_short_goes_on(place: str, config: Path, monkeypatch: pytes
 
     monkeypatch.setattr(failpoints, "watch", watch)
     with pytest.raises(Killed):
-        backfill(*of(config))
+        backfill(*older.archived(config))
     monkeypatch.setattr(failpoints, "watch", None)
     written = {"legacy.snapshot": 0, "legacy.write": 8, "legacy.written": 12}[place]
     assert sum("asset_id" in one for one in points(config).values()) == written
-    report = backfill(*of(config))
+    report = backfill(*older.archived(config))
     assert (report.new, report.done, report.waiting) == (KEPT - written, written, 0)
     (copy,) = config.parent.glob("qdrant.snapshot-*[0-9]Z")
     assert not any("asset_id" in one for one in older.payloads(copy).values())
-    assert backfill(*of(config)).changed == 0
+    assert backfill(*older.archived(config)).changed == 0
 
 
 @pytest.mark.requirement("S0-7", "S0-89", "S0-90")
 def test_people_and_relations_are_those_of_the_archive(config: Path) -> None:
     workspace = archive.sync(config)
-    backfill(*of(config))
+    backfill(*older.archived(config))
     named = {}
     with (
         generations.open_current(workspace.home) as current,
@@ -224,7 +195,7 @@ def test_people_and_relations_are_those_of_the_archive(config: Path) -> None:
     assert people[10] == (set(), set())
     assert people[13] == people[14] == ({"Jonah Pickel", "Alex Rubin"}, set())
     assert people[18] == (set(), {"Jonah Pickel", "Alex Rubin"})
-    found = edges(config)
+    found = older.edges(config)
     assert len(found) == len(set(found))
     assert ("gmail:18d1:att:offer.pdf", "attachment_of", "gmail:18d1") in found
     assert {one for one, relation, of in found if (relation, of) == ("thread_member", "thread:18d0")} == {
@@ -234,19 +205,19 @@ def test_people_and_relations_are_those_of_the_archive(config: Path) -> None:
     assert [of for _, relation, of in found if relation == "chunk_of"].count("call_recording:9f8e7d6c5b4a") == 1
     before = archive.contents(config.parent / "qdrant")
     archive.sync(config)
-    assert backfill(*of(config)).changed == 0
+    assert backfill(*older.archived(config)).changed == 0
     assert archive.changed(before, archive.contents(config.parent / "qdrant")) == []
-    assert edges(config) == found, "the collection says the same with its fields as without"
+    assert older.edges(config) == found, "the collection says the same with its fields as without"
 
 
 @pytest.mark.requirement("S0-7", "S0-8")
 def test_after_a_merge_its_points_are_of_the_survivor(config: Path) -> None:
     workspace = archive.sync(config)
-    backfill(*of(config))
+    backfill(*older.archived(config))
     (dana,), (petr,) = (points(config)[number]["person_ids"] for number in (1, 3))
     journal.append(workspace.home, [Merge(dana, (petr,))])
     archive.sync(config)
-    report = backfill(*of(config))
+    report = backfill(*older.archived(config))
     assert (report.new, report.people) == (0, 1)
     assert points(config)[3]["person_ids"] == [dana]
 
@@ -255,7 +226,7 @@ def test_ids_of_the_older_system_do_not_stay_among_ours(config: Path) -> None:
     older.make(config.parent / "old", [{**older.POINTS[9], "person_ids": [3, 4]}])
     config.write_text(config.read_text().replace("qdrant/", "old/"))
     archive.sync(config)
-    backfill(*of(config))
+    backfill(*older.archived(config))
     assert older.payloads(config.parent / "old")[1]["person_ids"] == []
 
 
@@ -263,11 +234,11 @@ def test_nothing_is_written_while_another_program_has_it_open(config: Path) -> N
     client = QdrantClient(path=str(config.parent / "qdrant"))
     before = archive.contents(config.parent / "qdrant")
     with pytest.raises(CollectionError) as refused:
-        backfill(*of(config))
+        backfill(*older.archived(config))
     client.close()
     assert str(refused.value) == "collection memory is open in another program; close that, then run this again"
     assert archive.changed(before, archive.contents(config.parent / "qdrant")) == []
-    assert backfill(*of(config)).new == KEPT
+    assert backfill(*older.archived(config)).new == KEPT
 
 
 def test_where_no_copy_can_be_made_nothing_is_written(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +248,7 @@ def test_where_no_copy_can_be_made_nothing_is_written(config: Path, monkeypatch:
     monkeypatch.setattr("shutil.copytree", full)
     before = points(config)
     with pytest.raises(OSError, match="No space"):
-        backfill(*of(config))
+        backfill(*older.archived(config))
     assert points(config) == before
     assert [one.name for one in config.parent.glob("qdrant.*")] == []
 
@@ -286,66 +257,17 @@ def test_a_folder_without_a_collection_is_named(config: Path) -> None:
     config.write_text(config.read_text().replace("qdrant/collection", "."))
     (config.parent / "qdrant").rename(config.parent / ".qdrant")
     with pytest.raises(CollectionError, match="holds no collection"):
-        backfill(*of(config))
+        backfill(*older.archived(config))
 
 
-@pytest.fixture
-def server() -> Iterator[tuple[QdrantClient, str, list[tuple[str, bytes]]]]:
-    """A collection behind HTTP, as a server has it, and what the server is asked."""
-    client, asked = qdrant.local(), list[tuple[str, bytes]]()
-    older.fill(client, old_vectors=True)
-    with qdrant.over_http(client, asked) as url:
-        yield client, url, asked
-
-
-def serve(config: Path, url: str, collection: str = older.NAME) -> None:
-    config.write_text(f'{CONFIG}path = "older.json"\nurl = "{url}"\ncollection = "{collection}"\n')
-
-
-def test_a_server_gets_the_same_as_a_folder(
-    config: Path, server: tuple[QdrantClient, str, list[tuple[str, bytes]]]
-) -> None:
-    client, url, asked = server
-    archive.sync(config)
-    backfill(*of(config))
-    wanted, relations = points(config), edges(config)
-    serve(config, url)
-    assert source_collections.note_state(*of(config))
-    noted = json.loads((config.parent / "older.json").read_text())
-    assert {**noted, "hash": "..."} == {
-        "url": url, "collection": "memory", "points": KEPT + 1, "hash": "..."
-    }  # fmt: skip
-    archive.sync(config)
-    asked.clear()
-    report = backfill(*of(config))
-    assert (report.new, report.vectors, report.snapshots) == (KEPT, KEPT, ["memory-0.snapshot"])
-    first_write = next(place for place, (what, _) in enumerate(asked) if "batch" in what)
-    assert "snapshots" in asked[first_write - 1][0], "the copy is there before anything is written"
-    # over HTTP the client leaves out what is null
-    assert older.of(client) == {
-        number: {name: value for name, value in payload.items() if value is not None}
-        for number, payload in wanted.items()
-    }
-    assert edges(config) == relations
-    assert client.scroll(older.NAME, limit=1, with_vectors=True)[0][0].vector == {"dense": pytest.approx([0.6, 0.8])}
-    assert backfill(*of(config)).changed == 0
-    assert not source_collections.note_state(*of(config)), "what the points say is as it was"
-    client.set_payload(older.NAME, {"message": "Agreed, the fourth of June."}, [8])
-    assert source_collections.note_state(*of(config))
-
-
-def test_a_collection_that_a_server_does_not_have(
-    config: Path, server: tuple[QdrantClient, str, list[tuple[str, bytes]]]
-) -> None:
-    _, url, _ = server
-    serve(config, url, "memories")
-    with pytest.raises(CollectionError) as missing:
-        backfill(*of(config))
-    assert str(missing.value) == f"Qdrant at {url} has no collection memories; it has: memory"
-
-
-def test_a_server_that_does_not_answer(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relrag_pipelines.stores.vectors.server_connection.PAUSES", ())
-    serve(config, "http://127.0.0.1:9")
-    with pytest.raises(CollectionError, match="could not be reached"):
-        backfill(*of(config))
+def test_what_was_forgotten_is_of_nobody_and_the_home_is_whole(config: Path) -> None:
+    workspace = archive.sync(config)
+    backfill(*older.archived(config))
+    assert points(config)[8]["person_ids"]
+    assert forget(ForgetRequest(["gmail:18d2"]), config, yes=True) == 0
+    (ota,) = points(config)[9]["person_ids"]
+    assert backfill(*older.archived(config)).people == 3
+    assert points(config)[8]["person_ids"] == []
+    assert points(config)[6]["person_ids"] == [ota], "it alone said whose the address was that this mail went to"
+    assert "Agreed" in points(config)[8]["message"], "the collection is an export, and the owner's"
+    assert verify_home(workspace.home) == []

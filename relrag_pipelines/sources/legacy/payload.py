@@ -8,14 +8,19 @@ that the backfill has written its fields into, so a collection reads the same be
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
+
+from relrag_pipelines.sources.legacy.payload_values import (
+    first_of,
+    in_snake_case,
+    snake_case,
+    text_of,
+    time_of,
+    whole_number,
+)
 
 CHANNELS = ("gmail", "whatsapp", "paperless", "call_recording", "other")
 """what the points of a collection are told apart by: where they came from"""
@@ -58,12 +63,6 @@ _WHOLE = {"paperless": re.compile(r"\d+"), "call_recording": re.compile(r"[0-9a-
 _ATTACHED = ":att:"
 """between the id of a mail and the name of a file that came with it"""
 _WORD = re.compile(r"[a-z][a-z_]*")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_PREVIEW = 2_000
-"""characters to which `message` of a document may be cut"""
-_MILLISECONDS = 10**11
-"""from here on a number of seconds is one of milliseconds"""
 
 
 @dataclass(frozen=True)
@@ -100,11 +99,11 @@ class PointFields:
 
 def parse(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> PointFields | None:
     """What a point says; None for one that is no memory, but was made by the older system for itself."""
-    said = _snake_case(payload)
+    said = in_snake_case(payload)
     source = str(said.get("source") or "").lower()
     if source in _SYNTHETIC:
         return None
-    named = str(_first(said, "rag_source_type", "source_type") or "").lower()
+    named = str(first_of(said, "rag_source_type", "source_type") or "").lower()
     channel = next((one for one in map(_channel, (source, named)) if one), "other")
     if channel == "other" and "relationship_type" in said:
         return _relationship(point_id, said)
@@ -112,13 +111,13 @@ def parse(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> Poi
     parent = _parent(said, asset_id, channel, named)
     type_ = _type(channel, named, parent)
     is_window = said.get("content_type") == WINDOW
-    ts, quality = _when(said, timezone)
-    thread = _first(said, *(("chat_id", "thread_id") if channel == "whatsapp" else ("thread_id",)))
+    ts, quality = time_of(said, timezone)
+    thread = first_of(said, *(("chat_id", "thread_id") if channel == "whatsapp" else ("thread_id",)))
     return PointFields(
         channel=channel,
         type=OTHER if is_window else type_,
         asset_id=asset_id,
-        text=_text(said),
+        text=text_of(said),
         parent_asset_id=parent,
         thread_id=None if thread is None else str(thread),
         position=position,
@@ -134,43 +133,19 @@ def parse(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> Poi
     )
 
 
-def _snake_case(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload with names in snake case; of a field in both cases, the one in snake case counts.
-
-    Half of a surrogate pair becomes U+FFFD, since no file can hold it.
-    """
-    whole: dict[str, Any] = _cleaned(dict(payload))
-    return {_CAMEL.sub("_", name).lower(): value for name, value in whole.items()} | whole
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return _SURROGATES.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_cleaned(one) for one in value]
-    if isinstance(value, dict):
-        return {_cleaned(name): _cleaned(one) for name, one in value.items()}
-    return value
-
-
-def _first(said: Mapping[str, Any], *names: str) -> Any:
-    """The value of the first of the fields that has one."""
-    return next((said[name] for name in names if said.get(name) not in (None, "", [])), None)
-
-
 def _channel(word: str) -> str:
     return word if word in CHANNELS else _CHANNEL_OF.get(word, "")
 
 
 def _asset_id(point_id: int | str, said: Mapping[str, Any], channel: str, source: str) -> tuple[str, int]:
     """The record that a point belongs to, and its place in it."""
-    given = _first(said, "source_id", "email_message_id", "source_uri", "document_id", "doc_id", "ref_doc_id")
+    given = first_of(said, "source_id", "email_message_id", "source_uri", "document_id", "doc_id", "ref_doc_id")
     native = str(point_id if given is None else given)
     if channel == "gmail":
         native = native.strip().removeprefix("<").removesuffix(">")
-        if "source_id" not in said and (index := _number(said.get("attachment_index"))) is not None:
+        if "source_id" not in said and (index := whole_number(said.get("attachment_index"))) is not None:
             native = f"{native}:{index}"  # as the parts of a mail are called that is read from a mailbox
-    place = _number(_first(said, "chunk_index", "chunk_id"))
+    place = whole_number(first_of(said, "chunk_index", "chunk_id"))
     prefix = channel if channel != "other" else source if _WORD.fullmatch(source) else OTHER
     native = native.removeprefix(f"{prefix}:").removeprefix(f"{source}:")
     if channel not in ("gmail", "whatsapp") and (part := _PART.fullmatch(native)):
@@ -181,13 +156,13 @@ def _asset_id(point_id: int | str, said: Mapping[str, Any], channel: str, source
 
 
 def _parent(said: Mapping[str, Any], asset_id: str, channel: str, named: str) -> str | None:
-    if (given := _first(said, "parent_source_id")) is not None:
+    if (given := first_of(said, "parent_source_id")) is not None:
         prefix = asset_id.partition(":")[0]
         return f"{prefix}:{str(given).removeprefix(f'{prefix}:')}"
     if channel == "gmail" and _ATTACHED in asset_id:
         return asset_id.partition(_ATTACHED)[0]
     if named == ATTACHMENT:
-        return asset_id.rpartition(":")[0] if _first(said, "email_message_id") else None
+        return asset_id.rpartition(":")[0] if first_of(said, "email_message_id") else None
     return None
 
 
@@ -198,19 +173,19 @@ def _type(channel: str, named: str, parent: str | None) -> str:
 
 
 def _universal(said: Mapping[str, Any], type_: str, asset_id: str, parent: str | None) -> dict[str, Any]:
-    name = _first(said, "file_name", "attachment_file_name", "attachment_name")
-    subject = _first(said, "subject", "email_subject", "title", "chat_name")
+    name = first_of(said, "file_name", "attachment_file_name", "attachment_name")
+    subject = first_of(said, "subject", "email_subject", "title", "chat_name")
     if type_ == ATTACHMENT and subject and name:
         subject = str(subject).removesuffix(f" \u2014 {name}")
-    mime = _first(said, "mime_type", "attachment_mime_type", "audio_format", "file_type")
+    mime = first_of(said, "mime_type", "attachment_mime_type", "audio_format", "file_type")
     written = said.get("content_type")
     is_mail = type_ in (MAIL, ATTACHMENT)
     found = {
         "from": _sender(said),
         "subject": subject,
-        "parent_ref": _first(said, "parent_ref") or ((parent or asset_id).partition(":")[2] if is_mail else None),
-        "index_in_parent": _number(_first(said, "index_in_parent", "attachment_index")),
-        "total_siblings": _number(_first(said, "total_siblings", "total_attachments")),
+        "parent_ref": first_of(said, "parent_ref") or ((parent or asset_id).partition(":")[2] if is_mail else None),
+        "index_in_parent": whole_number(first_of(said, "index_in_parent", "attachment_index")),
+        "total_siblings": whole_number(first_of(said, "total_siblings", "total_attachments")),
         "content_type": mime or (written if "/" in str(written) else None) or ("text/html" if type_ == MAIL else None),
         "file_name": name,
     }
@@ -219,7 +194,7 @@ def _universal(said: Mapping[str, Any], type_: str, asset_id: str, parent: str |
 
 
 def _sender(said: Mapping[str, Any]) -> str | None:
-    sender = _first(said, "from", "email_from", "sender", "author")
+    sender = first_of(said, "from", "email_from", "sender", "author")
     if isinstance(sender, list):
         sender = ", ".join(map(str, sender))
     return None if sender is None or str(sender).strip().lower() in _NOBODY else str(sender)
@@ -232,7 +207,7 @@ def _people(said: Mapping[str, Any], channel: str) -> tuple[tuple[str, str], ...
         user, _, server = str(said.get("chat_id") or "").partition("@")
         if user.isdecimal() and server in ("c.us", "s.whatsapp.net") and sender and sender == said.get("chat_name"):
             return (("sender", f"{sender} +{user}"),)
-    if channel == "call_recording" and sender and (phone := _first(said, "phone_number")):
+    if channel == "call_recording" and sender and (phone := first_of(said, "phone_number")):
         return (("sender", f"{sender} {phone}"),)
     return ()
 
@@ -263,58 +238,14 @@ def _rest(said: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in sorted(said.items())
-        if name not in _READ and not name.startswith("_") and name == _CAMEL.sub("_", name).lower()
+        if name not in _READ and not name.startswith("_") and name == snake_case(name)
         if value not in (None, "", [], {})
     }
 
 
-def _text(said: Mapping[str, Any]) -> str:
-    """The text alone, where the point has it, else with what was put before it to be embedded."""
-    own = _first(said, "message", "text", "content", "summary")
-    own = own if isinstance(own, str) else ""
-    whole = ""
-    if isinstance(node := said.get("_node_content"), str):
-        try:
-            found = json.loads(node)
-            whole = found["text"] if isinstance(found["text"], str) else ""
-        except (ValueError, KeyError, TypeError):
-            pass
-    if not own:
-        return whole
-    begins = whole.find(own) if len(own) >= _PREVIEW else -1
-    return whole[begins:] if begins >= 0 else own
-
-
-def _when(said: Mapping[str, Any], timezone: str) -> tuple[int | None, str]:
-    """Seconds since 1970, UTC, and date_quality."""
-    for name in ("timestamp", "email_received_at", "date", "created_at"):
-        value = said.get(name)
-        if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
-            value = int(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return math.floor(value / 1000 if abs(value) >= _MILLISECONDS else value), "exact"
-        if isinstance(value, str):
-            try:
-                moment = datetime.fromisoformat(value.strip())
-            except ValueError:
-                continue
-            has_time = len(value.strip()) > len("2025-01-14")
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=ZoneInfo(timezone) if has_time else UTC)
-            return math.floor(moment.timestamp()), "exact" if has_time else "day"
-    return None, "none"
-
-
-def _number(value: Any) -> int | None:
-    """A whole number from 0 on, which one of the systems writes as a string."""
-    if isinstance(value, str) and value.isdecimal():
-        value = int(value)
-    return value if type(value) is int and value >= 0 else None
-
-
 def _relationship(point_id: int | str, said: Mapping[str, Any]) -> PointFields:
     """A relationship as a record that states one, from which people and relationships are made."""
-    ends = {f"{end}_name": _first(said, f"{end}_name", f"{end}_entity_name") for end in ("from", "to")}
+    ends = {f"{end}_name": first_of(said, f"{end}_name", f"{end}_entity_name") for end in ("from", "to")}
     named = [("mentioned", str(name)) for name in ends.values() if name]
     kept = ("relationship_type", "description", "attitude", "proximity")
     told = ends | {name: said.get(name) for name in kept}
@@ -323,7 +254,7 @@ def _relationship(point_id: int | str, said: Mapping[str, Any]) -> PointFields:
     return PointFields(
         channel="other",
         type=RELATIONSHIP,
-        asset_id=f"{OTHER}:{_first(said, 'source_id') or point_id}",
+        asset_id=f"{OTHER}:{first_of(said, 'source_id') or point_id}",
         text="".join(f"{part}. " for part in parts).strip(),
         date_quality="none",
         universal={"subject": " - ".join(name for _, name in named)} if named else {},
