@@ -124,7 +124,7 @@ KINDS = {
         Kind(
             "call_recording",
             "recorded calls: audio with its transcript beside it (.vtt, .srt, .sbv, .json of whisper, .txt)",
-            1,
+            2,
             (*AUDIO, *TRANSCRIPTS),
             (_CALL,),
             "call_recording",
@@ -136,7 +136,7 @@ KINDS = {
         Kind(
             "meeting",
             "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
-            2,
+            3,
             (".vtt", ".srt", ".sbv", ".txt", ".md"),
             (_MEETING,),
             options=("timezone", *_PARSER),
