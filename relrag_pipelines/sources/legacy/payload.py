@@ -218,8 +218,8 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _about(said: Mapping[str, Any]) -> dict[str, str]:
-    names = {"client_id": "client_id", "project_id": "project_id", "source_uri": "source_uri", "language": "language"}
-    return {ours: str(said[name]) for ours, name in names.items() if said.get(name) not in (None, "")}
+    names = ("client_id", "project_id", "source_uri", "language")
+    return {name: str(said[name]) for name in names if said.get(name) not in (None, "")}
 
 
 _READ = {
