@@ -122,7 +122,7 @@ screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chrom
 lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the newest versions)
 	@set -e; place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
 	  python3 -m venv "$$place"; "$$place/bin/pip" --quiet --disable-pip-version-check install uv; \
-	  "$$place/bin/uv" pip compile --quiet --universal --extra dev --extra browser --extra openai --extra cohere --extra fastembed --extra postgres --extra qdrant --extra serve --generate-hashes --no-header \
+	  "$$place/bin/uv" pip compile --quiet --universal --extra dev --extra browser --extra openai --extra cohere --extra fastembed --extra postgres --extra serve --generate-hashes --no-header \
 	    --no-emit-index-url --no-emit-find-links --python-version 3.11 $(if $(UPGRADE),--upgrade) \
 	    --output-file requirements.lock pyproject.toml; \
 	  "$$place/bin/uv" pip compile --quiet --universal --generate-hashes --no-header \

@@ -39,10 +39,14 @@ def commands() -> str:
     return "\n".join(lines)
 
 
-def every_command(group: typer.core.TyperGroup, before: str = "") -> Iterator[tuple[str, typer.core.TyperCommand]]:
-    """Every command with its whole name, those of groups too."""
+def every_command(
+    group: typer.core.TyperGroup, before: str = ""
+) -> Iterator[tuple[str, typer.core.TyperCommand | typer.core.TyperGroup]]:
+    """Every command with its whole name, those of groups too; a group that does something itself comes first."""
     for name, command in sorted(group.commands.items()):
         if isinstance(command, typer.core.TyperGroup):
+            if command.invoke_without_command:
+                yield f"{before}{name}", command
             yield from every_command(command, f"{before}{name} ")
         else:
             yield f"{before}{name}", command

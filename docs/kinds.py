@@ -21,8 +21,12 @@ from relrag_pipelines.sources import KINDS, Kind, ReadContext
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-SAMPLES = {"code": "examples/samples/shop", "jsonl": "examples/samples/notes.jsonl"}
-"""kind -> where it is shown: the demo archive has no jsonl, and code of another language"""
+SAMPLES = {
+    "code": "examples/samples/shop",
+    "legacy": "examples/samples/older",
+    "jsonl": "examples/samples/notes.jsonl",
+}
+"""kind -> where it is shown: the demo archive has neither older systems nor jsonl, and code of another language"""
 FIELDS = tuple(
     column.name
     for column in columns(Record)

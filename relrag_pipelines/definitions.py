@@ -19,10 +19,12 @@ from relrag_pipelines.assets import run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, table_true
 from relrag_pipelines.assets.error_boundary import sealed
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
+from relrag_pipelines.assets.legacy_assets import BACKFILL, legacy_backfill
 from relrag_pipelines.assets.published import publishing_assets, publishing_checks
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.files import access
+from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages import plan as plans
@@ -67,12 +69,19 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         dg.AssetSelection.assets(*(key(one, table.name) for one in graphs for table in graph_index.TABLES)),
         description="Makes GraphRAG indexes of what is published.",
     )
+    older = source_collections.sources(workspace)
+    legacy = dg.define_asset_job(
+        "legacy_backfill",
+        dg.AssetSelection.assets(*([source.name, BACKFILL] for source in older)),
+        description="Writes relrag's fields into the collections of older systems.",
+    )
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
             *(archive_stage(workspace, stage) for stage in whole_archive.STAGES),
             *publishing_assets(workspace),
             *(graph_assets(workspace, collection) for collection in graphs),
+            *(legacy_backfill(workspace, source) for source in older),
         ],
         asset_checks=[
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
@@ -80,7 +89,12 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
             *publishing_checks(workspace),
             *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
         ],
-        jobs=[*([sync, backfill] if sources else []), publish, *([graphrag] if graphs else [])],
+        jobs=[
+            *([sync, backfill] if sources else []),
+            publish,
+            *([graphrag] if graphs else []),
+            *([legacy] if older else []),
+        ],
         schedules=[_nightly(workspace, sync)] if sources else [],
         sensors=[
             _source_folders(workspace, sync),

@@ -4,6 +4,7 @@ A run of the command line, the schedule or a sensor is created with these tags. 
 executor adds what a run lacks when it starts, and an export's months when they are known.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,13 @@ USER = "user"
 """Dagster's own; its UI shows a run without schedule, sensor or user as "Manually launched" """
 _RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 _PARTITION = "dagster/partition"
+_MONTH = re.compile(r"\d{4}-\d\d")
+"""the one other kind of partition is by where the points of an older system came from"""
 _LAUNCHERS = {"dagster/schedule_name": SCHEDULE, "dagster/sensor_name": SENSOR}
 
 
 def partition_range(first: str, last: str) -> dict[str, str]:
-    """Tags of a run over all months from first to last."""
+    """Tags of a run over all partitions from first to last."""
     return dict(zip(_RANGE, (first, last), strict=True))
 
 
@@ -40,7 +43,7 @@ def describe_run(
     """
     configured = [source.name for source in workspace.settings.sources]
     sources = dict.fromkeys(key.path[0] for key in keys if len(key.path) == 2)
-    months = [tags[tag] for tag in (*_RANGE, _PARTITION) if tag in tags]
+    months = [tags[tag] for tag in (*_RANGE, _PARTITION) if _MONTH.fullmatch(tags.get(tag, ""))]
     if not sources:  # what is published is made of all of them
         months = [month for source in configured for month in lake.manifest(workspace.home, "records", source)]
     launcher = next((said for tag, said in _LAUNCHERS.items() if tag in tags), UI)
@@ -86,7 +89,7 @@ class _AttributedRun(dg.Executor):
             shared.add_run_tags(run.run_id, lacking)
         months = []
         for event in self._inner.execute(plan_context, execution_plan):
-            if event.is_step_materialization and event.partition:
+            if event.is_step_materialization and event.partition and _MONTH.fullmatch(event.partition):
                 months.append(event.partition)
             yield event
         if MONTHS not in tags:

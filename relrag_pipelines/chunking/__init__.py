@@ -13,15 +13,18 @@ from uuid import UUID, uuid5
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from relrag_pipelines.chunking.chat_windows import own_passages, windows
 from relrag_pipelines.chunking.document_chunks import Passage, passages, times_of
 from relrag_pipelines.records import Chunk, arrow_schema
-from relrag_pipelines.sources import KINDS, record_type
+from relrag_pipelines.sources import KINDS, RECORD_TYPES, record_type
 
 _PROJECT = UUID("b927d952-0863-45fe-9717-7c58f9bc123d")
 _KEYED = re.compile(r"<([A-Z_]+):k\d+:[0-9a-f]+>")
 _COLUMNS = arrow_schema(Chunk)
+_OF_CHATS = pa.array([one.name for one in RECORD_TYPES.values() if one.chat or record_type(one.part_of).chat])
+"""types of records that stand in windows, or come with them"""
 _EMPTY_IN_A_WINDOW = (
     "parent_asset_id",
     "parent_ref",
@@ -48,8 +51,10 @@ def chunk(records: pa.Table, *, kind: str, chunk_tokens: int, overlap_sentences:
     """
     if not KINDS[kind].chat:
         return _of_records(records, chunk_tokens, overlap_sentences).sort_by("chunk_id")
-    alone = records.filter(own_passages(records, chunk_tokens))
-    parts = [_of_chats(records, kind, chunk_tokens), _of_records(alone, chunk_tokens, overlap_sentences)]
+    in_chats = pc.is_in(records["rag_source_type"], _OF_CHATS)
+    chats, others = records.filter(in_chats), records.filter(pc.invert(in_chats))
+    alone = pa.concat_tables([chats.filter(own_passages(chats, chunk_tokens)), others])
+    parts = [_of_chats(chats, kind, chunk_tokens), _of_records(alone, chunk_tokens, overlap_sentences)]
     return pa.concat_tables(parts).sort_by("chunk_id")
 
 

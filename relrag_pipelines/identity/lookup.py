@@ -32,6 +32,33 @@ def owner(people: Mapping[int, ResolvedPerson], name: str) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
+def given_alone(people: Mapping[int, ResolvedPerson], name: str) -> tuple[int, int] | None:
+    """The owner, and somebody of whom only the owner's given name is known, where nobody else bears that.
+
+    The setting may have the given name alone: then the owner is the only one with a family name.
+    """
+    typed = parse(name)
+    if not typed.words:
+        return None
+    bearers = [one for one in people.values() if any(name.words[0] == typed.words[0] for name in one.names)]
+    alone = [one for one in bearers if all(len(name.words) == 1 for name in one.names) and _is_nameless(one)]
+    others = [one for one in bearers if one not in alone]
+    if (
+        len(others) != 1
+        or not alone
+        or (len(typed.words) > 1 and all(typed.full != one.full for one in others[0].names))
+    ):
+        return None
+    return others[0].person_id, alone[0].person_id
+
+
+def _is_nameless(person: ResolvedPerson) -> bool:
+    """Whether nothing but a name tells who somebody is."""
+    return all(claim.kind == "name" for entry in person.entries for claim in entry.claims) and not any(
+        entry.is_card or entry.person_id is not None for entry in person.entries
+    )
+
+
 def split(person: ResolvedPerson, aliases: Collection[str], keyed: Callable[[str], str]) -> Split:
     """The statement that these aliases, as they stand in person_aliases, are somebody else's; `keyed` as in `resolve`.
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.ingest import ownership, revisit
 from relrag_pipelines.ingest.scan import ASKED, DUE, READER, RIVALS, SourceScan, scan_units
@@ -18,6 +18,9 @@ from relrag_pipelines.sources import KINDS, ReadContext, Unit
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    from relrag_pipelines.sources.legacy.collection import LegacyCollection
 
 _LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
 """what was refused for one of them is read when it is raised"""
@@ -46,9 +49,19 @@ def read_context(workspace: Workspace, source: Source) -> ReadContext:
         parser_max_seconds=workspace.settings.parser_max_seconds,
         parser_max_bytes=workspace.settings.parser_max_bytes,
         follow_links=source.follow_links,
+        url=source.url,
+        collection=source.collection,
+        server_collection=functools.partial(_server_collection, source),
         units=functools.partial(units_of_source, workspace, source),
         keep=functools.partial(quarantine.store, workspace.home, source.name, workspace.keys),
     )
+
+
+def _server_collection(source: Source) -> LegacyCollection:
+    # imported only here: few sources are on a server
+    from relrag_pipelines.stores import legacy_server
+
+    return legacy_server.collection(source.url, source.collection)
 
 
 def reader_fingerprint(workspace: Workspace, source: Source) -> str:

@@ -26,7 +26,12 @@ def list_units(root: Path, kind: Kind, source: Source, taken: Callable[[Path], b
         if not root.is_file():
             os.scandir(root).close()
     except FileNotFoundError:
-        raise SourceNotFound(f"{root} is not there; mount or restore it, or change the path in relrag.toml") from None
+        advice = (
+            "`relrag backfill legacy` writes it"
+            if source.url
+            else "mount or restore it, or change the path in relrag.toml"
+        )
+        raise SourceNotFound(f"{root} is not there; {advice}") from None
     except PermissionError:
         raise SourceNotFound(f"{root} cannot be read; give this user permission to list it") from None
     if kind.units:

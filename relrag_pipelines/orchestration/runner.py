@@ -4,7 +4,6 @@ One process and no step start-up: the assets, their events and their checks are 
 schedule or a sensor launches.
 """
 
-import importlib.util
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -24,13 +23,14 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from relrag_pipelines import definitions, embedders
 from relrag_pipelines.assets import run_tags
 from relrag_pipelines.assets.graph_assets import key
+from relrag_pipelines.assets.legacy_assets import BACKFILL
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.orchestration import orphaned_runs
+from relrag_pipelines.orchestration import orphaned_runs, postgres
 from relrag_pipelines.orchestration.instance import dagster_yaml
-from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
@@ -42,7 +42,6 @@ _EMBEDDED_AT_ONCE = 1_000
 """records; the built-in model embeds 40 to 90 passages a second"""
 _EVENTS = "history/event_log.db"
 """under DAGSTER_HOME"""
-_POSTGRES_URL = "DAGSTER_POSTGRES_URL"
 LOCATION = RemoteRepositoryOrigin(
     ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=definitions.__name__)),
     SINGLETON_REPOSITORY_NAME,
@@ -62,6 +61,12 @@ class Outcome:
     """checks that did not pass"""
     generation: int | None = None
     """the current generation afterwards"""
+    counts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """asset -> what it told of what it did, as it stands in Dagster"""
+
+    def written(self, source: str) -> int:
+        """How many points of its collections a backfill wrote."""
+        return int(self.counts.get(f"{source}/{BACKFILL}", {}).get("points_written", 0))
 
 
 @contextmanager
@@ -69,7 +74,7 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     """The archive's own Dagster instance, made when it is new; SettingsError where its storage cannot be used."""
     folder = instance_folder(home, storage)
     if storage == "postgres":
-        _check_postgres()
+        postgres.check()
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
     sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
@@ -101,28 +106,6 @@ def _drop_unfinished(path: Path) -> None:
     if not made:
         for left in path.parent.glob(f"{path.name}*"):
             left.unlink(missing_ok=True)
-
-
-def _check_postgres() -> None:
-    """Says what is wrong with the database, without its password, before Dagster tries for long."""
-    if importlib.util.find_spec("dagster_postgres") is None:
-        raise SettingsError('dagster_storage is "postgres", which needs dagster-postgres; install relrag[postgres]')
-    example = "postgresql+psycopg2://user:password@host:5432/database"
-    given = os.environ.get(_POSTGRES_URL, "")
-    # without the driver in its name, SQLAlchemy takes another one
-    if not given.startswith("postgresql+psycopg2://"):
-        said = "is not set" if not given else "does not begin with postgresql+psycopg2://"
-        raise SettingsError(f'dagster_storage is "postgres", but {_POSTGRES_URL} {said}; write it as {example}')
-    try:
-        engine = sqlalchemy.create_engine(given, poolclass=sqlalchemy.pool.NullPool)
-        with engine.connect():
-            return
-    except (sqlalchemy.exc.ArgumentError, ValueError):
-        raise SettingsError(f"{_POSTGRES_URL} cannot be read; write it as {example}") from None
-    except sqlalchemy.exc.SQLAlchemyError as error:
-        where = f"{engine.url.host}:{engine.url.port or 5432}, database {engine.url.database}"
-        said = type(error).__name__
-    raise SettingsError(f"PostgreSQL at {where} cannot be used ({said}); check that it runs, and {_POSTGRES_URL}")
 
 
 def _relax_sqlite_sync(connection: Any, _: object) -> None:
@@ -179,6 +162,21 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcom
         session = _Session(workspace, shared)
         keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
         session.materialize("backfill", keys, tags=partition_range(first, last))
+        return _follow_up(workspace, session)
+
+
+def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None) -> Outcome:
+    """Writes relrag's fields into the collections of these sources, and reads what that changed of their files."""
+    with lock.writing(workspace.home, "relrag backfill legacy"), _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        session = _Session(workspace, shared)
+        for source in sources:
+            asked = {"ops": {f"{source}__{BACKFILL}": {"config": {"limit": limit or 0}}}}
+            tags = partition_range(CHANNELS[0], CHANNELS[-1])
+            session.materialize("legacy_backfill", [dg.AssetKey([source, BACKFILL])], tags, asked)
+        written = [source for source in sources if session.outcome.written(source)]
+        if written:  # what was written changed their files
+            session.materialize("sync", [dg.AssetKey([source, "export"]) for source in written])
         return _follow_up(workspace, session)
 
 
@@ -268,6 +266,10 @@ class _Session:
             error = event.step_failure_data.error
             said = event.step_failure_data.user_failure_data
             self.outcome.errors.append(f"{event.step_key}: {said.description if said else error and error.cls_name}")
+        for made in result.get_asset_materialization_events():
+            written = made.step_materialization_data.materialization
+            counts: dict[str, Any] = {name: value.value for name, value in written.metadata.items()}
+            self.outcome.counts[written.asset_key.to_user_string()] = counts
         for check in result.get_asset_check_evaluations():
             if not check.passed:
                 why = f": {check.description}" if check.description else " failed"

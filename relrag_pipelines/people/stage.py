@@ -25,7 +25,7 @@ from relrag_pipelines.workspace import Workspace
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
-VERSION = 1
+VERSION = 2
 """raised when equal input gives other people; every month is read again then"""
 TABLES = (
     "persons",
@@ -91,11 +91,25 @@ def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entr
     keyed = functools.partial(_keyed, workspace)
     found = resolve(entries, said, keyed, least)
     owner = lookup.owner(found.people, name) if name else None
+    card = None
     if owner is None and parse(name).words and not lookup.candidates(found.people, name):
-        entry = NamingEntry("", _OWNER, True, (Claim("name", name, keyed(name), False),), None, 0)
-        found = resolve([*entries, entry], said, keyed, least)
-        owner = found.person_of[entry.source, entry.entry, None]
+        card = NamingEntry("", _OWNER, True, (Claim("name", name, keyed(name), False),), None, 0)
+    elif alone := lookup.given_alone(found.people, name):
+        card = _owner_card(found, *alone)
+    if card:
+        found = resolve([*entries, card], said, keyed, least)
+        owner = found.person_of[card.source, card.entry, None]
     return found, owner
+
+
+def _owner_card(found: Resolution, owner: int, alone: int) -> NamingEntry:
+    """What says that the owner is whoever is called by his given name and nothing else, as a card would."""
+    own = [claim for entry in found.people[owner].entries for claim in entry.claims]
+    named = [claim for entry in found.people[alone].entries for claim in entry.names]
+    # one of the owner's own identifiers, where he has any, makes it his
+    sure = sorted(claim for claim in own if claim.kind != "name" and not claim.shared)[:1]
+    claims = [*(claim for claim in own if claim.kind == "name"), *named, *sure]
+    return NamingEntry("", _OWNER, True, tuple(sorted(set(claims))), None, 0)
 
 
 def read_people(workspace: Workspace) -> tuple[Resolution, Callable[[str], str]]:

@@ -66,6 +66,12 @@ class Source(BaseModel):
         examples=[["drafts", "*.csv"]],
     )
     follow_links: bool = Field(False, description="read what links in it lead to outside of its folder")
+    url: str = Field(
+        "",
+        description="legacy only: a Qdrant server that holds the collection; `path` is then a file in which "
+        "`relrag backfill legacy` notes its state",
+    )
+    collection: str = Field("", description="legacy only: the collection on that server")
 
     def excludes(self, path: str) -> bool:
         """Whether `exclude` names that path, relative to the source's, or a folder that it lies in."""
@@ -103,6 +109,17 @@ class Source(BaseModel):
     @classmethod
     def _known_zone(cls, zone: str | None) -> str | None:
         return zone if zone is None else _zone(zone)
+
+    @model_validator(mode="after")
+    def _whole_address(self) -> Source:
+        for name, other in (("url", "collection"), ("collection", "url")):
+            if getattr(self, name) and "url" not in KINDS[self.kind].options:
+                raise ValueError(f"has {name}, which is for kind legacy only; leave it out")
+            if getattr(self, name) and not getattr(self, other):
+                raise ValueError(f"has {name} without {other}; a collection on a server needs both")
+        if self.url and not re.match(r"https?://[^/]", self.url):
+            raise ValueError(f'has url "{self.url}"; write it as http://host:6333')
+        return self
 
 
 class Collection(BaseModel):

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import regular_files
@@ -22,6 +23,9 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources.kind import Kind, RecordType
 from relrag_pipelines.sources.kinds import AUDIO, COMMIT_REF, KINDS, MAIL_REF, RECORD_TYPES, TRANSCRIPTS, record_type
 from relrag_pipelines.workers.sandbox import Limits
+
+if TYPE_CHECKING:
+    from relrag_pipelines.sources.legacy.collection import LegacyCollection
 
 __all__ = [
     "AUDIO",
@@ -174,6 +178,12 @@ class ReadContext:
     parser_max_bytes: int = Limits().max_bytes
     follow_links: bool = False
     """what links lead to is read wherever it lies"""
+    url: str = ""
+    """of the server that holds the source, where it is no folder"""
+    collection: str = ""
+    """what of that server is read"""
+    server_collection: Callable[[], LegacyCollection] | None = None
+    """opens that"""
     units: Callable[[], Iterable[Unit]] = tuple
     """the units of the source as they lie there now"""
     keep: Callable[[str, str, bytes], None] = lambda unit, place, data: None

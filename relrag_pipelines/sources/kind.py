@@ -138,6 +138,8 @@ class Kind:
     """its records have an id of their own behind the name of the source"""
     any_type: bool = False
     """its records may be of any type"""
+    backfills: bool = False
+    """relrag can write its fields into what is read"""
 
     @property
     def rag_source_type(self) -> str:

@@ -12,6 +12,85 @@ AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp"
 TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
 """suffixes; of several transcripts of one call the first of these is read"""
 
+_MESSAGE = RecordType(
+    "whatsapp",
+    "message",
+    en="whatsapp chat message",
+    he="ווטסאפ צ'אט הודעה הודעות",
+    cs="zpráva zprávy",
+    channel="whatsapp",
+    identifier="whatsapp",
+    chat=True,
+    told_by_sender=True,
+)
+_CALL = RecordType(
+    "call_recording",
+    "call",
+    en="call phone recording conversation",
+    he="שיחה שיחות טלפון הקלטה",
+    cs="hovor hovory telefonát",
+    channel="call_recording",
+    spoken=True,
+)
+_MEETING = RecordType(
+    "meeting_transcript",
+    "meeting",
+    en="meeting minutes",
+    he="פגישה פגישות ישיבה ישיבות",
+    cs="schůzka schůzky porada porady",
+    label="meeting",
+    about="A meeting: type=meeting; from=who took part; subj=its title; when=its date; file=its transcript.",
+    spoken=True,
+    passages_are_parts=True,
+    from_all=True,
+)
+_RELATIONSHIP = RecordType("relationship", "relationship", about_people=True)
+_DOCUMENT = RecordType(
+    "documentation",
+    "document",
+    en="document file",
+    he="מסמך מסמכים קובץ קבצים",
+    cs="dokument dokumenty soubor soubory",
+    from_file=True,
+)
+_COMMIT = RecordType(
+    "git_history",
+    "commit",
+    en="commit change repository",
+    cs="commit změna",
+    label="commit",
+    about="A commit of git: type=commit; from=its author; subj=the first line of its message; "
+    "when=its date; commit=its hash.",
+    from_address=True,
+    details=True,
+)
+_CODE = RecordType("code", "piece of code", "pieces of code", from_file=True, details=True)
+_MAIL = RecordType(
+    "email",
+    "mail",
+    about="A mail: type=email; from=its sender; subj=its subject; when=its date; related=how many files are attached.",
+    en="email mail message",
+    he="מייל מיילים הודעה הודעות",
+    cs="e-mail e-maily mail maily zpráva zprávy",
+    channel="gmail",
+    mail=True,
+    told_by_sender=True,
+)
+_ATTACHMENT = RecordType(
+    "email_attachment",
+    "attachment",
+    en="email mail attachment attached file document",
+    he="מייל קובץ מצורף נספח",
+    cs="příloha soubor",
+    channel="gmail",
+    label="attachment[{index}]:{file}",
+    about="An attachment: type=attachment[its place from 0]:its file name; from, subj and when are those of its mail.",
+    part_of="email",
+    told_by_sender=True,
+)
+_SCAN = RecordType("paperless", "scanned document", channel="paperless")
+"""types that more than one kind reads"""
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -21,17 +100,7 @@ KINDS = {
             3,
             (".txt", ".zip"),
             (
-                RecordType(
-                    "whatsapp",
-                    "message",
-                    en="whatsapp chat message",
-                    he="ווטסאפ צ'אט הודעה הודעות",
-                    cs="zpráva zprávy",
-                    channel="whatsapp",
-                    identifier="whatsapp",
-                    chat=True,
-                    told_by_sender=True,
-                ),
+                _MESSAGE,
                 RecordType(
                     "whatsapp_attachment",
                     "attachment of a chat",
@@ -55,19 +124,9 @@ KINDS = {
         Kind(
             "call_recording",
             "recorded calls: audio with its transcript beside it (.vtt, .srt, .sbv, .json of whisper, .txt)",
-            1,
+            2,
             (*AUDIO, *TRANSCRIPTS),
-            (
-                RecordType(
-                    "call_recording",
-                    "call",
-                    en="call phone recording conversation",
-                    he="שיחה שיחות טלפון הקלטה",
-                    cs="hovor hovory telefonát",
-                    channel="call_recording",
-                    spoken=True,
-                ),
-            ),
+            (_CALL,),
             "call_recording",
             ("timezone", "owner", "file_names", "approval_required", *_TRANSCRIPTION, *_PARSER),
             companions=TRANSCRIPTS,
@@ -77,23 +136,9 @@ KINDS = {
         Kind(
             "meeting",
             "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
-            2,
+            3,
             (".vtt", ".srt", ".sbv", ".txt", ".md"),
-            (
-                RecordType(
-                    "meeting_transcript",
-                    "meeting",
-                    en="meeting minutes",
-                    he="פגישה פגישות ישיבה ישיבות",
-                    cs="schůzka schůzky porada porady",
-                    label="meeting",
-                    about="A meeting: type=meeting; from=who took part; subj=its title; when=its date; "
-                    "file=its transcript.",
-                    spoken=True,
-                    passages_are_parts=True,
-                    from_all=True,
-                ),
-            ),
+            (_MEETING,),
             options=("timezone", *_PARSER),
             companions=(".ics",),
         ),
@@ -104,7 +149,7 @@ KINDS = {
             (".vcf", ".vcard"),
             (
                 RecordType("contact", "contact", tells="number číslo מספר", card=True, about_people=True),
-                RecordType("relationship", "relationship", about_people=True),
+                _RELATIONSHIP,
             ),
             record_bytes=200,
         ),
@@ -113,16 +158,7 @@ KINDS = {
             "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
             2,
             (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
-            (
-                RecordType(
-                    "documentation",
-                    "document",
-                    en="document file",
-                    he="מסמך מסמכים קובץ קבצים",
-                    cs="dokument dokumenty soubor soubory",
-                    from_file=True,
-                ),
-            ),
+            (_DOCUMENT,),
             options=("timezone", *_PARSER),
             one_record=True,
             source_name="documents",
@@ -132,19 +168,7 @@ KINDS = {
             "commits of local git repositories, and saved logs of git (.gitlog)",
             1,
             (".gitlog",),
-            (
-                RecordType(
-                    "git_history",
-                    "commit",
-                    en="commit change repository",
-                    cs="commit změna",
-                    label="commit",
-                    about="A commit of git: type=commit; from=its author; subj=the first line of its message; "
-                    "when=its date; commit=its hash.",
-                    from_address=True,
-                    details=True,
-                ),
-            ),
+            (_COMMIT,),
             "git",
             (),
             repositories="history",
@@ -155,7 +179,7 @@ KINDS = {
             "source code in git repositories and folders: functions, classes and methods",
             1,
             (),
-            (RecordType("code", "piece of code", "pieces of code", from_file=True, details=True),),
+            (_CODE,),
             "code",
             _PARSER,
             record_bytes=600,
@@ -168,31 +192,8 @@ KINDS = {
             3,
             (".mbox", ".eml", ".msg"),
             (
-                RecordType(
-                    "email",
-                    "mail",
-                    about="A mail: type=email; from=its sender; subj=its subject; when=its date; "
-                    "related=how many files are attached.",
-                    en="email mail message",
-                    he="מייל מיילים הודעה הודעות",
-                    cs="e-mail e-maily mail maily zpráva zprávy",
-                    channel="gmail",
-                    mail=True,
-                    told_by_sender=True,
-                ),
-                RecordType(
-                    "email_attachment",
-                    "attachment",
-                    en="email mail attachment attached file document",
-                    he="מייל קובץ מצורף נספח",
-                    cs="příloha soubor",
-                    channel="gmail",
-                    label="attachment[{index}]:{file}",
-                    about="An attachment: type=attachment[its place from 0]:its file name; "
-                    "from, subj and when are those of its mail.",
-                    part_of="email",
-                    told_by_sender=True,
-                ),
+                _MAIL,
+                _ATTACHMENT,
             ),
             "gmail",
             ("timezone", *_PARSER),
@@ -210,13 +211,27 @@ KINDS = {
             appends=True,
         ),
         Kind(
+            "legacy",
+            "collections that an older system left in Qdrant, on a server or in a folder",
+            1,
+            ("storage.sqlite",),
+            (
+                RecordType("legacy", "older record"),
+                *(_MESSAGE, _MAIL, _ATTACHMENT, _SCAN, _CALL, _MEETING, _COMMIT, _CODE, _DOCUMENT, _RELATIONSHIP),
+            ),
+            options=("timezone", "url", "collection"),
+            record_bytes=2_000,
+            walks=True,
+            backfills=True,
+        ),
+        Kind(
             "jsonl",
             "one JSON object a line with the universal fields: the door for any other source",
             2,
             (".jsonl", ".ndjson"),
             (
                 RecordType("jsonl", "note"),
-                RecordType("paperless", "scanned document", channel="paperless"),
+                _SCAN,
             ),
             ids_hold_names=True,
             own_ids=True,

@@ -57,6 +57,7 @@ PARTS = (
     Part(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
     Part(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
     Part(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
+    Part(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
     Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
     Part(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "private"),
     Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),

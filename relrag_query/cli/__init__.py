@@ -16,7 +16,7 @@ import typer
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import access
 from relrag_pipelines.privacy.output_guard import install_exception_hooks, suppress_library_output
-from relrag_query.cli.groups import calls, graphrag, indexing, people, pii, questions, serving
+from relrag_query.cli.groups import backfill, calls, graphrag, indexing, people, pii, questions, serving
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,7 +27,13 @@ app = typer.Typer(
 )
 for _group in (questions, indexing, serving):
     app.add_typer(_group.app)
-for _name, _group in (("calls", calls), ("people", people), ("graphrag", graphrag), ("pii", pii)):
+for _name, _group in (
+    ("backfill", backfill),
+    ("calls", calls),
+    ("people", people),
+    ("graphrag", graphrag),
+    ("pii", pii),
+):
     app.add_typer(_group.app, name=_name)
 
 

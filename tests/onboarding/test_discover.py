@@ -178,6 +178,7 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
         "call_recording": put(tmp_path, "call.m4a", b"\0\0\0\x18ftypM4A \0\0\0\0"),
         "meeting": put(tmp_path, "review.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHi\n"),
         "contacts": put(tmp_path, "dana.vcf", "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n"),
+        "legacy": put(tmp_path, "collection/memory/storage.sqlite", b"SQLite format 3\0"),
     }
     assert [name for name, file in samples.items() if KINDS[kind].recognise(file)] == (
         [kind] if kind != "document" else ["whatsapp", "document"]  # a chat is text too; the more particular kind wins

@@ -54,7 +54,8 @@ def wrong(command: str) -> str:
     if isinstance(found, typer.core.TyperGroup):
         if len(words) == 2:
             return ""
-        found, words = found.commands.get(words[2]), words[1:]
+        if not (found.invoke_without_command and words[2].startswith("-")):
+            found, words = found.commands.get(words[2]), words[1:]
     if found is None:
         return f"no command {words[1]}"
     known = {"--help"} | {name for one in found.params for name in (*one.opts, *one.secondary_opts)}
@@ -87,6 +88,10 @@ def test_commands_in_messages_can_be_typed() -> None:
         ("relrag calls approve --all", ""),
         ("relrag calls aprove", "no command aprove"),
         ("relrag sync --fast", "sync --fast"),
+        ("relrag backfill --source chat", ""),
+        ("relrag backfill --fast", "backfill --fast"),
+        ("relrag backfill legacy --dry-run", ""),
+        ("relrag backfill legcy", "no command legcy"),
         ("make demo", ""),
         ("make tea", "make tea"),
     ],

@@ -78,7 +78,10 @@ LAYERS = [
     ),
     *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings", "pii", "embedders", "identity")),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "people", "chunking")),
-    *(f"relrag_pipelines/{name}" for name in ("graphrag", "erasure", "ingest", "onboarding", "stages", "publishing")),
+    *(
+        f"relrag_pipelines/{name}"
+        for name in ("graphrag", "erasure", "ingest", "onboarding", "stages", "publishing", "legacy")
+    ),
     *(
         f"relrag_query/{name}"
         for name in ("__init__.py", "understanding", "retrieval", "people", "display", "answering")

@@ -76,6 +76,13 @@ RECORDS: list[Any] = [
         marks=pytest.mark.requirement("S3-25"),
     ),
     pytest.param(
+        "legacy", "legacy", {"from": "Dana Levi"},
+        {"to": ["Petr Kolar"], "participants": ["Dana Levi", "Petr Kolar"], "subject": "Garden",
+         "timestamp": 1715938200, "thread_id": "71", "parent_asset_id": "telegram:71:3", "language": "en",
+         "numbers": ["INV-2044"]},
+        marks=pytest.mark.requirement("S3-25"),
+    ),
+    pytest.param(
         "jsonl", "jsonl", {"subject": "Roof"},
         {"from": "Dana Levi", "to": ["Petr Kolar"], "participants": ["Dana Levi", "Petr Kolar"],
          "timestamp": 1715938200, "thread_id": "house", "parent_asset_id": "jsonl:sample:note-0", "parent_ref": "house",

@@ -49,6 +49,7 @@ class Rest:
 
     def __init__(self, client: QdrantClient) -> None:
         self.client = client
+        self.snapshots: list[dict[str, Any]] = []
 
     def answer(self, method: str, path: str, body: bytes) -> Any:
         """The `result` of an answer; KeyError where nothing of the kind is served."""
@@ -77,12 +78,24 @@ class Rest:
                 return _DONE
             case ["POST", "collections", name, "points", *rest]:
                 return self._points(name, "/".join(rest), body)
+            case ["POST", "collections", name, "snapshots"]:
+                self.snapshots.append({"name": f"{name}-{len(self.snapshots)}.snapshot", "size": 1})
+                return self.snapshots[-1]
+            case ["GET", "collections", _, "snapshots"]:
+                return self.snapshots
         raise KeyError(path)
 
     def _points(self, name: str, what: str, body: bytes) -> Any:
         match what:
             case "delete":
                 self.client.delete(name, models.FilterSelector.model_validate_json(body))
+            case "":
+                found = self.client.retrieve(name, models.PointRequest.model_validate_json(body).ids)
+                return [one.model_dump(mode="json") for one in found]
+            case "batch":
+                operations = models.UpdateOperations.model_validate_json(body).operations
+                self.client.batch_update_points(name, operations)
+                return [_DONE] * len(operations)
             case "payload":
                 given = models.SetPayload.model_validate_json(body)
                 self.client.set_payload(name, given.payload, given.filter)

@@ -109,9 +109,3 @@ def test_writes_are_tried_again_and_reads_are_not(tmp_path: Path) -> None:
         with pytest.raises(StoreError):
             server_index.missing_parts(CollectionRef(url, "c", 1))
         assert len(asked) == 1
-
-
-def test_the_client_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(StoreError, match=r"install relrag\[qdrant\]"):
-        vectors.server_info("http://127.0.0.1:6333")

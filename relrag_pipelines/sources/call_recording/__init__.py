@@ -25,6 +25,8 @@ from relrag_pipelines.sources.formats.transcript import (
     Transcript,
     TranscriptError,
     format_transcript,
+    is_placeholder,
+    may_be_same,
     speakers,
     swap_speakers,
     word_count,
@@ -63,7 +65,9 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
             yield Failure("audio", error.fault, str(error))
     elif is_audio:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
-    transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading)
+    by_name = called(PurePosixPath(unit.path).stem, reading.file_names, reading.timezone)
+    known = [one for one in (reading.owner, by_name.name) if one]
+    transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading, known)
     if audio and not transcript and not failures and reading.transcription_model:
         transcript, name, failures = _made(audio, native, extra.get("seconds"), reading)
     yield from failures
@@ -72,7 +76,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     if name:
         extra["transcript"] = name
     if audio or transcript:
-        yield _record(unit, reading, native, audio is not None, transcript, said, extra)
+        yield _record(unit, reading, native, audio is not None, by_name, transcript, said, extra)
 
 
 def recognise(file: Path) -> bool:
@@ -111,7 +115,9 @@ def _made(
         return None, None, [Failure("audio", error.fault, str(error))]
 
 
-def _transcript(files: list[Path], reading: ReadContext) -> tuple[Transcript | None, str | None, list[Failure]]:
+def _transcript(
+    files: list[Path], reading: ReadContext, known: list[str]
+) -> tuple[Transcript | None, str | None, list[Failure]]:
     """The first transcript in the order of TRANSCRIPTS that can be read, its file's name, and what is wrong."""
     found: list[tuple[Transcript, str]] = []
     failures: list[Failure] = []
@@ -119,7 +125,7 @@ def _transcript(files: list[Path], reading: ReadContext) -> tuple[Transcript | N
         try:
             if file.stat().st_size > reading.unit_max_bytes:
                 raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
-            found.append((read_transcript(read_plain(file), file.suffix.lower()), file.name))
+            found.append((read_transcript(read_plain(file), file.suffix.lower(), known), file.name))
         except TranscriptError as error:
             failures.append(Failure(file.name, error.fault, str(error)))
     if not found:  # what an earlier one held is kept, unless it was emptied
@@ -144,19 +150,20 @@ def _record(
     reading: ReadContext,
     native: str,
     of_audio: bool,
+    by_name: Called,
     transcript: Transcript | None,
     said: CallApproval,
     extra: dict[str, Any],
 ) -> Record:
     path = PurePosixPath(unit.path)
-    by_name = called(path.stem, reading.file_names, reading.timezone)
     cues = transcript.cues if transcript else []
     cues = swap_speakers(cues) if said.swapped else cues
     said_by = speakers(cues)
-    others = [name for name in said_by if name.casefold() != reading.owner.casefold()]
-    other = others[0] if len(others) == 1 else by_name.name or by_name.phone
+    named = [name for name in said_by if not is_placeholder(name)]
     told = by_name.name or by_name.phone
-    participants = [*said_by, told] if told and not others else said_by
+    others = [name for name in named if not _is_owner(name, reading.owner, [*named, by_name.name or ""])]
+    other = others[0] if len(others) == 1 else told
+    participants = [*named, told] if told and not others else named
     if cues and not extra.get("seconds"):
         extra["seconds"] = max((cue.end or cue.start or 0.0 for cue in cues), default=None)
     text, spoken = format_transcript(cues) if said.approved or not reading.approval_required else ("", [])
@@ -178,6 +185,16 @@ def _record(
         numbers=reference_numbers.find_reference_numbers(text),
         extra=extra | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {}),
         spoken=spoken or None,
+    )
+
+
+def _is_owner(name: str, owner: str, names: list[str]) -> bool:
+    """Whether a name is the owner's: the whole one, or a given name that only one of the names begins with."""
+    if not may_be_same(name, owner):
+        return False
+    given = owner.casefold().split()[:1]
+    return (
+        name.casefold() == owner.casefold() or len({one for one in names if one.casefold().split()[:1] == given}) == 1
     )
 
 

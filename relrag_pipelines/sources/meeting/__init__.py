@@ -60,7 +60,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
             raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
         data = read_plain(unit.file)
         if suffix in (".txt", ".md"):
-            minutes, transcript = _minutes(data)
+            minutes, transcript = _minutes(data, invited.participants if invited else [])
         else:
             minutes, transcript = Minutes(""), read_transcript(data, suffix)
     except TranscriptError as error:
@@ -84,7 +84,7 @@ def recognise(file: Path) -> bool:
         return False
 
 
-def _minutes(data: bytes) -> tuple[Minutes, Transcript]:
+def _minutes(data: bytes, invited: list[str]) -> tuple[Minutes, Transcript]:
     """Minutes, and what is said in them where they are a transcript. Raises TranscriptError."""
     if not data.strip():
         raise TranscriptError("empty", "the file has no text; restore it or delete it")
@@ -93,7 +93,7 @@ def _minutes(data: bytes) -> tuple[Minutes, Transcript]:
     except CharsetError as error:
         raise TranscriptError(error.fault, f"{error}; save it as UTF-8") from None
     minutes = parse_minutes(decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
-    transcript = speaker_text.read(minutes.body)
+    transcript = speaker_text.read(minutes.body, [*minutes.participants, *invited])
     transcript.faults += describe_damage(decoded)
     return minutes, transcript
 

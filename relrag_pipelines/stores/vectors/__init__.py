@@ -7,7 +7,6 @@ the folder. The server's client is imported only where there is one.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
@@ -75,7 +74,6 @@ def build(
     """
     if collection is None:
         return embedded_build.build(path, batches, each, dimension, beside)
-    _need_client()
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.build(path, collection, batches, each, dimension)
@@ -98,18 +96,16 @@ def extend(
     known = collection_ref.load(previous)
     if known is None:
         return embedded_build.extend(previous, path, batches, remove_ids, each)
-    _need_client()
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.extend(known, path, batches, remove_ids, each, generation)
 
 
 def open(path: Path) -> VectorStore:
-    """The store in that folder, for reading; StoreError where it needs a package that is not there."""
+    """The store in that folder, for reading."""
     known = collection_ref.load(path)
     if known is None:
         return embedded.open(path)
-    _need_client()
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.open(known)
@@ -121,7 +117,6 @@ def payloads(path: Path) -> Iterator[dict[str, Any]]:
     if known is None:
         yield from embedded.payloads(path)
     else:
-        _need_client()
         from relrag_pipelines.stores.vectors import server_index
 
         yield from server_index.payloads(known)
@@ -129,7 +124,6 @@ def payloads(path: Path) -> Iterator[dict[str, Any]]:
 
 def server_info(url: str, timeout: int = 60) -> tuple[str, list[str]]:
     """The version of a server and its collections; StoreError where it cannot be used; `timeout` in seconds."""
-    _need_client()
     from relrag_pipelines.stores.vectors.server_connection import connect
 
     with closing(connect(url, timeout)) as opened:
@@ -149,7 +143,6 @@ def missing_parts(path: Path) -> str:
     known = collection_ref.load(path)
     if known is None:
         return ""
-    _need_client()
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.missing_parts(known)
@@ -163,13 +156,7 @@ def delete_remote(path: Path, kept: Iterable[Path]) -> None:
     known = collection_ref.load(path)
     if known is None:
         return
-    _need_client()
     from relrag_pipelines.stores.vectors import server_index
 
     sharing = [one for folder in kept if (one := collection_ref.load(folder)) and one.name == known.name]
     server_index.delete_remote(known, [one.generation for one in sharing])
-
-
-def _need_client() -> None:
-    if importlib.util.find_spec("qdrant_client") is None:
-        raise StoreError("qdrant_url is set, which needs the package qdrant-client; install relrag[qdrant]")

@@ -49,19 +49,6 @@ def plan(as_json: Json = False, config: Config = None) -> None:
 
 
 @app.command()
-def backfill(
-    source: Annotated[str, typer.Option("--source", help="Name of the source.")],
-    first: Annotated[str, typer.Option("--from", help="First month, YYYY-MM.")],
-    last: Annotated[str, typer.Option("--to", help="Last month, YYYY-MM.")],
-    strict: Strict = False,
-    wait: Wait = 0,
-    config: Config = None,
-) -> None:
-    """Make months of one source again."""
-    dispatch.run("sync", "backfill", source, first, last, config, strict=strict, wait=wait)
-
-
-@app.command()
 def forget(
     refs: Annotated[
         list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")

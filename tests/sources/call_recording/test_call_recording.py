@@ -29,11 +29,13 @@ VTT = """WEBVTT
 """
 
 
-def calls(folder: Path, *, timezone: str = "Asia/Jerusalem", **options: Any) -> tuple[list[Record], list[Failure]]:
+def calls(
+    folder: Path, *, timezone: str = "Asia/Jerusalem", owner: str = "Jonah", **options: Any
+) -> tuple[list[Record], list[Failure]]:
     """What a sync reads of a folder."""
     source = Source(name="calls", kind="call_recording", path=folder)  # type: ignore[call-arg]
     scan = scan_units(folder, KINDS["call_recording"], source, {}, "")
-    reading = ReadContext("calls", timezone, KEYS.id_hash, owner="Jonah", **options)
+    reading = ReadContext("calls", timezone, KEYS.id_hash, owner=owner, **options)
     found = [item for unit in scan.units.values() for item in read(unit, reading)]
     return [one for one in found if isinstance(one, Record)], [one for one in found if isinstance(one, Failure)]
 
@@ -80,6 +82,40 @@ def test_the_identity_is_the_keyed_hash_of_the_audio(tmp_path: Path) -> None:
     assert (second.source_id, second.text) == (first.source_id, first.text)
     (tmp_path / "renamed.m4a").write_bytes(m4a(432))
     assert calls(tmp_path)[0][0].source_id != first.source_id
+
+
+def said(*lines: tuple[str, str]) -> str:
+    """Captions in which these speak."""
+    cues = (f"00:0{place}.000 --> 00:0{place}.900\n<v {name}>{text}</v>" for place, (name, text) in enumerate(lines))
+    return "\n\n".join(["WEBVTT", *cues, ""])
+
+
+@pytest.mark.parametrize(
+    ("speakers", "other", "participants"),
+    [
+        (["Jonah", "Speaker 1"], "Alex Rubin", ["Jonah", "Alex Rubin"]),
+        (["SPEAKER_00", "SPEAKER_01"], "Alex Rubin", ["Alex Rubin"]),
+        (["Jonah"], "Alex Rubin", ["Jonah", "Alex Rubin"]),
+        (["Jonah Pickel", "Speaker 2"], "Alex Rubin", ["Jonah Pickel", "Alex Rubin"]),
+        (["Jonah", "Dana Levi"], "Dana Levi", ["Jonah", "Dana Levi"]),
+        # two Jonahs: neither given name tells the owner
+        (["Jonah", "Jonah Weiss"], "Alex Rubin", ["Jonah", "Jonah Weiss"]),
+        ([], "Alex Rubin", ["Alex Rubin"]),
+    ],
+)
+def test_the_file_names_the_other_party_where_the_transcript_does_not(
+    speakers: list[str], other: str, participants: list[str], tmp_path: Path
+) -> None:
+    put(tmp_path, m4a=m4a(10), **({"vtt": said(*((one, "Hello.") for one in speakers))} if speakers else {}))
+    (record,), _ = calls(tmp_path, owner="Jonah Pickel")
+    assert (record.from_, record.subject, record.participants) == (other, f"Call with {other}", participants)
+
+
+def test_who_the_file_or_the_settings_name_speaks_though_named_once(tmp_path: Path) -> None:
+    put(tmp_path, m4a=m4a(10), txt="Alex Rubin: The invoice is paid.\nJonah: Good.\nNote: he will call again.\n")
+    (record,), _ = calls(tmp_path, owner="Jonah Pickel")
+    assert record.extra["speakers"] == ["Alex Rubin", "Jonah"]
+    assert record.text == "Alex Rubin: The invoice is paid.\nJonah: Good.\nNote: he will call again."
 
 
 @pytest.mark.parametrize(

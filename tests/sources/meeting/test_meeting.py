@@ -55,6 +55,15 @@ def test_minutes_fill_the_universal_fields(tmp_path: Path) -> None:
     assert record.numbers == ["INV-1187"]
 
 
+def test_who_takes_part_speaks_though_named_once(tmp_path: Path) -> None:
+    text = "Participants: Jan Novák, Petr, Marie\n\nJan: We move to March.\nPetr: I agree.\nDecision: March it is.\n"
+    (record,), _ = meetings(tmp_path, minutes_txt=text)
+    assert record.extra["speakers"] == ["Jan", "Petr"]
+    assert record.text == "Jan: We move to March.\nPetr: I agree.\nDecision: March it is."
+    (record,), _ = meetings(tmp_path, minutes_txt="Jan: We move to March.\nDecision: March it is.\n")
+    assert "speakers" not in record.extra, "nothing says that somebody is called Jan"
+
+
 @pytest.mark.parametrize(
     ("text", "title", "names", "body"),
     [

@@ -6,13 +6,14 @@ What cannot be read of a file is a fault; the rest is kept. Used by calls and me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 
 from relrag_pipelines.records import Failure, SpeechSegment
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, Decoded, decode
 from relrag_pipelines.sources.formats.transcript import captions, speaker_text, whisper
 from relrag_pipelines.sources.formats.transcript.cues import Cue, Transcript, TranscriptError
+from relrag_pipelines.sources.formats.transcript.speakers import is_placeholder, may_be_same
 
 __all__ = [
     "Cue",
@@ -20,6 +21,8 @@ __all__ = [
     "TranscriptError",
     "describe_damage",
     "format_transcript",
+    "is_placeholder",
+    "may_be_same",
     "read",
     "speakers",
     "swap_speakers",
@@ -31,20 +34,22 @@ _READERS = {
     ".srt": captions.srt,
     ".sbv": captions.sbv,
     ".json": whisper.read,
-    ".txt": speaker_text.read,
-    ".md": speaker_text.read,
 }
 
 
-def read(data: bytes, suffix: str) -> Transcript:
-    """The transcript in a file with that suffix. Raises TranscriptError where it is none or says nothing."""
+def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
+    """The transcript in a file with that suffix; `known` are names of who takes part.
+
+    Raises TranscriptError where it is none or says nothing.
+    """
     if not data.strip():
         raise TranscriptError("empty", "the file has no text; restore it or delete it")
     try:
         decoded = decode(data)
     except CharsetError as error:
         raise TranscriptError(error.fault, f"{error}; save it as UTF-8") from None
-    found = _READERS[suffix](decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    found = _READERS[suffix](text) if suffix in _READERS else speaker_text.read(text, known)
     if not any(cue.text for cue in found.cues):
         raise TranscriptError("no_cues", found.faults[0].message if found.faults else "the file holds no captions")
     found.faults += describe_damage(decoded)

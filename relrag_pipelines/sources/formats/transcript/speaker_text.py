@@ -7,6 +7,8 @@ was said, and times on lines of their own. A text without them is one cue withou
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Collection
 
 from relrag_pipelines.sources.formats.transcript.cues import Cue, Transcript
 from relrag_pipelines.sources.formats.transcript.speakers import split_names
@@ -25,15 +27,17 @@ _FEWEST = 2
 """lines with a time that make a transcript"""
 
 
-def read(text: str) -> Transcript:
-    """The cues of a text; times are taken as they stand, a cue ends where the next one begins."""
+def read(text: str, known: Collection[str] = ()) -> Transcript:
+    """The cues of a text; times are taken as they stand, a cue ends where the next one begins. `known` take part."""
     lines = text.strip().split("\n")
     timed = [_timed(line.strip()) for line in lines]
     if sum(match is not None for match in timed) < _FEWEST:
         timed = [None] * len(lines)
-    names, texts = split_names([line.strip() for line in lines])
+    names, texts = split_names([line.strip() for line in lines], known)
     if not any(timed) and not any(names):
         return Transcript([Cue(None, None, None, text.strip())])
+    # in minutes, where each is named once, the next line is as often a decision as more of what he said
+    is_dialogue = any(timed) or max(Counter(filter(None, names)).values()) > 1
     cues: list[Cue] = []
     clock: float | None = None
     holder: str | None = None
@@ -44,7 +48,7 @@ def read(text: str) -> Transcript:
             if not said and not name:
                 holder = None
         elif name:
-            holder = name
+            holder = name if is_dialogue else None
         elif said:
             name = holder
         if said:

@@ -1,22 +1,44 @@
-"""`Name: text`: a speaker where the same name stands there again, as Zoom writes it; else words with a colon."""
+"""`Name: text`: a speaker where the name stands there again or is known to take part, else words with a colon.
+
+Zoom writes captions so, and people minutes.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 _LINE = re.compile(r"(?:(?:- ?)?+([^\W\d_][^:\n<>?!\[\]]{0,59}+): +(?=\S))?(.*)\n")
 """a name, if there may be one, and what follows it"""
 _MOST_WORDS = 6
 """of a name; more are a sentence"""
+_PLACEHOLDER = re.compile(r"(?:unknown[ _]?)?(?:speaker|sprecher|mluvčí|דובר)[ _-]*[\dA-Z]{0,3}|unknown", re.IGNORECASE)
 
 
-def split_names(lines: Sequence[str]) -> tuple[list[str | None], list[str]]:
-    """Speaker and text of each line; a name counts as a speaker's if it begins at least two lines."""
+def is_placeholder(name: str) -> bool:
+    """Whether a program calls a speaker so whom it cannot name: `Speaker 1`, SPEAKER_00."""
+    return _PLACEHOLDER.fullmatch(name) is not None
+
+
+def may_be_same(one: str, other: str) -> bool:
+    """Whether a name is another, or the given name alone of it."""
+    first, second = one.casefold().split(), other.casefold().split()
+    return first == second or (first[:1] == second[:1] and 1 in (len(first), len(second)))
+
+
+def split_names(lines: Sequence[str], known: Collection[str] = ()) -> tuple[list[str | None], list[str]]:
+    """Speaker and text of each line; a name counts as a speaker's if it begins at least two lines.
+
+    Once is enough for those in `known`, by their whole or given name.
+    """
     found = _named(lines)
     counted = Counter([name for name, _ in found])
-    names = {name: name.strip() for name, count in counted.items() if name and count > 1 and _may_be_name(name)}
+    names = {
+        name: name.strip()
+        for name, count in counted.items()
+        if name and _may_be_name(name) and (count > 1 or any(may_be_same(name, one) for one in known))
+    }
     if not names:
         return [None] * len(lines), list(lines)
     return (

@@ -1,0 +1,1 @@
+"""What relrag writes into the collections that older systems left in Qdrant."""

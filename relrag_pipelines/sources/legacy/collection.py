@@ -1,0 +1,67 @@
+"""What a collection of points is here, be it in a folder or on a server, and what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+from relrag_pipelines.errors import SafeError
+
+
+class CollectionError(SafeError):
+    """A collection cannot be read or written; the message says why, and holds no text of it."""
+
+
+class LegacyPoint(NamedTuple):
+    """One point, without its vectors."""
+
+    key: int | str
+    """by which the collection finds it again"""
+    id: int | str
+    payload: Mapping[str, Any] | None
+    """None where the point cannot be read"""
+    old_vectors: tuple[str, ...] = ()
+    """which of OLD_VECTORS it has"""
+
+
+class PointChange(NamedTuple):
+    """What is written into one point."""
+
+    key: int | str
+    values: Mapping[str, Any]
+    """payload fields that are set; no other changes"""
+    removed: tuple[str, ...] = ()
+    """payload fields that go"""
+    vectors: tuple[str, ...] = ()
+    """vectors that go"""
+
+
+class LegacyCollection(Protocol):
+    """What a backend offers."""
+
+    name: str
+
+    def points(self) -> Iterator[LegacyPoint]:
+        """Every point once. Raises CollectionError."""
+        ...
+
+    def fetch(self, keys: Sequence[int | str]) -> Mapping[int | str, LegacyPoint]:
+        """The points with these keys."""
+        ...
+
+    def write(self, changes: Iterable[PointChange]) -> None:
+        """Makes the changes. Doing so again is the same as doing it once."""
+        ...
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Keeps others from writing meanwhile, as far as the backend can."""
+        ...
+
+    def snapshot(self, moment: str) -> str:
+        """Keeps a copy as it is now; returns its name. `moment` goes into it."""
+        ...
+
+    def has_snapshot(self, name: str) -> bool:
+        """Whether a copy of that name is still there."""
+        ...

@@ -1,0 +1,184 @@
+"""Collections as qdrant-client's local mode stores them: a SQLite file of pickled points each.
+
+`<folder>/collection/<name>/storage.sqlite` has a table `points (id TEXT PRIMARY KEY, point BLOB)`; see
+qdrant_client/local/persistence.py. They are read and written here, not through that client: it loads a whole collection
+into memory, commits every point by itself, and would run whatever a pickle from somewhere else tells it to.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import pickle
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from relrag_pipelines.errors import RelragError
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyPoint, PointChange
+from relrag_pipelines.sources.legacy.payload import OLD_VECTORS
+
+STORAGE = "storage.sqlite"
+SNAPSHOT = ".snapshot-"
+"""stands in the names of copies"""
+_HEADER = b"SQLite format 3\0"
+_MODELS = "qdrant_client.http.models"
+_MODEL_NAMES = ("PointStruct", "SparseVector")
+_AT_ONCE = 500
+"""points that one query reads"""
+
+
+class NotAPoint(RelragError):
+    """A row that is not what qdrant-client writes."""
+
+
+class _Model:
+    """Stands for a model of qdrant-client, which takes a second to import."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state["__dict__"])
+
+
+def _stand_in(module: str, name: str) -> type:
+    return _Model
+
+
+def _real_model(module: str, name: str) -> type:
+    from qdrant_client.http import models
+
+    found: type = getattr(models, name)
+    return found
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes nothing but points: a pickle can name any function, which loading it would call."""
+
+    def __init__(self, data: bytes, model: Callable[[str, str], type]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._model = model
+
+    def find_class(self, module: str, name: str) -> type:
+        if not module.startswith(_MODELS) or name not in _MODEL_NAMES:
+            raise NotAPoint
+        return self._model(module, name)
+
+
+def _unpickled(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
+    try:
+        found = _Unpickler(data, model).load()
+        fitting = isinstance(found.payload or {}, dict)
+    except Exception:  # noqa: BLE001  of a damaged pickle nearly any; its text is private
+        fitting = False
+    if not fitting:
+        raise NotAPoint
+    return found
+
+
+class LocalCollection:
+    """One such file. Reading changes nothing, and works while another program has it open."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.name = file.parent.name
+
+    def points(self) -> Iterator[LegacyPoint]:
+        """Every point, the newest first; one that cannot be read has no payload. Raises CollectionError."""
+        seen: set[Any] = set()
+        with self._opened() as database:
+            # an older client could leave several rows of a point, of which the newest counts
+            for row, data in database.execute("SELECT rowid, point FROM points ORDER BY rowid DESC"):
+                point = _read(row, data)
+                if point.id not in seen:
+                    seen.add(point.id)
+                    yield point
+
+    def fetch(self, keys: Sequence[int | str]) -> dict[int | str, LegacyPoint]:
+        """The points with these keys."""
+        found: dict[int | str, LegacyPoint] = {}
+        with self._opened() as database:
+            for first in range(0, len(keys), _AT_ONCE):
+                some = keys[first : first + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                query = f"SELECT rowid, point FROM points WHERE rowid IN ({marks})"  # noqa: S608  question marks
+                found |= {row: _read(row, data) for row, data in database.execute(query, some)}
+        return found
+
+    def write(self, changes: Iterable[PointChange]) -> None:
+        """Makes the changes, all or none."""
+        with self._opened("rw") as database, database:
+            for change in changes:
+                (data,) = database.execute("SELECT point FROM points WHERE rowid = ?", (change.key,)).fetchone()
+                point = _unpickled(data, _real_model)
+                payload = {**(point.payload or {}), **change.values}
+                point.payload = {name: value for name, value in payload.items() if name not in change.removed}
+                if isinstance(point.vector, dict):
+                    point.vector = {name: one for name, one in point.vector.items() if name not in change.vectors}
+                written = sqlite3.Binary(pickle.dumps(point))
+                database.execute("UPDATE points SET point = ? WHERE rowid = ?", (written, change.key))
+            failpoint("legacy.write", self.file)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Keeps other clients out, as local mode does among its own. Raises CollectionError where one is in."""
+        lock = self.file.parents[2] / ".lock"
+        with lock.open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                why = "is open in another program; close that, then run this again"
+                raise CollectionError(f"collection {self.name} {why}") from None
+            yield
+
+    def snapshot(self, moment: str) -> str:
+        """Copies the whole folder beside itself; returns the copy's name. Only a whole copy has that name."""
+        folder = self.file.parents[2]
+        copy = folder.with_name(f"{folder.name}{SNAPSHOT}{moment}")
+        unfinished = copy.with_name(f"{copy.name}.unfinished")
+        try:
+            shutil.copytree(folder, unfinished, symlinks=True)
+            failpoint("legacy.snapshot", copy)
+            unfinished.rename(copy)
+        except shutil.Error as errors:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            said = f"a copy beside it cannot be made ({len(errors.args[0])} files failed)"
+            raise CollectionError(f"collection {self.name} was not changed: {said}") from None
+        except OSError:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+        return copy.name
+
+    def has_snapshot(self, name: str) -> bool:
+        """Whether a copy of that name is there."""
+        return self.file.parents[2].with_name(name).is_dir()
+
+    @contextmanager
+    def _opened(self, mode: str = "ro") -> Iterator[sqlite3.Connection]:
+        if self.file.with_name(f"{STORAGE}-journal").exists():
+            mode = "rw"  # a write was cut short, and whoever opens the file next undoes it
+        try:
+            with closing(sqlite3.connect(f"{self.file.absolute().as_uri()}?mode={mode}", uri=True)) as database:
+                yield database
+        except sqlite3.Error as error:
+            why = "is in use by another program" if "locked" in str(error) else "is no collection of qdrant-client"
+            raise CollectionError(f"{self.file.parent.name}/{self.file.name} {why}") from None
+
+
+def is_collection(file: Path) -> bool:
+    """Whether a file is where local mode stores a collection."""
+    if file.name != STORAGE or file.parent.parent.name != "collection":
+        return False
+    with file.open("rb") as opened:
+        return opened.read(len(_HEADER)) == _HEADER
+
+
+def _read(row: int, data: Any) -> LegacyPoint:
+    try:
+        point = _unpickled(data)
+    except NotAPoint:
+        return LegacyPoint(row, f"row {row}", None)
+    named = point.vector if isinstance(point.vector, dict) else {}
+    return LegacyPoint(row, point.id, point.payload or {}, tuple(name for name in OLD_VECTORS if name in named))

@@ -1,0 +1,91 @@
+"""Values of a payload as they are read: names in snake case, the text, times, numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_PREVIEW = 2_000
+"""characters to which `message` of a document may be cut"""
+_MILLISECONDS = 10**11
+"""from here on a number of seconds is one of milliseconds"""
+
+
+def snake_case(name: str) -> str:
+    """`emailFrom` as `email_from`."""
+    return _CAMEL.sub("_", name).lower()
+
+
+def in_snake_case(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload with names in snake case; of a field in both cases, the one in snake case counts.
+
+    Half of a surrogate pair becomes U+FFFD, since no file can hold it.
+    """
+    whole: dict[str, Any] = _cleaned(dict(payload))
+    return {snake_case(name): value for name, value in whole.items()} | whole
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATES.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_cleaned(one) for one in value]
+    if isinstance(value, dict):
+        return {_cleaned(name): _cleaned(one) for name, one in value.items()}
+    return value
+
+
+def first_of(said: Mapping[str, Any], *names: str) -> Any:
+    """The value of the first of the fields that has one."""
+    return next((said[name] for name in names if said.get(name) not in (None, "", [])), None)
+
+
+def text_of(said: Mapping[str, Any]) -> str:
+    """The text alone, where the point has it, else with what was put before it to be embedded."""
+    own = first_of(said, "message", "text", "content", "summary")
+    own = own if isinstance(own, str) else ""
+    whole = ""
+    if isinstance(node := said.get("_node_content"), str):
+        try:
+            found = json.loads(node)
+            whole = found["text"] if isinstance(found["text"], str) else ""
+        except (ValueError, KeyError, TypeError):
+            pass
+    if not own:
+        return whole
+    begins = whole.find(own) if len(own) >= _PREVIEW else -1
+    return whole[begins:] if begins >= 0 else own
+
+
+def time_of(said: Mapping[str, Any], timezone: str) -> tuple[int | None, str]:
+    """Seconds since 1970, UTC, and date_quality."""
+    for name in ("timestamp", "email_received_at", "date", "created_at"):
+        value = said.get(name)
+        if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
+            value = int(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return math.floor(value / 1000 if abs(value) >= _MILLISECONDS else value), "exact"
+        if isinstance(value, str):
+            try:
+                moment = datetime.fromisoformat(value.strip())
+            except ValueError:
+                continue
+            has_time = len(value.strip()) > len("2025-01-14")
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=ZoneInfo(timezone) if has_time else UTC)
+            return math.floor(moment.timestamp()), "exact" if has_time else "day"
+    return None, "none"
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number from 0 on, which one of the systems writes as a string."""
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    return value if type(value) is int and value >= 0 else None

@@ -1,0 +1,124 @@
+"""A collection that an older system left on a Qdrant server, as sources/legacy/collection.py wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyPoint, PointChange
+from relrag_pipelines.sources.legacy.payload import OLD_VECTORS
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
+
+_AT_ONCE = 500
+"""points of one request"""
+Answer = TypeVar("Answer")
+
+
+def collection(url: str, name: str) -> ServerCollection:
+    """The collection; CollectionError where the server does not have it."""
+    return ServerCollection(url, name)
+
+
+class ServerCollection:
+    """One collection on a server, which is asked for its points page by page."""
+
+    def __init__(self, url: str, name: str) -> None:
+        # the client takes a second to import, and most syncs have no use for it
+        from relrag_pipelines.stores.vectors import server_connection
+
+        self.name = name
+        self._connection, self._pauses = server_connection.connect(url), server_connection.PAUSES
+        known = sorted(one.name for one in self._ask(lambda client: client.get_collections()).collections)
+        if name not in known:
+            raise CollectionError(f"Qdrant at {url} has no collection {name}; it has: {', '.join(known) or 'none'}")
+
+    def points(self) -> Iterator[LegacyPoint]:
+        """Every point once, in the order of their ids."""
+        old = {vector: self._with_vector(vector) for vector in self._old_vectors()}
+        offset: Any = None
+        while True:
+            found, offset = self._scroll(None, offset, with_payload=True)
+            for one in found:
+                yield LegacyPoint(
+                    one.id, one.id, one.payload or {}, tuple(name for name, ids in old.items() if one.id in ids)
+                )
+            if offset is None:
+                return
+
+    def fetch(self, keys: Sequence[int | str]) -> Mapping[int | str, LegacyPoint]:
+        """The points with these keys, without what is told of old vectors."""
+        found: dict[int | str, LegacyPoint] = {}
+        for first in range(0, len(keys), _AT_ONCE):
+            records = self._ask(_retrieving(self.name, keys[first : first + _AT_ONCE]))
+            found |= {one.id: LegacyPoint(one.id, one.id, one.payload or {}) for one in records}
+        return found
+
+    def write(self, changes: Iterable[PointChange]) -> None:
+        """Makes the changes, in one request."""
+        from qdrant_client import models
+
+        operations: list[Any] = []
+        for one in changes:
+            if one.vectors:
+                gone = models.DeleteVectors(points=[one.key], vector=list(one.vectors))
+                operations.append(models.DeleteVectorsOperation(delete_vectors=gone))
+            if one.removed:
+                fields = models.DeletePayload(keys=list(one.removed), points=[one.key])
+                operations.append(models.DeletePayloadOperation(delete_payload=fields))
+            # last, since a point that has its fields counts as done
+            given = models.SetPayload(payload=dict(one.values), points=[one.key])
+            operations.append(models.SetPayloadOperation(set_payload=given))
+        self._ask(lambda client: client.batch_update_points(self.name, operations, wait=True))
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """A server takes turns by itself."""
+        yield
+
+    def snapshot(self, moment: str) -> str:
+        """A snapshot of the server's own; it keeps the time in its name."""
+        made = self._ask(lambda client: client.create_snapshot(self.name, wait=True))
+        if made is None:
+            raise CollectionError(f"collection {self.name} was not changed: the server made no snapshot")
+        return str(made.name)
+
+    def has_snapshot(self, name: str) -> bool:
+        """Whether the server still has it."""
+        return name in {one.name for one in self._ask(lambda client: client.list_snapshots(self.name))}
+
+    def _old_vectors(self) -> list[str]:
+        config = self._ask(lambda client: client.get_collection(self.name)).config.params.vectors
+        return [name for name in OLD_VECTORS if isinstance(config, dict) and name in config]
+
+    def _with_vector(self, vector: str) -> set[int | str]:
+        from qdrant_client import models
+
+        where = models.Filter(must=[models.HasVectorCondition(has_vector=vector)])
+        ids: set[int | str] = set()
+        offset: Any = None
+        while True:
+            found, offset = self._scroll(where, offset, with_payload=False)
+            ids |= {one.id for one in found}
+            if offset is None:
+                return ids
+
+    def _scroll(self, where: Any, offset: Any, *, with_payload: bool) -> tuple[list[Any], Any]:
+        return self._ask(
+            lambda client: client.scroll(self.name, where, _AT_ONCE, offset=offset, with_payload=with_payload)
+        )
+
+    def _ask(self, call: Callable[[QdrantClient], Answer]) -> Answer:
+        from relrag_pipelines.stores.vectors.protocol import StoreError
+
+        try:
+            return self._connection.ask(call, self._pauses)
+        except StoreError as error:
+            # that setting names the server of relrag's own vectors
+            raise CollectionError(str(error).replace("qdrant_url", "url of the source")) from None
+
+
+def _retrieving(name: str, keys: Sequence[int | str]) -> Callable[[QdrantClient], list[Any]]:
+    return lambda client: client.retrieve(name, list(keys), with_payload=True)

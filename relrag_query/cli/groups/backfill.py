@@ -1,0 +1,48 @@
+"""`relrag backfill`: months of a source made again, and the collections of older systems given relrag's fields."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from relrag_query.cli import dispatch
+from relrag_query.cli.options import Config, Sources, Strict, Wait
+
+app = typer.Typer(invoke_without_command=True)
+
+
+@app.callback()
+def backfill(
+    context: typer.Context,
+    source: Annotated[str, typer.Option("--source", help="Name of the source.")] = "",
+    first: Annotated[str, typer.Option("--from", help="First month, YYYY-MM.")] = "",
+    last: Annotated[str, typer.Option("--to", help="Last month, YYYY-MM.")] = "",
+    strict: Strict = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Make months of one source again; or see `relrag backfill legacy --help`."""
+    if context.invoked_subcommand:
+        return
+    for option, given in (("--source", source), ("--from", first), ("--to", last)):
+        if not given:
+            raise typer.BadParameter(f"Missing option '{option}'; `relrag backfill legacy` needs none.")
+    dispatch.run("sync", "backfill", source, first, last, config, strict=strict, wait=wait)
+
+
+@app.command()
+def legacy(
+    sources: Sources = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; say what would be done.")] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="How many points are written at most; the next run goes on.")
+    ] = None,
+    strict: Strict = False,
+    wait: Wait = 0,
+    config: Config = None,
+) -> None:
+    """Take in what an older system left in Qdrant, and write relations and person ids into its collection."""
+    dispatch.run(
+        "backfill_legacy", "backfill_legacy", sources, config, dry_run=dry_run, limit=limit, strict=strict, wait=wait
+    )

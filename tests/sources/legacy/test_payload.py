@@ -1,0 +1,170 @@
+"""What the payloads of older systems say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from relrag_pipelines.legacy.backfill import universal
+from relrag_pipelines.sources.legacy.payload import GRAPH_FIELDS, PointFields, parse
+from tests import legacy_collection as older
+
+ZONE = "Europe/Prague"
+
+
+def read(**payload: Any) -> PointFields:
+    found = parse(7, payload, ZONE)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("payload", "asset_id", "position"),
+    [
+        ({"source": "gmail", "source_id": "gmail:18d1"}, "gmail:18d1", 0),
+        ({"source": "gmail", "source_id": "18d1"}, "gmail:18d1", 0),
+        ({"source": "email", "source_id": "email:18d1"}, "gmail:18d1", 0),
+        ({"source": "gmail", "source_id": "gmail:18d1:att:a:b.pdf"}, "gmail:18d1:att:a:b.pdf", 0),
+        ({"source": "gmail", "source_id": "gmail:18d1", "chunk_index": "3"}, "gmail:18d1", 3),
+        ({"source": "paperless", "source_id": "paperless:42", "chunk_index": 2}, "paperless:42", 2),
+        ({"source": "paperless", "source_id": "paperless:42:chunk:3"}, "paperless:42", 3),
+        ({"source": "paperless", "source_id": "paperless:42_chunk_3"}, "paperless:42", 3),
+        ({"source": "paperless", "source_id": "paperless:42:3"}, "paperless:42", 3),
+        ({"source": "call_recording", "source_id": "call_recording:9f8e7d6c:1"}, "call_recording:9f8e7d6c", 1),
+        # no part: the number is the call's own
+        ({"source": "call_recording", "source_id": "call:7"}, "call_recording:call:7", 0),
+        ({"source": "call_recording", "source_id": "call:7:1", "chunk_index": 1}, "call_recording:call:7", 1),
+        ({"source": "manual", "source_id": "file:/home/plan.md:4", "chunk_index": 4}, "manual:file:/home/plan.md", 4),
+        ({"source": "manual", "source_id": "file:/home/plan:4"}, "manual:file:/home/plan:4", 0),
+        ({"source": "whatsapp", "source_id": "1@c.us:1708012800"}, "whatsapp:1@c.us:1708012800", 0),
+        ({"source": "Web Clips!", "source_id": "x"}, "legacy:x", 0),
+        ({"ragSourceType": "EMAIL", "emailMessageId": "<a@b.example>"}, "gmail:a@b.example", 0),
+        ({"ragSourceType": "EMAIL_ATTACHMENT", "emailMessageId": "<a@b.example>", "attachmentIndex": 1},
+         "gmail:a@b.example:1", 0),
+        ({"text": "nothing names it"}, "legacy:7", 0),
+    ],
+)  # fmt: skip
+def test_the_record_that_a_point_belongs_to(payload: dict[str, Any], asset_id: str, position: int) -> None:
+    found = read(**payload)
+    assert (found.asset_id, found.position) == (asset_id, position)
+
+
+@pytest.mark.requirement("S0-84")
+@pytest.mark.parametrize(
+    ("payload", "parent", "type_"),
+    [
+        ({"source_id": "gmail:1:att:a.pdf", "parent_source_id": "gmail:1"}, "gmail:1", "email_attachment"),
+        ({"source_id": "a.pdf", "parent_source_id": "1"}, "gmail:1", "email_attachment"),
+        ({"source_id": "gmail:1:att:a.pdf"}, "gmail:1", "email_attachment"),
+        ({"source_id": "gmail:1"}, None, "email"),
+        ({"source_id": "gmail:1", "parent_source_id": ""}, None, "email"),
+    ],
+)
+def test_a_part_of_a_mail_names_its_mail(payload: dict[str, Any], parent: str | None, type_: str) -> None:
+    found = read(source="gmail", **payload)
+    assert (found.parent_asset_id, found.type) == (parent, type_)
+
+
+@pytest.mark.requirement("S0-87")
+def test_the_thread_of_a_message_is_its_chat_and_that_of_a_mail_its_own() -> None:
+    assert read(source="whatsapp", source_id="a:1", chat_id="chat-1", thread_id="session").thread_id == "chat-1"
+    assert read(source="whatsapp", source_id="a:1", thread_id="chat-2").thread_id == "chat-2"
+    assert read(source="gmail", source_id="a", chat_id="chat-1", thread_id="18d0").thread_id == "18d0"
+    assert read(source="paperless", source_id="a", chat_id="chat-1").thread_id is None
+
+
+@pytest.mark.requirement("S3-13", "S3-14", "S3-15")
+def test_fields_of_mails_become_the_universal_ones() -> None:
+    mail, part = (read(**one) for one in older.POINTS if str(one.get("ragSourceType")).startswith("EMAIL"))
+    sent = {"from": "dodavatel@firma.example", "subject": "Sanitární čerpadlo", "parent_ref": "pump-1@firma.example"}
+    assert dict(mail.universal) == sent | {"total_siblings": 1, "content_type": "text/html"}
+    assert dict(part.universal) == sent | {
+        "index_in_parent": 0, "total_siblings": 1, "content_type": "application/pdf", "file_name": "faktura.pdf"
+    }  # fmt: skip
+    assert mail.ts == part.ts == 1736932320, "2025-01-15T09:12:00Z"
+    assert part.parent_asset_id == mail.asset_id
+    assert mail.about == {"client_id": "c1"}
+
+
+@pytest.mark.parametrize(
+    ("said", "ts", "quality"),
+    [
+        ({"timestamp": 1708012800}, 1708012800, "exact"),
+        ({"timestamp": "1708012800"}, 1708012800, "exact"),
+        ({"timestamp": 1708012800123}, 1708012800, "exact"),
+        ({"timestamp": "2024-02-15T17:00:00"}, 1708012800, "exact"),  # of the source's zone
+        ({"timestamp": "2024-02-15"}, 1707955200, "day"),
+        ({"timestamp": "last week", "createdAt": "2024-02-15T16:00:00Z"}, 1708012800, "exact"),
+        ({"timestamp": True}, None, "none"),
+        ({"timestamp": float("nan")}, None, "none"),
+        ({}, None, "none"),
+    ],
+)
+def test_times(said: dict[str, Any], ts: int | None, quality: str) -> None:
+    found = read(source="gmail", source_id="1", **said)
+    assert (found.ts, found.date_quality) == (ts, quality)
+
+
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        ({"message": "short", "_node_content": '{"text": "Email: x\\n\\nshort"}'}, "short"),
+        ({"message": "a" * 2000, "_node_content": '{"text": "Title: x\\n\\n' + "a" * 2000 + 'b"}'}, "a" * 2000 + "b"),
+        ({"_node_content": '{"text": "in the node alone"}'}, "in the node alone"),
+        ({"_node_content": "not json", "summary": "said"}, "said"),
+        ({"_node_content": '{"text": null}'}, ""),
+        ({"message": ["no", "text"]}, ""),
+        ({"message": "half \ud83d of a pair"}, "half \ufffd of a pair"),
+    ],
+)
+def test_the_text_is_that_without_what_was_put_before_it(payload: dict[str, Any], text: str) -> None:
+    assert read(source="gmail", source_id="1", **payload).text == text
+
+
+def test_a_number_beside_a_name_is_of_that_person() -> None:
+    chat = {"source": "whatsapp", "source_id": "1", "chat_id": older.DANA, "chat_name": "Dana Levi"}
+    assert read(**chat, sender="Dana Levi").people == (("sender", "Dana Levi +972521234567"),)
+    assert read(**chat, sender="Jonah Pickel").people == (), "the chat's number is the other party's"
+    assert read(**chat, sender="Dana Levi", is_group=True).people == ()
+    call = {"source": "call_recording", "source_id": "1", "phone_number": "+420 601 234 567"}
+    assert read(**call, sender="Alex Rubin").people == (("sender", "Alex Rubin +420 601 234 567"),)
+    assert read(**call, sender="Unknown").people == ()
+    assert "from" not in read(**call, sender="Unknown").universal
+
+
+def test_what_the_older_system_told_itself_is_no_memory() -> None:
+    assert parse(1, {"source": "entity_store", "message": "x"}, ZONE) is None
+    assert parse(1, {"source": "system", "message": "x"}, ZONE) is None
+
+
+def with_fields(payload: dict[str, Any]) -> dict[str, Any]:
+    """The payload as a backfill leaves it."""
+    found = parse(7, payload, ZONE)
+    assert found
+    graph = (found.asset_id, found.parent_asset_id, found.thread_id, found.asset_id)
+    lacking = {name: value for name, value in universal(found).items() if payload.get(name) in (None, "")}
+    return payload | lacking | dict(zip(GRAPH_FIELDS, graph, strict=True)) | {"person_ids": [100_001]}
+
+
+VALUES = some.none() | some.text(max_size=8) | some.integers(0, 2**31) | some.lists(some.text(max_size=4), max_size=2)
+NAMES = (
+    "source", "source_id", "thread_id", "chat_id", "parent_source_id", "sender", "chat_name", "timestamp", "message",
+    "chunk_index", "content_type", "file_type", "attachment_name", "is_group", "emailMessageId", "emailFrom",
+    "emailSubject", "emailReceivedAt", "attachmentIndex", "attachmentMimeType", "totalAttachments", "ragSourceType",
+    "createdAt", "indexInParent", "parentRef", "fileName", "contentType",
+)  # fmt: skip
+KINDS = some.sampled_from(["gmail", "whatsapp", "paperless", "call_recording", "EMAIL", "EMAIL_ATTACHMENT", "manual"])
+
+
+@given(some.dictionaries(some.sampled_from(NAMES), VALUES), KINDS, some.sampled_from(["source", "ragSourceType"]))
+def test_a_point_says_the_same_when_its_fields_are_written(payload: dict[str, Any], kind: str, named: str) -> None:
+    payload = payload | {named: kind}
+    assert parse(7, with_fields(payload), ZONE) == parse(7, payload, ZONE)
+
+
+@pytest.mark.parametrize("payload", [one for one in older.POINTS if one.get("source") != "entity_store"])
+def test_so_do_those_of_the_sample(payload: dict[str, Any]) -> None:
+    assert parse(7, with_fields(payload), ZONE) == parse(7, payload, ZONE)
