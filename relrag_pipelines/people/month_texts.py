@@ -8,18 +8,21 @@ months that may hold it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.identity.name_forms import beginnings
-from relrag_pipelines.identity.people_tables import finder, mentioned, text_relationships
+from relrag_pipelines.identity.people_tables import finder, mentioned
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.people import lake_months
-from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextRelationship, to_table
+from relrag_pipelines.people import lake_months, text_statements
+from relrag_pipelines.people.text_statements import Appearing, Text
+from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship, to_table
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores import catalog
 from relrag_pipelines.stores.fingerprint import fingerprint
@@ -29,9 +32,11 @@ TABLES = {
     "person_mentions": PersonMention,
     "person_months": PersonMonth,
     "text_relationships": TextRelationship,
+    "text_facts": TextFact,
     "month_words": MonthWord,
 }
-_READ = ["asset_id", "rag_source_type", "subject", "text", "client_id"]
+_BESIDE = ("client_id", "thread_id", "subject")
+_READ = ["asset_id", "rag_source_type", "text", "ts", *_BESIDE]
 
 
 class Months(NamedTuple):
@@ -42,6 +47,8 @@ class Months(NamedTuple):
     identifiers: dict[str, Path]
     people: dict[str, str]
     """<source>/<YYYY-MM> -> hash of whom its entries are of"""
+    owner: int | None
+    """whose archive it is, of whom a signature as `Dad` speaks"""
 
 
 def make(
@@ -50,7 +57,8 @@ def make(
     """The tables, and how many months were read for them; `names` are the rows of person_names and of given_forms."""
     home = workspace.home
     before = {table: lake_months.previous(home, table) for table in TABLES}
-    wanted = _inputs(home, months, version)
+    zone = ZoneInfo(workspace.settings.timezone)
+    wanted = _inputs(home, months, version, zone.key)
     known = dict(zip(*(before["person_months"][name].to_pylist() for name in ("lake_month", "input")), strict=True))
     earlier = tuple(lake_months.previous(home, table) for table in ("person_names", "given_forms"))
     # mostly nobody is new, and then nothing is compared, however many people there are
@@ -61,7 +69,7 @@ def make(
     rows: dict[str, list[object]] = {table: [] for table in TABLES}
     for done, month in enumerate(stale):
         workspace.report("people", done, len(stale))
-        for table, some in _read(month, months, found, names).items():
+        for table, some in _read(month, months, found, names, zone).items():
             rows[table] += some
     made = {
         table: pa.concat_tables([_of_months(before[table], kept), to_table(rows[table], row)])
@@ -72,10 +80,11 @@ def make(
     return made, len(stale)
 
 
-def _inputs(home: Path, months: Months, version: int) -> dict[str, str]:
+def _inputs(home: Path, months: Months, version: int, zone: str) -> dict[str, str]:
     every = sorted({*months.records, *months.identifiers})
     held = [lake_months.outputs(home, table, every) for table in ("records", "identifiers")]
-    return {month: fingerprint([version, *(one[month] for one in held), months.people.get(month)]) for month in every}
+    of_all = [version, months.owner, zone]
+    return {month: fingerprint([of_all, *(one[month] for one in held), months.people.get(month)]) for month in every}
 
 
 def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
@@ -111,7 +120,7 @@ def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
 
 
 def _read(
-    month: str, months: Months, found: Resolution, names: tuple[pa.Table, pa.Table]
+    month: str, months: Months, found: Resolution, names: tuple[pa.Table, pa.Table], zone: ZoneInfo
 ) -> Mapping[str, list[object]]:
     """The rows that one month gives."""
     if month not in months.records:
@@ -121,15 +130,25 @@ def _read(
     begun = set[str]().union(*map(beginnings, texts.values()))
     words = [MonthWord(month, word) for word in sorted(begun)]
     present, writers, own = _appearing(month, months, found)
+    appearing = Appearing(present, writers, months.owner)
     named = finder(found, _bearing(*names, begun))
     mentions = [one for one in mentioned(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
-    spoken = {
-        one["asset_id"]: (one["text"], one["client_id"])
+    spoken = [
+        Text(one["asset_id"], one["text"], type_, _day(one["ts"], zone), *(one[name] for name in _BESIDE))
         for one in records
-        if not record_type(one["rag_source_type"]).card
+        if not (type_ := record_type(one["rag_source_type"])).card
+    ]
+    relations, facts = text_statements.read(named, month, spoken, appearing, found)
+    return {
+        "person_mentions": [*mentions],
+        "text_relationships": [*relations],
+        "text_facts": [*facts],
+        "month_words": [*words],
     }
-    relations = text_relationships(named, month, spoken, writers, present)
-    return {"person_mentions": [*mentions], "text_relationships": [*relations], "month_words": [*words]}
+
+
+def _day(ts: int | None, zone: ZoneInfo) -> date | None:
+    return None if ts is None else datetime.fromtimestamp(ts, zone).date()
 
 
 def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:

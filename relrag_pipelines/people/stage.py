@@ -25,7 +25,7 @@ from relrag_pipelines.workspace import Workspace
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
-VERSION = 1
+VERSION = 2
 """raised when equal input gives other people; every month is read again then"""
 TABLES = (
     "persons",
@@ -65,10 +65,11 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         entries = people_tables.person_entries(found)
         connection.register("who", entries)
         whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
-        called = [*profiles.called(found, owner, connection)]
+        by_name = profiles.by_name(found, owner, connection)
     names, forms = _names(found)
-    of_texts, read = month_texts.make(workspace, found, (names, forms), Months(records, identifiers, whose), VERSION)
-    facts, relationships = profiles.make(workspace, found, records, said, called, of_texts["text_relationships"])
+    months = Months(records, identifiers, whose, owner)
+    of_texts, read = month_texts.make(workspace, found, (names, forms), months, VERSION)
+    facts, relationships = profiles.make(workspace, found, records, said, by_name, of_texts)
     tables = {
         "persons": people_tables.persons(found, owner),
         "person_aliases": people_tables.person_aliases(found),

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from relrag_pipelines.text.names.czech_forms import cases
-from relrag_pipelines.text.names.tables import plain
+from relrag_pipelines.text.names.tables import given_names, kin, plain
+
+_SHORTEST = 3
+"""letters of a word in a name that tells what somebody is: בן and בת are as often part of a family name"""
+ROLES = frozenset(
+    {"doctor", "dentist", "therapist", "teacher", "lawyer", "accountant", "architect", "plumber", "electrician"}
+)
+"""relationship types that are occupations: whoever has one is that to others too"""
 
 
 @functools.cache
@@ -43,6 +52,34 @@ def types_of_names() -> Mapping[str, str]:
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
+@functools.cache
+def _plain_forms() -> Mapping[str, str]:
+    """Every word for what somebody is to another in any form, as names are compared -> relationship type."""
+    cases = {plain(word): kind for word, kind in czech_cases().items()}
+    return MappingProxyType({**cases, **types_of_names()})
+
+
+def roles_in(text: str) -> frozenset[str]:
+    """The occupations of ROLES that a text names in whatever form: `praktický lékař` is a doctor."""
+    words = [plain(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text)]
+    pairs = [f"{one} {two}" for one, two in itertools.pairwise(words)]
+    found = {_plain_forms().get(word, "") for word in (*words, *pairs)}
+    return frozenset(found) & ROLES
+
+
+def type_in_name(words: Sequence[str]) -> str | None:
+    """What somebody is whom an address book calls `Máma Zdena` or `Vadim Plumber`, by words as names are compared.
+
+    None where no word at either end says so, or where it may be a name: דוד is an uncle and a David.
+    """
+    ends = [(" ".join(words[:1]), words[1:]), (" ".join(words[-1:]), words[:-1]), (" ".join(words[-2:]), words[:-2])]
+    for word, rest in ends:
+        kind = types_of_names().get(word)
+        if kind and (rest or word in kin()) and word not in given_names() and len(word) >= _SHORTEST:
+            return kind
+    return None
+
+
 def type_of(written: str) -> tuple[str, str | None]:
     """The relationship type that a word names, and the word itself where that tells more: a brother is a sibling.
 
@@ -67,6 +104,14 @@ def czech_cases() -> Mapping[str, str]:
             if form not in types_of("cs")
         }
     )
+
+
+@functools.cache
+def words_pattern() -> re.Pattern[str]:
+    """Finds the words of all languages as texts have them, in any of their forms."""
+    tables = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"), types_of("he", "of"))
+    words = sorted({word for table in tables for word in table}, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)[והשלבמכ]{{0,2}}(?:{'|'.join(map(re.escape, words))})(?: שלי)?(?=,? \w)", re.IGNORECASE)
 
 
 @functools.cache
