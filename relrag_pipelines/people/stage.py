@@ -25,7 +25,7 @@ from relrag_pipelines.workspace import Workspace
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
-VERSION = 2
+VERSION = 3
 """raised when equal input gives other people; every month is read again then"""
 TABLES = (
     "persons",
@@ -90,11 +90,11 @@ def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entr
     least, name = workspace.settings.person_unnamed_after, workspace.settings.owner
 
     keyed = functools.partial(_keyed, workspace)
-    found = resolve(entries, said, keyed, least)
+    found = resolve(entries, said, keyed, least, name)
     owner = lookup.owner(found.people, name) if name else None
     if owner is None and parse(name).words and not lookup.candidates(found.people, name):
         entry = NamingEntry("", _OWNER, True, (Claim("name", name, keyed(name), False),), None, 0)
-        found = resolve([*entries, entry], said, keyed, least)
+        found = resolve([*entries, entry], said, keyed, least, name)
         owner = found.person_of[entry.source, entry.entry, None]
     return found, owner
 
