@@ -8,11 +8,12 @@ months that may hold it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -24,6 +25,7 @@ from relrag_pipelines.people import lake_months, text_statements
 from relrag_pipelines.people.text_statements import Appearing, Text
 from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship, to_table
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.stores import catalog
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -35,8 +37,8 @@ TABLES = {
     "text_facts": TextFact,
     "month_words": MonthWord,
 }
-_BESIDE = ("client_id", "thread_id", "subject")
-_READ = ["asset_id", "rag_source_type", "text", "ts", *_BESIDE]
+_AS_THEY_ARE = ("asset_id", "text", "client_id", "thread_id", "subject")
+_READ = [*_AS_THEY_ARE, "rag_source_type", "ts", "extra"]
 
 
 class Months(NamedTuple):
@@ -133,11 +135,7 @@ def _read(
     appearing = Appearing(present, writers, months.owner)
     named = finder(found, _bearing(*names, begun))
     mentions = [one for one in mentioned(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
-    spoken = [
-        Text(one["asset_id"], one["text"], type_, _day(one["ts"], zone), *(one[name] for name in _BESIDE))
-        for one in records
-        if not (type_ := record_type(one["rag_source_type"])).card
-    ]
+    spoken = [_text(one, type_, zone) for one in records if not (type_ := record_type(one["rag_source_type"])).card]
     relations, facts = text_statements.read(named, month, spoken, appearing, found)
     return {
         "person_mentions": [*mentions],
@@ -147,8 +145,13 @@ def _read(
     }
 
 
-def _day(ts: int | None, zone: ZoneInfo) -> date | None:
-    return None if ts is None else datetime.fromtimestamp(ts, zone).date()
+def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:
+    day = None if record["ts"] is None else datetime.fromtimestamp(record["ts"], zone).date()
+    found = Text(type=type_, day=day, **{name: record[name] for name in _AS_THEY_ARE})
+    if not type_.mail or not any(word in record["extra"] for word in ('"apart"', '"bulk"')):
+        return found
+    told = orjson.loads(record["extra"])
+    return found._replace(signature=(told.get("apart") or {}).get("signature") or "", bulk=bool(told.get("bulk")))
 
 
 def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:

@@ -23,6 +23,7 @@ from relrag_pipelines.records import PersonFact, PersonRelationship, to_table
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.text.names.tables import given_names, kin
 from relrag_pipelines.workspace import Workspace
 
 _CARDS = """
@@ -175,7 +176,7 @@ def by_name(
         if kind in kinship.ROLES:
             made = PersonFact(person_id, "occupation", kind, STATED, refs[entry.entry], name)
             facts.setdefault((person_id, kind), made)
-        elif _is_by_owner(entry) and owner not in (None, person_id):
+        elif (_is_by_owner(entry) or _is_signed(entry, name)) and owner not in (None, person_id):
             kinds[person_id].setdefault(kind, (entry, name))
     relationships = [
         PersonRelationship(owner or 0, person_id, kind, refs[entry.entry], source_quote=name, confidence=STATED)
@@ -184,6 +185,13 @@ def by_name(
         for kind, (entry, name) in some.items()
     ]
     return [*facts.values()], relationships
+
+
+def _is_signed(entry: NamingEntry, name: str) -> bool:
+    """Whether the sender of mails calls himself so from an address of his own: `Aunt Ruth <ruth@example.com>`."""
+    words = parse(name).words
+    own = any(claim.kind == "email" and not claim.shared for claim in entry.claims)
+    return own and entry.sent > 0 and len(words) == 2 and words[0] in kin() and words[1] in given_names()
 
 
 def _is_by_owner(entry: NamingEntry) -> bool:

@@ -35,6 +35,15 @@ class Text(NamedTuple):
     client_id: str | None
     thread_id: str | None
     subject: str | None
+    signature: str = ""
+    """what stands apart below the text of a mail"""
+    bulk: bool = False
+    """a mail that was sent to many, or by a program: it states nothing of its sender"""
+
+    @property
+    def end(self) -> str:
+        """The text with its signature."""
+        return f"{self.text}\n{self.signature}"
 
 
 class Appearing(NamedTuple):
@@ -57,7 +66,7 @@ def read(
     """
     relations: dict[tuple[str, int, int, str, str], TextRelationship] = {}
     facts: dict[tuple[str, str, int, str, str], TextFact] = {}
-    texts = list(texts)
+    texts = [one for one in texts if not one.bulk]
     for one in texts:
         for from_id, to_id, type_, quote in _relations(one, finder, appearing, found):
             key = (lake_month, from_id, to_id, type_, one.asset_id)
@@ -87,7 +96,7 @@ def _relations(
         if person is not None and other is not None and person != other:
             yield person, other, INTRODUCER, one.text[introduced.start : introduced.end]
     if one.type.mail and writer is not None and appearing.owner in here and writer != appearing.owner:
-        signed = signatures.relative(one.text, found.people[writer].names)
+        signed = signatures.relative(one.end, found.people[writer].names)
         if signed and appearing.owner is not None:
             yield appearing.owner, writer, signed.value, signed.quote
 
@@ -100,12 +109,18 @@ def _facts(
     one: Text, finder: MentionFinder, appearing: Appearing, found: Resolution
 ) -> Iterator[tuple[int, str, str, str]]:
     writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
-    for said in stated_facts(one.text, finder.find(one.text), one.day):
+    mentions = finder.find(one.text)
+    for said in stated_facts(one.text, mentions, one.day):
         person = _who(said.owner, writer, here)
         if person is not None:
             yield person, said.predicate, said.value, one.text[said.start : said.end]
+    for related in stated_relations(one.text, mentions):
+        person = _who(related.owner, writer, here)
+        if person is not None and len(related.other.person_ids) > 1 and meant(related.other, here) is None:
+            value = one.text[related.other.start : related.other.end]  # one of several who bear the name
+            yield person, related.relationship_type, value, one.text[related.start : related.end]
     if one.type.mail and writer is not None:
-        for signed in signatures.facts(one.text, found.people[writer].names):
+        for signed in signatures.facts(one.end, found.people[writer].names):
             yield writer, signed.predicate, signed.value, signed.quote
 
 

@@ -54,7 +54,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         for one in ids
         if one in known
     }
-    if asked.choices:
+    if asked.choices and len(hits) > 1:
         lines = [(f"{known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
         return PeopleAnswer(lines, [*hits], [], sure=False)
     lines = [
@@ -70,7 +70,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         "people", f"{asked.asks} of {', '.join(map(str, asked.people))}, answered by {', '.join(map(str, hits))}"
     )
     scoped = _scoped(asked, [*hits], known, people, context)
-    return PeopleAnswer(lines, [*hits], scoped, sure=True)
+    return PeopleAnswer(lines, [*hits], scoped, sure=not asked.choices)
 
 
 def person_hit(person: Known, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
@@ -98,6 +98,9 @@ def _line(
     today: date,
 ) -> str:
     """What is said of one person."""
+    if asked.named:
+        type_ = asked.predicate.replace("_", " ")
+        return "; ".join(f'{one.value}, {type_} of {person.name}: "{one.source_quote}"' for one in asked.named)
     if asked.asks == "fact":
         return _fact(asked.predicate, person, facts, today)
     name = person.name or f"person {person.person_id}"

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from relrag_pipelines.identity.mentions import Mention
+from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
+from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.kin_words import KinWord, kin_words
@@ -20,6 +22,7 @@ from relrag_query.understanding.phrases import bare, load_phrases
 Asked = Literal["who", "fact", "family"]
 _ONLY_ONE = "spouse"
 """type of whom one has one alone, so that a word for a woman or a man says no more than the type"""
+_ONE_OF_TWO = "parent"
 _PREDICATES = ("age", "birthday", "lives_in", "works_at", "occupation", "phone", "email")
 
 
@@ -38,6 +41,8 @@ class PeopleQuestion:
     """`people` are those who may be meant, not those who are"""
     unknown: str = ""
     """a relationship that nobody is known to have; then there are no people"""
+    named: list[PersonFact] = field(default_factory=list)
+    """of `fact`: who has that relationship to `people`, where nobody who is known bears the name"""
 
 
 @dataclass
@@ -48,13 +53,23 @@ class _Reference:
     relations: list[Relation] = field(default_factory=list)
     choices: bool = False
     unknown: str = ""
+    named: list[PersonFact] = field(default_factory=list)
 
 
 def read(question: str, people: People) -> PeopleQuestion | None:
     """What a question asks of people; None where it asks something else."""
-    reference = _reference(question, people)
+    introduction = load_phrases().people.introduction.search(bare(question))
+    reference = _reference(question, people, implied=introduction is not None)
     if reference is None:
         return None
+    if introduction:
+        rest = f"{bare(question)[: reference.start]} {bare(question)[reference.end :]}"
+        left = load_phrases().people.introduction.sub(" ", rest)
+        return _introducers(reference, people) if says_no_more(left) else None
+    if reference.named:
+        said = _asked(f"{question[: reference.start]} {question[reference.end :]}", reference)
+        whose = [reference.named[0].person_id]
+        return PeopleQuestion("fact", whose, [], reference.unknown, named=reference.named) if said else None
     asked = _asked(f"{question[: reference.start]} {question[reference.end :]}", reference)
     if asked is None:
         return None
@@ -66,25 +81,39 @@ def read(question: str, people: People) -> PeopleQuestion | None:
 
 def _asked(rest: str, reference: _Reference) -> tuple[Asked, str] | None:
     """What is asked of whom a question means by its other words; None where one of these asks something else."""
-    said, plain = load_phrases(), bare(rest)
+    said, plain = load_phrases(), " ".join(bare(rest).split())
     if said.intent.family.search(plain):
-        return ("family", "") if _says_no_more(said.intent.family.sub(" ", plain)) else None
+        return ("family", "") if says_no_more(said.intent.family.sub(" ", plain)) else None
     for predicate in _PREDICATES:
         pattern = getattr(said.people, predicate)
         if pattern.search(plain):
             left = said.people.who.sub(" ", pattern.sub(" ", plain))
-            return ("fact", predicate) if _says_no_more(left) else None
+            return ("fact", predicate) if says_no_more(left) else None
     asks = said.people.who.search(plain) is not None
     by_kin = bool(reference.relations or reference.unknown)
-    return ("who", "") if (asks or by_kin) and _says_no_more(said.people.who.sub(" ", plain)) else None
+    return ("who", "") if (asks or by_kin) and says_no_more(said.people.who.sub(" ", plain)) else None
 
 
-def _says_no_more(left: str) -> bool:
+def _introducers(reference: _Reference, people: People) -> PeopleQuestion | None:
+    """Who brought the one who is meant and the owner together; None where nobody is known to have."""
+    if reference.choices or len(reference.people) != 1:
+        return None
+    relations = people.relationships(reference.people, {INTRODUCER})
+    found = [one for one in relations if one.type == INTRODUCER and one.other_id != people.owner]
+    ids = list(dict.fromkeys(one.other_id for one in found))
+    return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER)
+
+
+def says_no_more(left: str) -> bool:
+    """Whether what is left of a question, bare, asks nothing else."""
     return set(re.findall(r"[^\W_]+", left.casefold())) <= load_phrases().people.fillers
 
 
-def _reference(question: str, people: People) -> _Reference | None:
-    """The people whom a question means: by name, or by what they are to others, step by step."""
+def _reference(question: str, people: People, *, implied: bool = False) -> _Reference | None:
+    """The people whom a question means: by name, or by what they are to others, step by step.
+
+    With `implied`, `the architect` is the owner's.
+    """
     mentions = _mentions(question, people)
     found = [_Reference(one.start, one.end, list(one.person_ids), choices=len(one.person_ids) > 1) for one in mentions]
     pending = kin_words(question)
@@ -98,6 +127,13 @@ def _reference(question: str, people: People) -> _Reference | None:
         pending.remove(word)
         found = [other for other in found if other.end <= one.start or other.start >= one.end]
         found.append(one)
+    for word in pending:
+        for one in found:
+            if bare(question)[word.end : one.start] == " ":  # `doktora Beneše`: what comes before a name
+                one.start = word.start
+    if not found and implied and len(pending) == 1:
+        (word,) = pending
+        found = [_of(people.owner, word.start, word.end, word, people)]
     return found[0] if len(found) == 1 else None
 
 
@@ -143,7 +179,8 @@ def _of_reference(whose: _Reference, start: int, end: int, word: KinWord, people
     if whose.choices or len(whose.people) != 1:
         return _Reference(start, end, whose.people, whose.relations, choices=bool(whose.people), unknown=whose.unknown)
     made = _of(whose.people[0], start, end, word, people)
-    return _Reference(start, end, made.people, [*whose.relations, *made.relations], made.choices, made.unknown)
+    relations = [*whose.relations, *made.relations]
+    return _Reference(start, end, made.people, relations, made.choices, made.unknown, made.named)
 
 
 def _of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> _Reference:
@@ -156,12 +193,25 @@ def _of(person_id: int | None, start: int, end: int, word: KinWord, people: Peop
     # where somebody is said to be it, those of whom nothing is said are not
     surely = [one for one, fits in fitting if fits]
     relations = surely or [one for one, fits in fitting if fits is None]
+    named = [] if surely else _named(word, person_id, people)
+    if named and (not relations or _gender(word.word)):
+        return _Reference(start, end, [], unknown=word.type, named=named)
     if not relations and person_id == people.owner:
         by_role = people.working_as(word.type)
         return _Reference(start, end, by_role, choices=len(by_role) > 1, unknown="" if by_role else word.type)
     ids = list(dict.fromkeys(one.other_id for one in relations))
-    maybe = bool(ids) and not surely and word.type != _ONLY_ONE
+    # of two parents one is the father, so the other is the mother
+    left = word.type == _ONE_OF_TWO and len(ids) == 1 and any(fits is False for _, fits in fitting)
+    maybe = bool(ids) and not (surely or left) and word.type != _ONLY_ONE
     return _Reference(start, end, ids, relations, choices=maybe, unknown="" if ids else word.type)
+
+
+def _named(word: KinWord, person_id: int, people: People) -> list[PersonFact]:
+    """Who a text says it is, by a name that nobody who is known bears, or several."""
+    asked = _gender(word.word)
+    facts = [one for one in people.facts([person_id]) if one.predicate == word.type]
+    said = [{_gender(one) for one in re.findall(r"[\w-]+", fact.source_quote or "")} - {""} for fact in facts]
+    return [fact for fact, told in zip(facts, said, strict=True) if not asked or told == {asked}]
 
 
 def _fits(word: KinWord, relation: Relation, person: Known) -> bool | None:

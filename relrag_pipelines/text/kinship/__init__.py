@@ -24,7 +24,7 @@ ROLES = frozenset(
 
 @functools.cache
 def types_of(language: str, part: str = "") -> Mapping[str, str]:
-    """Word -> relationship type; of a part of the file, `mine` or `of`."""
+    """Word -> relationship type; of a part of the file, `latin`, `mine` or `of`."""
     table = _table(language)
     of_part = table[part] if part else {name: said for name, said in table.items() if isinstance(said, str)}
     return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
@@ -48,7 +48,7 @@ def genders() -> Mapping[str, str]:
 @functools.cache
 def types_of_names() -> Mapping[str, str]:
     """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
-    parts = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"))
+    parts = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "latin"), types_of("he", "mine"))
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
