@@ -97,7 +97,8 @@ def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
         return connection.sql(
             """
             WITH whole AS (SELECT split_part(form, ' ', 1) AS word, form AS name, person_id FROM names
-                           WHERE rank = 'whole')
+                           WHERE rank = 'whole'
+                           UNION SELECT form, form, person_id FROM names WHERE rank = 'family')
             FROM whole UNION SELECT form, name, person_id FROM whole JOIN forms ON given = word WHERE rank = 'case'
             """
         ).to_arrow_table()
@@ -164,7 +165,8 @@ def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
             WITH asked AS (SELECT unnest($words) AS word),
             givens AS (FROM asked UNION SELECT given FROM forms SEMI JOIN asked ON word = form WHERE rank = 'case')
             SELECT DISTINCT person_id FROM names
-            WHERE rank = 'whole' AND split_part(form, ' ', 1) IN (FROM givens) ORDER BY ALL
+            WHERE (rank = 'whole' AND split_part(form, ' ', 1) IN (FROM givens))
+                OR (rank = 'family' AND form IN (FROM asked)) ORDER BY ALL
             """,
             {"words": sorted(words)},
         ).fetchall()

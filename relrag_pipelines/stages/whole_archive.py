@@ -120,7 +120,7 @@ STAGES: tuple[ArchiveStage, ...] = declared(
             "text_facts",
             "month_words",
         ),
-        4,
+        5,
         "Who is who in all sources, what is known of them, and what they are to one another.",
         _people,
         _people_settings,

@@ -70,7 +70,12 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
             "אחיות": ("sibling", "אחות"),
         }
         | {"חברים": ("friend", "חבר"), "מנטורים": ("mentor", "מנטור"), "אשת": ("spouse", "אישה")},
-        "mine": {word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()},
+        "mine": {
+            **{word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()},
+            "אחי": ("sibling", "אח"),
+            "אבי": ("parent", "אב"),
+            "בני": ("child", "בן"),  # in texts also said to friends
+        },
         "of": {word: (kind, word) for word, kind in kinship.types_of("he", "of").items()},
     }
 

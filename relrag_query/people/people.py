@@ -171,6 +171,22 @@ class People:
             raise PeopleError(f'"{typed}" may be any of {len(found)}; name one by number: {told}')
         return found[0]
 
+    def bear_one_name(self, person_ids: Collection[int]) -> bool:
+        """Whether some people all bear the same whole name of two words or more: they may be one."""
+        names = [
+            {name.full for name in one.resolved.names if len(name.words) > 1} for one in self.known(person_ids).values()
+        ]
+        return bool(names) and bool(set.intersection(*names))
+
+    def of_one_name(self, person_id: int) -> list[int]:
+        """A person, and who else bears his whole name."""
+        names = {name.full for name in self.known([person_id])[person_id].resolved.names if len(name.words) > 1}
+        rows = self._connection.execute(
+            "SELECT DISTINCT person_id FROM person_names WHERE rank = 'whole' AND form IN (SELECT unnest($names))",
+            {"names": sorted(names)},
+        ).fetchall()
+        return [person_id, *sorted({self.survivor(one) for (one,) in rows} - {person_id})]
+
     def finder(self, text: str) -> MentionFinder:
         """What finds in a text whom it may name."""
         known = self.bearing(text, sounds=False)

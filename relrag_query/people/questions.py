@@ -76,6 +76,8 @@ def read(question: str, people: People) -> PeopleQuestion | None:
     asks, predicate = asked
     if asks == "who" and not reference.choices and not (reference.relations or reference.unknown):
         reference.people = _alike(question[reference.start : reference.end], reference, people)
+    if reference.choices and people.bear_one_name(reference.people):  # nobody could choose
+        reference.choices = False
     return PeopleQuestion(asks, reference.people, reference.relations, predicate, reference.choices, reference.unknown)
 
 
@@ -96,11 +98,13 @@ def _asked(rest: str, reference: _Reference) -> tuple[Asked, str] | None:
 
 def _introducers(reference: _Reference, people: People) -> PeopleQuestion | None:
     """Who brought the one who is meant and the owner together; None where nobody is known to have."""
-    if reference.choices or len(reference.people) != 1:
+    if not reference.people:
         return None
     relations = people.relationships(reference.people, {INTRODUCER})
     found = [one for one in relations if one.type == INTRODUCER and one.other_id != people.owner]
     ids = list(dict.fromkeys(one.other_id for one in found))
+    if len({one.person_id for one in found}) > 1:  # one of several who bear the name
+        return PeopleQuestion("who", ids, found, choices=True)
     return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER)
 
 
@@ -112,7 +116,7 @@ def says_no_more(left: str) -> bool:
 def _reference(question: str, people: People, *, implied: bool = False) -> _Reference | None:
     """The people whom a question means: by name, or by what they are to others, step by step.
 
-    With `implied`, `the architect` is the owner's.
+    `the architect` is the owner's; with `implied`, `the mother` too.
     """
     mentions = _mentions(question, people)
     found = [_Reference(one.start, one.end, list(one.person_ids), choices=len(one.person_ids) > 1) for one in mentions]
@@ -131,7 +135,7 @@ def _reference(question: str, people: People, *, implied: bool = False) -> _Refe
         for one in found:
             if bare(question)[word.end : one.start] == " ":  # `doktora Beneše`: what comes before a name
                 one.start = word.start
-    if not found and implied and len(pending) == 1:
+    if not found and len(pending) == 1 and (implied or pending[0].type in kinship.ROLES):
         (word,) = pending
         found = [_of(people.owner, word.start, word.end, word, people)]
     return found[0] if len(found) == 1 else None
@@ -142,7 +146,8 @@ def _mentions(question: str, people: People) -> list[Mention]:
     found = people.finder(question).find(question)
     if not found and question == question.lower():
         found = people.finder(question.title()).find(question.title())
-    return [one for one in found if not one.is_word or _is_possessed(question, one)]
+    kept = [one for one in found if not one.is_word or _is_possessed(question, one)]
+    return kept or (found if len(found) == 1 else [])
 
 
 def _is_possessed(question: str, name: Mention) -> bool:

@@ -43,6 +43,13 @@ def titles() -> frozenset[str]:
 
 
 @functools.cache
+def before_family_names() -> frozenset[str]:
+    """What stands before a family name alone, in any case, folded."""
+    further = {plain(word) for language in LANGUAGES for word in _table(language).get("before", "").split()}
+    return frozenset(further | titles())
+
+
+@functools.cache
 def kin() -> frozenset[str]:
     """What stands in an address book for a person and is no name: `mom`, `אמא`, `home`; folded."""
     return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "kin"))
