@@ -166,7 +166,7 @@ def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
             givens AS (FROM asked UNION SELECT given FROM forms SEMI JOIN asked ON word = form WHERE rank = 'case')
             SELECT DISTINCT person_id FROM names
             WHERE (rank = 'whole' AND split_part(form, ' ', 1) IN (FROM givens))
-                OR (rank = 'family' AND form IN (FROM asked)) ORDER BY ALL
+                OR (rank = 'family' AND form IN (FROM givens)) ORDER BY ALL
             """,
             {"words": sorted(words)},
         ).fetchall()

@@ -131,7 +131,7 @@ class People:
             """
             WITH asked AS (SELECT unnest($words) AS form),
             givens AS (SELECT form FROM asked UNION SELECT given FROM given_forms SEMI JOIN asked USING (form))
-            SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank = 'given'
+            SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
             {"words": sorted(words | sounding)},

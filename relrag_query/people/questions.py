@@ -76,16 +76,19 @@ def read(question: str, people: People) -> PeopleQuestion | None:
     asks, predicate = asked
     if asks == "who" and not reference.choices and not (reference.relations or reference.unknown):
         reference.people = _alike(question[reference.start : reference.end], reference, people)
-    if reference.choices and people.bear_one_name(reference.people):  # nobody could choose
+    if (
+        reference.choices and len(reference.people) > 1 and people.bear_one_name(reference.people)
+    ):  # nobody could choose
         reference.choices = False
     return PeopleQuestion(asks, reference.people, reference.relations, predicate, reference.choices, reference.unknown)
 
 
 def _asked(rest: str, reference: _Reference) -> tuple[Asked, str] | None:
     """What is asked of whom a question means by its other words; None where one of these asks something else."""
-    said, plain = load_phrases(), " ".join(bare(rest).split())
+    said, plain = load_phrases(), bare(rest)
     if said.intent.family.search(plain):
-        return ("family", "") if says_no_more(said.intent.family.sub(" ", plain)) else None
+        left = said.people.who.sub(" ", said.intent.family.sub(" ", plain))
+        return ("family", "") if says_no_more(left) else None
     for predicate in _PREDICATES:
         pattern = getattr(said.people, predicate)
         if pattern.search(plain):

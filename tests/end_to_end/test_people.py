@@ -227,8 +227,8 @@ def test_the_commands_print_people_and_json(config: Path, capsys: pytest.Capture
     assert commands.show("Shiran", config, as_json=True) == 0
     page = json.loads(capsys.readouterr().out)
     assert page["person_id"] == 42
-    assert {"spouse": "David Tamir"}.items() <= {one["as"]: one["other"] for one in page["relationships"]}.items()
-    assert page["latest"][0]["asset_ref"] == "jsonl:notes:r3"
+    assert {"spouse": "David Tamir"}.items() <= {one["relationship_type"]: one["other"] for one in page["relationships"]}.items()
+    assert page["latest"][0]["ref"] == "jsonl:notes:r3"
     assert commands.suggestions(config) == 0
     assert "דניאלה" in capsys.readouterr().out
 

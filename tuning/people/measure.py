@@ -61,7 +61,7 @@ def questions() -> list[Question]:
 
 @contextmanager
 def opened(name: str, work: Path) -> Iterator[Archive]:
-    """An archive of `tuning/archives` or of this folder, searched by words, at the time that its questions are asked."""
+    """An archive of `tuning/archives` or of this folder, searched by words, at the time of its questions."""
     own = FOLDER / "archives" / name
     if not own.exists():
         with archives.opened(name, work, "none") as archive:

@@ -19,8 +19,12 @@ from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import time_of
 from relrag_query.people.page import PersonPage, age
 from relrag_query.people.people import Known, Relation
+from relrag_query.people.traffic import Traffic
+from relrag_query.person_replies import person_reply
 from relrag_query.statements import Said
 
+_MOST_PAIRS = 10
+"""pairs that a page lists; --json has all"""
 _WIDEST = 60
 """characters of a column; what is longer is cut"""
 
@@ -45,9 +49,9 @@ def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int
     """Prints the page about a person; returns the exit code."""
     with Archive.open(config) as archive:
         page = archive.person(name)
-        zone = ZoneInfo(archive.settings.timezone)
+        zone, generation = ZoneInfo(archive.settings.timezone), archive.generation.number
     if as_json:
-        return _json(page_json(page))
+        return _json(person_reply(page, zone, generation).model_dump(mode="json"))
     for line in page_lines(page, zone):
         print(safe(line))
     return 0
@@ -153,24 +157,6 @@ def fact(
     return _stated(f"{_numbered(said.about)[0]}: {predicate} {value}", said)
 
 
-def page_json(page: PersonPage) -> dict[str, Any]:
-    """The page about a person as JSON."""
-    return {
-        **_person_json(page.person),
-        "facts": [asdict(one) for one in page.facts],
-        "relationships": [_relation_json(one, page.others) for one in page.relations],
-        "first_contact": page.first_contact,
-        "last_contact": page.last_contact,
-        "channels": page.traffic,
-        "latest": page.latest,
-    }
-
-
-def _relation_json(one: Relation, others: dict[int, Known]) -> dict[str, Any]:
-    row = {name: value for name, value in asdict(one.row).items() if name != "text_hash"}
-    return row | {"other_id": one.other_id, "other": others[one.other_id].name, "as": one.type}
-
-
 def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
     """The page about a person, line by line."""
     person = page.person
@@ -185,7 +171,8 @@ def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
         until = f" ({_validity(one.valid_from, one.valid_to)})" if one.valid_from or one.valid_to else ""
         years = age(one.value, now().astimezone(zone).date()) if one.predicate == "birthday" else None
         aged = f", {years} years old" if years is not None else ""
-        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{until}  [{one.source_ref}]"
+        quote = f': "{one.source_quote}"' if one.source_quote and one.confidence < 1 else ""
+        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{until}{quote}  [{one.source_ref}]"
     if page.relations:
         yield "Relationships"
     for relation in page.relations:
@@ -197,12 +184,30 @@ def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
     if page.traffic:
         yield f"Contact: {time_of(page.first_contact, zone)} to {time_of(page.last_contact, zone)}"
         yield "  " + ", ".join(f"{one['records']} {one['asset_type']}" for one in page.traffic)
+    if page.pairs:
+        yield "Traffic"
+    for pair in page.pairs[:_MOST_PAIRS]:
+        (other,) = _numbered([page.others[pair.other_id]])
+        yield f"  {other}, {pair.asset_type}: {_passed(pair, zone)}"
+    if len(page.pairs) > _MOST_PAIRS:
+        yield f"  and {number(len(page.pairs) - _MOST_PAIRS, 'more', 'more')} (--json has all)"
     if page.latest:
         yield "Latest"
     for record in page.latest:
         text = " ".join((record["text"] or record["subject"] or "").split())
         yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {_cut(text)}"
         yield f"    {record['asset_ref']}"
+
+
+def _passed(pair: Traffic, zone: ZoneInfo) -> str:
+    figures = (
+        (pair.written, "written"),
+        (pair.received, "received"),
+        (pair.together, "together"),
+        (pair.groups, "shared group" if pair.groups == 1 else "shared groups"),
+    )
+    told = ", ".join(f"{count} {what}" for count, what in figures if count)
+    return f"{told}; {time_of(pair.first, zone)} to {time_of(pair.last, zone)}" if pair.first is not None else told
 
 
 def _figures(relation: Relation) -> Iterable[tuple[str, int | None]]:
