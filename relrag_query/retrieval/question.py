@@ -38,6 +38,7 @@ def read_question(
     follows: Sequence[str] = (),
     sources: Sequence[str] = (),
     kinds: Sequence[str] = (),
+    person_ids: Sequence[int] = (),
     since: DateLike = None,
     until: DateLike = None,
     limit: int,
@@ -76,7 +77,9 @@ def read_question(
         intents=intents,
         said_in=next(filter(None, channels), frozenset()),
         when=when,
-        where=vectors.ChunkFilter(sources=tuple(sources), kinds=tuple(kinds), ts_from=ts_from, ts_to=ts_to),
+        where=vectors.ChunkFilter(
+            sources=tuple(sources), kinds=tuple(kinds), ts_from=ts_from, ts_to=ts_to, person_ids=tuple(person_ids)
+        ),
         limit=max(limit, MIN_CANDIDATES),
         settings=settings,
         connection=connection,
