@@ -16,9 +16,9 @@ from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.stores import vector_cache
 from relrag_query.archive import Archive
-from relrag_query.people import relationship_search
+from relrag_query.people import questions, relationship_search
 from relrag_query.people.kin_words import kin_words
-from relrag_query.people.people import People
+from relrag_query.people.people import FAMILY, People
 from relrag_query.people.relationship_search import MOST, RelationshipSearchResult, entity_key
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.term_coverage import query_terms
@@ -119,9 +119,14 @@ def explore(
 
 def _related(archive: Archive, query: str, user_id: str, person: str, limit: int) -> list[RelationshipSearchResult]:
     """The relationships that words and meaning find; of those that the question names by their type no others."""
-    types = {word.type for word in kin_words(query)} or None
+    types: Collection[str] | None = {word.type for word in kin_words(query)} or None
     with archive.people() as people:
+        asked = None if user_id else questions.read(query, people)
+        if asked and asked.asks == "family":
+            types = FAMILY
         rows = _rows(archive, people, user_id, types)
+        if asked and asked.asks == "family":
+            rows = [row for row in rows if not {row.from_person_id, row.to_person_id}.isdisjoint(asked.people)]
         if person:
             whose = people.one(person).person_id
             rows = [row for row in rows if whose in (row.from_person_id, row.to_person_id)]

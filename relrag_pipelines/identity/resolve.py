@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.person_ids import allocate, merged
-from relrag_pipelines.identity.statements import Allocation, Numbered, holding
+from relrag_pipelines.identity.statements import Allocation, Entry, Numbered, StatedIdentifier, holding
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10
@@ -62,6 +62,7 @@ def resolve(
     groups = join_entries(entries, said, keyed)
     _resolve_names(entries, groups)
     _join_owner(entries, groups, parse(owner))
+    _join_stated(groups, said)
     members = {
         root: nodes for root, nodes in groups.members().items() if _is_somebody(_entries(nodes, entries), unnamed_after)
     }
@@ -127,6 +128,15 @@ def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
         saying = stated[full] | (beside[source, full] if " " in full else set())
         if len(saying) == 1 and borne[full] == saying:
             groups.join(root, next(iter(saying)))
+
+
+def _join_stated(groups: Groups, said: Iterable[Entry]) -> None:
+    """Joins numbers and addresses to whom the owner says they are of."""
+    for entry in said:
+        if isinstance(entry.said, StatedIdentifier) and entry.said.anchor in groups:
+            for anchor in entry.said.anchors:
+                if anchor in groups and groups.join(entry.said.anchor, anchor):
+                    break
 
 
 def _join_owner(entries: Sequence[NamingEntry], groups: Groups, name: WrittenName) -> None:

@@ -13,7 +13,7 @@ from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
-from relrag_pipelines.identity.statements import Entry, holding
+from relrag_pipelines.identity.statements import Entry, Statement, holding, numbered
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import lake_months, month_texts, profiles
 from relrag_pipelines.people.month_texts import Months
@@ -99,8 +99,8 @@ def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entr
     return found, owner
 
 
-def read_people(workspace: Workspace) -> tuple[Resolution, Callable[[str], str]]:
-    """The people of the lake as it is now, and what hashes their names in anchors."""
+def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Callable[[str], str]]:
+    """The people of the lake as it is now, if `more` is stated too, and what hashes their names in anchors."""
     home = workspace.home
     files = {
         f"{source.name}/{month}": lake.month_path(home, "identifiers", source.name, month)
@@ -109,7 +109,8 @@ def read_people(workspace: Workspace) -> tuple[Resolution, Callable[[str], str]]
         if entry.rows
     }
     with lake_months.connect("identifiers", files) as connection:
-        found, _ = people(workspace, _entries(connection), holding(journal.entries(home)))
+        said = holding(journal.entries(home))
+        found, _ = people(workspace, _entries(connection), numbered(said, more))
     return found, functools.partial(_keyed, workspace)
 
 

@@ -6,6 +6,7 @@ Nothing is guessed: where it is not certain who is meant there are several, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -141,7 +142,23 @@ def _reference(question: str, people: People, *, implied: bool = False) -> _Refe
     if not found and len(pending) == 1 and (implied or pending[0].type in kinship.ROLES):
         (word,) = pending
         found = [_of(people.owner, word.start, word.end, word, people)]
+    if not found and not pending:
+        found = [*_own_family(question, people)]
     return found[0] if len(found) == 1 else None
+
+
+def _own_family(question: str, people: People) -> Iterator[_Reference]:
+    """The owner, where a question speaks of `my family`."""
+    said, plain = load_phrases(), bare(question)
+    if (owner := people.owner) is None:
+        return
+    for match in said.intent.family.finditer(plain):
+        before = re.search(rf"(?<!\w)(?:{said.people.my})$", plain[: match.start()], re.IGNORECASE)
+        behind = re.match(rf"(?:{said.people.my_behind})(?!\w)", plain[match.end() :])
+        if before:
+            yield _Reference(before.start(), match.start(), [owner])
+        elif behind:
+            yield _Reference(match.end(), match.end() + behind.end(), [owner])
 
 
 def _mentions(question: str, people: People) -> list[Mention]:

@@ -10,7 +10,17 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.identity.statements import (
+    Merge,
+    RelationshipNote,
+    Split,
+    StatedFact,
+    StatedIdentifier,
+    StatedRelationship,
+    Statement,
+)
 from relrag_pipelines.identity.suggestions import suggest
+from relrag_pipelines.journal.kinds import kind_of
 from relrag_pipelines.settings import now
 from relrag_query import statements
 from relrag_query.archive import Archive
@@ -18,7 +28,7 @@ from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import time_of
 from relrag_query.people.page import PersonPage, age
-from relrag_query.people.people import Known, Relation
+from relrag_query.people.people import Known, People, Relation
 from relrag_query.people.traffic import Traffic
 from relrag_query.person_replies import person_reply
 from relrag_query.statements import Said
@@ -86,6 +96,8 @@ def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait:
     """States that these are one person; returns the exit code."""
     said = statements.merge(into, others, config=config, wait=wait)
     first, *rest = said.about
+    if not rest:
+        return _stated(f"what nobody had named is now of {_numbered([first])[0]}", said)
     return _stated(f"{', '.join(_numbered(rest))} and {_numbered([first])[0]} are one person", said)
 
 
@@ -100,10 +112,11 @@ def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False
     if entry is not None:
         return _stated(f"number {entry} is taken back", statements.undo(entry, config=config, wait=wait))
     found = statements.stated(settings_module.load(config))
-    told = [(one, type(said).__name__, asdict(said)) for one, said in found]
     if as_json:
-        return _json([{"number": one, "kind": kind, **fields} for one, kind, fields in told])
-    _table(("number", "what", "said"), [(str(one), kind, _fields(fields)) for one, kind, fields in told])
+        return _json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
+    with Archive.open(config) as archive, archive.people() as people:
+        rows = [(str(one), *_in_words(said, people)) for one, said in found]
+    _table(("number", "what", "of whom"), rows)
     print("`relrag people undo NUMBER` takes one back." if found else "Nothing was stated of people.")
     return 0
 
@@ -244,8 +257,29 @@ def _person_json(person: Known) -> dict[str, Any]:
     return {"person_id": person.person_id, "name": person.name, "is_owner": person.is_owner, "aliases": aliases}
 
 
-def _fields(fields: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (None, False, ()))
+def _in_words(said: Statement, people: People) -> tuple[str, str]:
+    """What was stated, and of whom."""
+
+    def named(*ids: int) -> list[str]:
+        known = people.known(ids)
+        return _numbered(known.get(people.survivor(one), Known(one, "")) for one in ids)
+
+    match said:
+        case Merge(into, others):
+            return "one person", ", ".join(named(into, *others))
+        case Split(out, _):
+            return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
+        case StatedFact(person_id, predicate, value, since, until):
+            held = f" ({_validity(since, until)})" if since or until else ""
+            return f"{predicate.replace('_', ' ')}: {value}{held}", named(person_id)[0]
+        case StatedRelationship(whose, other, type_):
+            type_ = type_.replace("_", " ")
+            return f"no {type_}" if said.deleted else type_, f"{named(other)[0]} of {named(whose)[0]}"
+        case RelationshipNote(whose, other, type_, note):
+            return f"note on {type_.replace('_', ' ')}: {note}", f"{named(other)[0]} of {named(whose)[0]}"
+        case StatedIdentifier(person_id):
+            return "a number or address", named(person_id)[0]
+    return "taken back", ""
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
