@@ -106,6 +106,8 @@ def explore(
     With a `person` those that have to do with that person; PeopleError where it is not certain who is meant.
     A client (`user_id`) sees relationships that its own records state, and no record of the archive's owner.
     """
+    if user_id and person:  # whom a name may mean would tell of records of others
+        raise ValueError("a client is not told who somebody is; leave `person` out")
     with ThreadPoolExecutor(2) as threads:
         searched = threads.submit(_sources, archive, query, person, limit) if not user_id else None
         related = threads.submit(_related, archive, query, user_id, person, limit) if search_relationships else None
