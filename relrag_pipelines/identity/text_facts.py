@@ -76,7 +76,7 @@ def _matching(
     text: str, mentions: Sequence[Mention]
 ) -> Iterator[tuple[Template, dict[str, Mention], list[re.Match[str]]]]:
     """Each template that fits somewhere, with whom it names, and what of it matched."""
-    for template in fact_phrases.templates():
+    for template in fact_phrases.templates() if fact_phrases.may_state(text) else ():
         for names, matches in _fitting(template, text, mentions):
             start, end = _span(names, matches)
             begin = sentence_begin(text, start)
@@ -170,7 +170,7 @@ def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[StatedFact]:
 
 def _strangers(text: str) -> Iterator[Mention]:
     """Given names behind a word for what somebody is to another, that may be nobody's who is known."""
-    for match in kinship.words_pattern().finditer(text):
+    for match in kinship.words_pattern().finditer(text) if kinship.may_name(text) else ():
         following = _STRANGER.match(text, match.start())
         if following and _is_given(following["name"]):
             yield Mention(following.start("name"), following.end("name"), (), False)

@@ -68,10 +68,11 @@ def read(
     facts: dict[tuple[str, str, int, str, str], TextFact] = {}
     texts = [one for one in texts if not one.bulk]
     for one in texts:
-        for from_id, to_id, type_, quote in _relations(one, finder, appearing, found):
+        mentions = finder.find(one.text)
+        for from_id, to_id, type_, quote in _relations(one, mentions, appearing, found):
             key = (lake_month, from_id, to_id, type_, one.asset_id)
             relations.setdefault(key, TextRelationship(*key, quote, one.client_id))
-        for person_id, predicate, value, quote in _facts(one, finder, appearing, found):
+        for person_id, predicate, value, quote in _facts(one, mentions, appearing, found):
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
             made = TextFact(lake_month, person_id, predicate, value, STATED, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
@@ -82,9 +83,8 @@ def read(
 
 
 def _relations(
-    one: Text, finder: MentionFinder, appearing: Appearing, found: Resolution
+    one: Text, mentions: list[Mention], appearing: Appearing, found: Resolution
 ) -> Iterator[tuple[int, int, str, str]]:
-    mentions = finder.find(one.text)
     writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
     for said in stated_relations(one.text, mentions):
         owner = writer if said.owner is None else meant(said.owner, here)
@@ -106,10 +106,9 @@ def _who(mention: Mention | None, writer: int | None, here: Collection[int]) -> 
 
 
 def _facts(
-    one: Text, finder: MentionFinder, appearing: Appearing, found: Resolution
+    one: Text, mentions: list[Mention], appearing: Appearing, found: Resolution
 ) -> Iterator[tuple[int, str, str, str]]:
     writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
-    mentions = finder.find(one.text)
     for said in stated_facts(one.text, mentions, one.day):
         person = _who(said.owner, writer, here)
         if person is not None:

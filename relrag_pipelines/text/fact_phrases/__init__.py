@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ahocorasick_rs import AhoCorasick, Implementation
+
 from relrag_pipelines.text import kinship
 
 LANGUAGES = ("en", "cs", "he")
@@ -34,6 +36,18 @@ class Template(NamedTuple):
 def templates() -> tuple[Template, ...]:
     """All patterns of all languages."""
     return tuple(one for language in LANGUAGES for one in _of(language))
+
+
+def may_state(text: str) -> bool:
+    """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
+    return bool(_cues().find_matches_as_indexes(text.lower()))
+
+
+@functools.cache
+def _cues() -> AhoCorasick:
+    pieces = {piece for language in LANGUAGES for piece in _table(language)["cues"]}
+    pieces |= {word for word, kind in kinship.types_of("he").items() if kind in kinship.ROLES}  # Hebrew says no `is`
+    return AhoCorasick(sorted(pieces), implementation=Implementation.DFA)
 
 
 @functools.cache

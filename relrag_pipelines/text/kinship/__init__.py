@@ -11,6 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from ahocorasick_rs import AhoCorasick, Implementation
+
 from relrag_pipelines.text.names.czech_forms import cases
 from relrag_pipelines.text.names.tables import given_names, kin, plain
 
@@ -106,11 +108,25 @@ def czech_cases() -> Mapping[str, str]:
     )
 
 
+def may_name(text: str) -> bool:
+    """Whether the letters of such a word stand in a text, if only within another word."""
+    return bool(_letters().find_matches_as_indexes(text.lower()))
+
+
+@functools.cache
+def _letters() -> AhoCorasick:
+    return AhoCorasick(sorted(_nominatives()), implementation=Implementation.DFA)
+
+
+def _nominatives() -> set[str]:
+    tables = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"), types_of("he", "of"))
+    return {word for table in tables for word in table}
+
+
 @functools.cache
 def words_pattern() -> re.Pattern[str]:
     """Finds the words of all languages as texts have them, in any of their forms."""
-    tables = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"), types_of("he", "of"))
-    words = sorted({word for table in tables for word in table}, key=len, reverse=True)
+    words = sorted(_nominatives(), key=len, reverse=True)
     return re.compile(rf"(?<!\w)[והשלבמכ]{{0,2}}(?:{'|'.join(map(re.escape, words))})(?: שלי)?(?=,? \w)", re.IGNORECASE)
 
 
