@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import beginnings
 from relrag_pipelines.identity.people_tables import finder, mentioned
 from relrag_pipelines.identity.resolve import Resolution
@@ -39,6 +40,10 @@ TABLES = {
 }
 _AS_THEY_ARE = ("asset_id", "text", "client_id", "thread_id", "subject")
 _READ = [*_AS_THEY_ARE, "rag_source_type", "ts", "extra"]
+
+
+_FEW, _MANY = 3, 20_000
+"""months that are read with a finder each, and people of whom one finder is made for all months"""
 
 
 class Months(NamedTuple):
@@ -69,9 +74,11 @@ def make(
     stale = [month for month in wanted if known.get(month) != wanted[month] or month in renamed]
     kept = pa.array([month for month in wanted if month not in {*stale}], pa.string())
     rows: dict[str, list[object]] = {table: [] for table in TABLES}
+    # of many months one finder of everybody is made sooner than one a month of whom it may name
+    every = finder(found) if len(stale) > _FEW and len(found.people) <= _MANY else None
     for done, month in enumerate(stale):
         workspace.report("people", done, len(stale))
-        for table, some in _read(month, months, found, names, zone).items():
+        for table, some in _read(month, months, found, names, zone, every).items():
             rows[table] += some
     made = {
         table: pa.concat_tables([_of_months(before[table], kept), to_table(rows[table], row)])
@@ -123,7 +130,12 @@ def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
 
 
 def _read(
-    month: str, months: Months, found: Resolution, names: tuple[pa.Table, pa.Table], zone: ZoneInfo
+    month: str,
+    months: Months,
+    found: Resolution,
+    names: tuple[pa.Table, pa.Table],
+    zone: ZoneInfo,
+    every: MentionFinder | None,
 ) -> Mapping[str, list[object]]:
     """The rows that one month gives."""
     if month not in months.records:
@@ -134,7 +146,7 @@ def _read(
     words = [MonthWord(month, word) for word in sorted(begun)]
     present, writers, own = _appearing(month, months, found)
     appearing = Appearing(present, writers, months.owner)
-    named = finder(found, _bearing(*names, begun))
+    named = every or finder(found, _bearing(*names, begun))
     mentions = [one for one in mentioned(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
     spoken = [_text(one, type_, zone) for one in records if not (type_ := record_type(one["rag_source_type"])).card]
     relations, facts = text_statements.read(named, month, spoken, appearing, found)
