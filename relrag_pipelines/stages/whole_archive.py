@@ -120,7 +120,7 @@ STAGES: tuple[ArchiveStage, ...] = declared(
             "text_facts",
             "month_words",
         ),
-        5,
+        2,
         "Who is who in all sources, what is known of them, and what they are to one another.",
         _people,
         _people_settings,

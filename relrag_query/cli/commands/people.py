@@ -30,7 +30,7 @@ from relrag_query.display.source_line import time_of
 from relrag_query.people.page import PersonPage, age
 from relrag_query.people.people import Known, People, Relation
 from relrag_query.people.traffic import Traffic
-from relrag_query.person_replies import person_reply
+from relrag_query.service.person_replies import person_reply
 from relrag_query.statements import Said
 
 _MOST_PAIRS = 10
