@@ -15,6 +15,7 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.forms import as_given, inflected, words
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import Known, People, Relation
@@ -124,7 +125,7 @@ def _reference(question: str, people: People, *, implied: bool = False) -> _Refe
     """
     mentions = _mentions(question, people)
     found = [_Reference(one.start, one.end, list(one.person_ids), choices=len(one.person_ids) > 1) for one in mentions]
-    pending = kin_words(question)
+    pending = [one for one in kin_words(question) if all(one.end <= m.start or one.start >= m.end for m in mentions)]
     while pending:
         resolved = next(
             ((word, one) for word in pending if (one := _related(question, word, found, people)) is not None), None
@@ -167,7 +168,20 @@ def _mentions(question: str, people: People) -> list[Mention]:
     if not found and question == question.lower():
         found = people.finder(question.title()).find(question.title())
     kept = [one for one in found if not one.is_word or _is_possessed(question, one)]
-    return kept or (found if len(found) == 1 else [])
+    return [_with_title(question, one, people) for one in kept or (found if len(found) == 1 else [])]
+
+
+def _with_title(question: str, name: Mention, people: People) -> Mention:
+    """A family name with the title before it: `doktora Beneše` is no doctor of somebody named Beneš."""
+    before = re.search(r"(\w+)\.? $", question[: name.start])
+    if before is None or tables.plain(before[1]) not in tables.before_family_names():
+        return name
+    said = question[name.start : name.end]
+    aliases = (row["alias"] for one in people.known(name.person_ids).values() for row in one.aliases)
+    families = {written[-1] for alias in aliases if len(written := words(alias)) > 1}
+    return (
+        name._replace(start=before.start()) if any(said in as_given(one) | inflected(one) for one in families) else name
+    )
 
 
 def _is_possessed(question: str, name: Mention) -> bool:

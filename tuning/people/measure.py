@@ -143,6 +143,10 @@ def main() -> None:
         if some:
             right, wrong = (sum(getattr(one, name) for one in some) for name in ("right", "wrong"))
             print(f"{half}: {len(some)} questions, {right / len(some):.1%} right, {wrong / len(some):.1%} wrong person")
+            for kind in sorted({one.asked.kind for one in some}):
+                of_kind = [one for one in some if one.asked.kind == kind]
+                counts = [sum(getattr(one, name) for one in of_kind) for name in ("right", "wrong")]
+                print(f"  {kind}: {len(of_kind)}, {counts[0]} right, {counts[1]} wrong")
     for one in found:
         if one.asked.half == "looked_at" and not one.right:
             print(f"{'WRONG' if one.wrong else 'none '} {one.asked.archive} {one.asked.question} {one.asked.right}")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names.tables import before_family_names
 
 LANGUAGES = ("en", "cs", "he")
 INTRODUCER = "introducer"
@@ -87,8 +88,15 @@ def _compiled(predicate: str, pattern: str, table: dict[str, Any], language: str
         bound = r"(?<!\w)" if place == 0 and piece[:1].isalpha() else ""
         end = "$" if before and piece else ""
         flags = re.NOFLAG if "P<place>" in piece or "P<company>" in piece else re.IGNORECASE  # by their capitals
-        parts.append(re.compile(f"{bound}(?:{piece}){end}", flags))
+        title = _title() if piece and place < len(pieces) // 2 else ""
+        parts.append(re.compile(f"{bound}(?:{piece}){title}{end}", flags))
     return Template(predicate, tuple(pieces[1::2]), tuple(parts), doubt)
+
+
+@functools.cache
+def _title() -> str:
+    """What may stand before a name: `Dr. `, `paní `."""
+    return rf"(?:(?:{'|'.join(map(re.escape, sorted(before_family_names())))})\.? )?"
 
 
 def _date(table: dict[str, Any]) -> str:
