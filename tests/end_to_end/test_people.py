@@ -256,6 +256,7 @@ def test_what_is_said_of_one_end_says_nothing_of_the_other(config: Path) -> None
     assert said
 
 
+@pytest.mark.requirement("S0-5")
 @pytest.mark.parametrize("asked", ["Shiran", "שירן", "42"])
 def test_a_person_limits_what_is_searched(archive: Archive, asked: str) -> None:
     refs = {hit.chunk.asset_id for hit in archive.search("table recital piano", person=asked).hits}
