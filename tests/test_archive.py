@@ -99,7 +99,7 @@ def found(archive: Archive, query: str, **limits: object) -> list[str]:
 
 
 def context(archive: Archive, question: str, limit: int = 8) -> QueryContext:
-    return archive._context(archive._catalog, question, (), (), None, None, limit)
+    return archive._context(archive._catalog, question, Filters(), limit)
 
 
 @pytest.mark.requirement("S3-22")
