@@ -14,6 +14,7 @@ from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.archive import Archive
 from relrag_query.evaluation.answer_sets import SAME, LabelledQuestion, Place, words
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.question import Filters
 from relrag_query.retrieval.search import SEARCH, run
 from tuning import archives
 
