@@ -313,6 +313,20 @@ class TextRelationship:
 
 
 @dataclass(slots=True)
+class TextFact:
+    """What a text states of a person."""
+
+    lake_month: Annotated[str, "<source>/<YYYY-MM> of the lake that holds the record"]
+    person_id: Annotated[int, "as in person_facts"]
+    predicate: Annotated[str, "as in person_facts"]
+    value: Annotated[str, "as in person_facts"]
+    confidence: Annotated[float, "as in person_facts"]
+    source_ref: Annotated[str, "asset_id of the record"]
+    source_quote: Annotated[str, "the words that say so, redacted"]
+    valid_from: Annotated[str | None, "day of the record, of what may change; ISO 8601"] = None
+
+
+@dataclass(slots=True)
 class RelationshipEmbedding:
     """The one vector of a relationship; those whose texts are equal share it."""
 
@@ -569,6 +583,13 @@ TABLES = {
             TextRelationship,
             ("lake_month", "source_ref", "from_person_id", "to_person_id", "relationship_type"),
             _archive("text_relationships"),
+            since=5,
+        ),
+        Table(
+            "text_facts",
+            TextFact,
+            ("lake_month", "source_ref", "person_id", "predicate", "value"),
+            _archive("text_facts"),
             since=5,
         ),
         Table("month_words", MonthWord, ("lake_month", "word"), _archive("month_words"), since=5),

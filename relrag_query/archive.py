@@ -114,18 +114,20 @@ class Archive:
         *,
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        person: str = "",
         since: DateLike = None,
         until: DateLike = None,
         limit: int | None = None,
     ) -> Results:
-        """The passages that fit a query best.
+        """The passages that fit a query best; with a `person` (a name, an alias or a number) those that have to do with
+        that person. Raises PeopleError, which offers the choices, where nobody is meant, or several may be.
 
         `since` and `until` (to the end of that day, month or year) leave out everything else; a time phrase in the
         query itself only puts what lies within it first. A smaller `limit` gives the first of the same hits.
         """
         shown = self.settings.search_limit if limit is None else limit
         with self._reading() as connection:
-            context = self._context(connection, query, Filters(sources, kinds, since, until), shown)
+            context = self._context(connection, query, Filters(sources, kinds, since, until, person), shown)
             return pipeline.search(context, self.generation, shown)
 
     def ask(
@@ -135,6 +137,7 @@ class Archive:
         follows: Sequence[str] = (),
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        person: str = "",
         since: DateLike = None,
         until: DateLike = None,
         limit: int | None = None,
@@ -142,12 +145,13 @@ class Archive:
     ) -> Answer:
         """The sentences that answer a question, with the records that say so; `limit` caps the sentences and sources.
 
-        `follows` are the questions that it follows up, the last one first. Where a language model answers, `on_text`
-        is called with each piece as it is written.
+        `person` is as in `search`; `follows` are the questions that it follows up, the last one first. Where a language
+        model answers, `on_text` is called with each piece as it is written.
         """
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
-            context = self._context(connection, question, Filters(sources, kinds, since, until), candidates, follows)
+            limits = Filters(sources, kinds, since, until, person)
+            context = self._context(connection, question, limits, candidates, follows)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             people, notice = self._people_or_why(connection)
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
@@ -284,6 +288,10 @@ class Archive:
         context = read_question(
             question, self.settings, self._vectors, connection, words, embed, filters, follows=follows, limit=limit
         )
+        if filters.person:
+            people = self._people(connection)
+            ids = tuple(people.ids_in_index([people.one(filters.person).person_id]))
+            context.where = replace(context.where, person_ids=ids)
         if context.meaning is not None and self._questions.means:
             context.similarities = functools.partial(self._questions.similarities, context.meaning)
         return context

@@ -16,9 +16,9 @@ from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.stores import vector_cache
 from relrag_query.archive import Archive
-from relrag_query.people import relationship_search
+from relrag_query.people import questions, relationship_search
 from relrag_query.people.kin_words import kin_words
-from relrag_query.people.people import People
+from relrag_query.people.people import FAMILY, People
 from relrag_query.people.relationship_search import MOST, RelationshipSearchResult, entity_key
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.term_coverage import query_terms
@@ -93,15 +93,24 @@ def find_nodes_via_relationship_search(
 
 
 def explore(
-    archive: Archive, query: str, *, search_relationships: bool = True, user_id: str = "", limit: int = 5
+    archive: Archive,
+    query: str,
+    *,
+    search_relationships: bool = True,
+    user_id: str = "",
+    person: str = "",
+    limit: int = 5,
 ) -> Exploration:
     """People, records and relationships that a query is about; relationships by meaning and by words, fused.
 
+    With a `person` those that have to do with that person; PeopleError where it is not certain who is meant.
     A client (`user_id`) sees relationships that its own records state, and no record of the archive's owner.
     """
+    if user_id and person:  # whom a name may mean would tell of records of others
+        raise ValueError("a client is not told who somebody is; leave `person` out")
     with ThreadPoolExecutor(2) as threads:
-        searched = threads.submit(_sources, archive, query, limit) if not user_id else None
-        related = threads.submit(_related, archive, query, user_id, limit) if search_relationships else None
+        searched = threads.submit(_sources, archive, query, person, limit) if not user_id else None
+        related = threads.submit(_related, archive, query, user_id, person, limit) if search_relationships else None
         sources = searched.result() if searched else []
         edges = related.result() if related else []
     with archive.people() as people:
@@ -110,11 +119,19 @@ def explore(
     return Exploration(list({node.entity_key: node for node in reversed(nodes)}.values())[::-1], edges)
 
 
-def _related(archive: Archive, query: str, user_id: str, limit: int) -> list[RelationshipSearchResult]:
+def _related(archive: Archive, query: str, user_id: str, person: str, limit: int) -> list[RelationshipSearchResult]:
     """The relationships that words and meaning find; of those that the question names by their type no others."""
-    types = {word.type for word in kin_words(query)} or None
+    types: Collection[str] | None = {word.type for word in kin_words(query)} or None
     with archive.people() as people:
+        asked = None if user_id else questions.read(query, people)
+        if asked and asked.asks == "family":
+            types = FAMILY
         rows = _rows(archive, people, user_id, types)
+        if asked and asked.asks == "family":
+            rows = [row for row in rows if not {row.from_person_id, row.to_person_id}.isdisjoint(asked.people)]
+        if person:
+            whose = people.one(person).person_id
+            rows = [row for row in rows if whose in (row.from_person_id, row.to_person_id)]
         names = {one: person.name for one, person in people.known(_ends(rows)).items()} if not user_id else None
     if not rows:
         return []
@@ -209,9 +226,9 @@ def _nodes(people: People, similarity: dict[int, float]) -> list[GraphNode]:
     return found
 
 
-def _sources(archive: Archive, query: str, limit: int) -> list[GraphNode]:
+def _sources(archive: Archive, query: str, person: str, limit: int) -> list[GraphNode]:
     found: dict[str, GraphNode] = {}
-    for hit in archive.search(query, limit=limit).hits:
+    for hit in archive.search(query, person=person, limit=limit).hits:
         chunk = hit.chunk
         data = {"type": chunk.rag_source_type, "from": chunk.from_, "timestamp": chunk.timestamp, "text": chunk.text}
         name = chunk.subject or chunk.file_name or chunk.asset_id

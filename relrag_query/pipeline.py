@@ -7,6 +7,7 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.privacy import keys
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
 from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
@@ -17,7 +18,7 @@ from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.answering.superseded import mark_superseded
-from relrag_query.people import answers, questions
+from relrag_query.people import answers, questions, reached
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.results import (
@@ -72,7 +73,7 @@ def ask(
     """
     settings = context.settings
     # what is known of people is of all sources and times
-    asked = questions.read(context.question, people) if people and context.where == ChunkFilter() else None
+    asked = _asked_of_people(context, people) if people and context.where == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
     if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
         return of_people
@@ -90,7 +91,7 @@ def ask(
     hits += [] if wanted else add_named_records(told, hits, context)
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
-    sure = "unsure" if unknown and sure == "sure" else sure  # it may be somebody else's
+    sure = "unsure" if asked and sure == "sure" else sure  # it may be somebody else's
     shown = _shown(context, hits, told, written, at_most)
     quotes = [] if written else _quotes(context, told, shown)
     elsewhere = not written and told.elsewhere
@@ -112,6 +113,13 @@ def ask(
         ),
         notice=notice,
     )
+
+
+def _asked_of_people(context: QueryContext, people: People) -> PeopleQuestion | None:
+    path = context.settings.keys_path
+    if path.exists() and (found := reached.read(context.question, people, keys.load(path).pseudonym)):
+        return found
+    return questions.read(context.question, people)
 
 
 def _of_people(

@@ -15,6 +15,9 @@ from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import EmbeddingError
+from relrag_pipelines.identity import lookup
+from relrag_pipelines.identity.participants import parse_identifiers
+from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.identity.stated import key_of
 from relrag_pipelines.identity.statements import (
     Allocation,
@@ -22,6 +25,7 @@ from relrag_pipelines.identity.statements import (
     RelationshipNote,
     Split,
     StatedFact,
+    StatedIdentifier,
     StatedRelationship,
     Statement,
     Undo,
@@ -152,14 +156,38 @@ def _is_date(text: str) -> bool:
 
 
 def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait: float = 0) -> Said:
-    """States that these are one person, who keeps the number of the first."""
+    """States that these are one person, who keeps the number of the first.
+
+    One of them may be a telephone number or an address that nobody named.
+    """
     with _writing(config, wait) as archive, archive.people() as people:
+        raw = [one for one in (into, *others) if not people.find(one)]
+        if len(raw) == 1 and len(others) == 1 and (said := _identifier(archive, people, raw[0], (into, *others))):
+            return said
         about = [people.one(one) for one in (into, *others)]
         ids = list(dict.fromkeys(map(_id, about)))
         if len(ids) < 2:
             raise PeopleError("that is one person already")
         said = _say(archive, tuple(about), [Merge(ids[0], tuple(ids[1:]))])
         return replace(said, notice="it counts now; the next `relrag sync` writes it to all passages")
+
+
+def _identifier(archive: Archive, people: People, raw: str, ends: Sequence[str]) -> Said | None:
+    """States that a number or address that nobody named is somebody's; None where the text is neither."""
+    written = [one for one in parse_identifiers(raw) if one.kind != "name"]
+    if len(written) != 1:
+        return None
+    about = people.one(*(one for one in ends if one != raw))
+    workspace = Workspace(archive.settings)
+    anchor = f"{written[0].kind}:{workspace.keys.pseudonym(written[0].kind, written[0].normalised)}"
+    found, _ = read_people(workspace)
+    if about.person_id not in found.people:
+        raise PeopleError(f"{about.name} is not as in the last sync any more; run `relrag sync` first")
+    said = StatedIdentifier(about.person_id, anchor, tuple(found.people[about.person_id].anchors))
+    after, _ = read_people(workspace, said)
+    if anchor not in after.people[after.redirects.get(about.person_id, about.person_id)].anchors:
+        raise PeopleError(f'no record has "{raw}"; write it as records do, or run `relrag sync` first')
+    return replace(_say(archive, (about,), [said]), notice="it counts from the next `relrag sync` on")
 
 
 def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wait: float = 0) -> Said:
@@ -171,12 +199,26 @@ def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wa
         if about.person_id not in found.people:
             raise PeopleError(f"{about.name} is not as in the last sync any more; run `relrag sync` first")
         try:
-            from relrag_pipelines.identity.lookup import split as split_of
-
-            said: Split = split_of(found.people[about.person_id], set(aliases), keyed)
+            said = lookup.split(found.people[about.person_id], set(aliases), keyed)
         except ValueError as wrong:
             raise PeopleError(str(wrong)) from None
+        after, _ = read_people(workspace, said)
+        _require_apart(about, after.people.get(about.person_id), aliases)
         return replace(_say(archive, (about,), [said]), notice="it counts from the next `relrag sync` on")
+
+
+def _require_apart(about: Known, after: ResolvedPerson | None, aliases: Sequence[str]) -> None:
+    """Raises PeopleError for an alias that a split leaves where it is: it stands on one card with what stays."""
+    entries = after.entries if after else []
+    for alias in aliases:
+        beside = [entry for entry in entries if alias in {claim.value for claim in entry.claims}]
+        others = sorted({claim.value for entry in beside for claim in entry.claims} - {*aliases})
+        if others:
+            told = ", ".join(f'"{one}"' for one in others[:3])
+            raise PeopleError(
+                f'"{alias}" stands on one card, or in one header, with {told}, so it stays with {about.name}; '
+                "change it there, or name all of these"
+            )
 
 
 def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Said:
@@ -184,11 +226,17 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Said:
     with _writing(config, wait) as archive:
         entries = {entry.number: entry.said for entry in journal.entries(archive.settings.home_path)}
         said = entries.get(number)
-        if not isinstance(said, Merge | Split | Undo | StatedFact | StatedRelationship | RelationshipNote):
+        if not isinstance(
+            said, Merge | Split | StatedIdentifier | Undo | StatedFact | StatedRelationship | RelationshipNote
+        ):
             told = ", ".join(str(one) for one, what in stated(archive.settings)) or "none"
             raise PeopleError(f"nothing was stated of people under number {number}; numbers: {told}")
         since = number > archive.generation.manifest["journal"]
-        later = "" if since and not isinstance(said, Split) else "it counts from the next `relrag sync` on"
+        later = (
+            ""
+            if since and not isinstance(said, Split | StatedIdentifier)
+            else "it counts from the next `relrag sync` on"
+        )
         return replace(_say(archive, (), [Undo(number)]), notice=later)
 
 

@@ -13,6 +13,7 @@ from relrag_pipelines.identity.statements import (
     RelationshipNote,
     Split,
     StatedFact,
+    StatedIdentifier,
     StatedRelationship,
     Statement,
     holding,
@@ -128,7 +129,7 @@ def _is_about(said: object, people: AbstractSet[int]) -> bool:
     match said:
         case Allocation(person_id, anchors):
             return bool(anchors) and person_id in people
-        case StatedFact():
+        case StatedFact() | StatedIdentifier():
             return said.person_id in people
         case StatedRelationship() | RelationshipNote():
             return not people.isdisjoint({said.from_person_id, said.to_person_id})

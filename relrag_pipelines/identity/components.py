@@ -34,6 +34,9 @@ class Groups:
             self._parent[node] = node
             self._labels[node] = dict(labels or {})
 
+    def __contains__(self, node: object) -> bool:
+        return node in self._parent
+
     def root(self, node: str) -> str:
         """What stands for the group of a node."""
         while self._parent[node] != node:

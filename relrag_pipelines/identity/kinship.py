@@ -14,6 +14,7 @@ from typing import NamedTuple
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.czech_forms import possessives
+from relrag_pipelines.text.names.forms import gender_of
 
 
 class StatedRelation(NamedTuple):
@@ -47,6 +48,7 @@ _PHRASE = 50
 _DENIED = re.compile(r"(?:\b(?:not|never|longer|isn['’]t|není)|(?<!\w)לא) $", re.IGNORECASE)
 _ALONE = re.compile(r"\s*(?:[.;!)\n]|$|, (?!and (?!I\b|me\b)|or |a |nebo ))")
 """what stands behind a name that a comma sets apart: no further name, else it is one of a list"""
+_CLOSING = re.compile(r"\s*(?:[.,;!)\n]|$)")
 _QUOTED = re.compile('["“”„«»]')
 _REPORTED = re.compile(r"(?:\b(?:says?|said|wrote|writes|řekl|řekla|píše|napsal|napsala)|(?:אמר|אמרה|כתב|כתבה)) ?:")
 _FIRST_PERSON = re.compile(r"\b(?:jsem|jsme)\b", re.IGNORECASE)
@@ -80,6 +82,12 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         "possessive": re.compile(rf" (?:(?P<cs>{cs})|(?P<oblique>{oblique})),? {_TITLE}", re.IGNORECASE),
         "is": re.compile(r" is | je "),
         "close": re.compile(rf"(?:['’]s {adjective}(?P<en>{en})| (?P<cs>{cs})){_CLOSE}", re.IGNORECASE),
+        "with": re.compile(
+            rf"(?: and (?P<gender>his|her) {adjective}(?P<en>{en})| a (?P<cs_gender>jeho|její) (?P<cs>{cs})"
+            rf"| ו(?P<of>{of})),? {_TITLE}",
+            re.IGNORECASE,
+        ),
+        "apposition": re.compile(rf", (?:the )?(?P<en>{en}) of |, (?:ה?(?P<he>{he})|(?P<of>{of})) של ", re.IGNORECASE),
         "hebrew is": re.compile(rf" (?:הוא|היא) (?:ה?(?P<he>{he})|(?P<of>{of})) של "),
         "hebrew of": re.compile(rf"(?<!\w)ו?(?:ה?(?P<he>{he})|(?P<of>{of})) של $"),
     }  # fmt: skip
@@ -91,9 +99,8 @@ def stated_relations(text: str, mentions: list[Mention]) -> list[StatedRelation]
         return []
     found = {}
     for place, mention in enumerate(mentions):
-        window = max(0, mention.start - _LONGEST)
-        begin = max((match.end() for match in _SENTENCE.finditer(text, window, mention.start)), default=window)
-        if _is_quoted(text, begin, mention.start):
+        begin = sentence_begin(text, mention.start)
+        if is_quoted(text, begin, mention.start):
             continue
         following = mentions[place + 1] if place + 1 < len(mentions) else None
         for one in (*_of_writer(text, begin, mention), *_of_named(text, begin, mention, following)):
@@ -135,8 +142,20 @@ def _of_named(text: str, begin: int, mention: Mention, following: Mention | None
             yield StatedRelation(following, _type(match), mention, mention.start, match.end())
     if (match := patterns["hebrew is"].fullmatch(between)) and not _is_doubted(text, before, following.end):
         yield StatedRelation(following, _type(match), mention, mention.start, following.end)
+    match = patterns["with"].fullmatch(between)
+    if match and following.is_subject and _may_be_his(match, text[mention.start : mention.end]):
+        yield StatedRelation(mention, _type(match), following, mention.start, following.end)
+    match = patterns["apposition"].fullmatch(between)
+    if match and _CLOSING.match(text, following.end) and not _is_doubted(text, before, following.end):
+        yield StatedRelation(following, _type(match), mention, mention.start, following.end)
     if between == ", " and _ALONE.match(text, following.end) and (match := patterns["hebrew of"].search(before)):
         yield StatedRelation(mention, _type(match), following, begin + match.start(), following.end)
+
+
+def _may_be_his(match: re.Match[str], name: str) -> bool:
+    """Whether whoever bears a name may be the one of `and his wife`, `a jeho žena`; a Mike is no `her`."""
+    said = match["gender"] or match["cs_gender"]
+    return not said or gender_of(name.split(" ")[0]) in ("", "m" if said.lower() in ("his", "jeho") else "f")
 
 
 def _type(match: re.Match[str]) -> str:
@@ -159,7 +178,13 @@ def _endings() -> tuple[str, ...]:
     return tuple(sorted({form.removeprefix("Jan") for form in (*his, *hers)}))
 
 
-def _is_quoted(text: str, begin: int, place: int) -> bool:
+def sentence_begin(text: str, place: int) -> int:
+    """Where the sentence begins that a place is in; not further before it than is looked at."""
+    window = max(0, place - _LONGEST)
+    return max((match.end() for match in _SENTENCE.finditer(text, window, place)), default=window)
+
+
+def is_quoted(text: str, begin: int, place: int) -> bool:
     """Whether somebody else's words stand there: in quotation marks, in a quoted line, behind `he wrote:`."""
     line = text.rfind("\n", begin, place) + 1 or begin
     marks = len(_QUOTED.findall(re.sub(r"(?<=[א-ת])\"(?=[א-ת])", "", text[begin:place])))

@@ -1,7 +1,8 @@
 """Names of known people in texts, of any script: whole words, with Hebrew prefixes and Czech endings.
 
 An automaton finds where a name may begin, all names at once; whether a word is one of its forms is looked up. A name of
-one word that several people bear is taken for the one who takes part in the conversation, else for nobody.
+one word that several people bear is taken for the one who takes part in the conversation, else for nobody. A family
+name alone counts behind a title: Dr. Beneš, paní Nováková.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _LONGEST_PREFIX = 5
 _FEWEST_BEHIND_PREFIX = 3
 """letters of a name that may have a prefix: of shorter ones it would be found in common words, מה in למה"""
 _NEXT = re.compile(r"(?:[ \u00a0]|[-\u2010\u2011\u05be'’.]{1,2} ?)([^\W\d_]+)")
+_TITLE = re.compile(r"([^\s.]+)\.?\s$")
+_LONGEST_TITLE = 12
 MOST_WORDS = 5
 """words of a name that is looked for"""
 
@@ -49,6 +52,7 @@ class MentionFinder:
         given: defaultdict[str, set[int]] = defaultdict(set)
         cases: defaultdict[str, set[int]] = defaultdict(set)
         whole: defaultdict[str, set[int]] = defaultdict(set)
+        family: defaultdict[str, set[int]] = defaultdict(set)
         subjects: set[str] = set()
         for person_id, names in people.items():
             for name in names:
@@ -63,15 +67,18 @@ class MentionFinder:
                 subjects |= {" ".join(form) for form in (said, tuple(map(without_accents, said)))}
                 for several in of_name(said) if len(said) > 1 else ():
                     whole[" ".join(several)].add(person_id)
+                for form in as_given(said[-1]) | inflected(said[-1]) if len(said) > 1 and len(said[-1]) > 1 else ():
+                    family[form].add(person_id)
         # Petra is Petra where there is one, else a case of Petr
         self._single = {form: tuple(sorted(ids)) for form, ids in (cases | given).items()}
         self._whole = {form: tuple(sorted(ids)) for form, ids in whole.items()}
+        self._family = {form: tuple(sorted(ids)) for form, ids in family.items()}
         self._inflected = {*(cases.keys() - given.keys()), *(whole.keys() - subjects)}
         self._lengths: dict[str, int] = {}
         for form in whole:
             first, *rest = form.split(" ")
             self._lengths[first] = max(self._lengths.get(first, 1), len(rest) + 1)
-        beginnings = _shortest({*self._single, *self._lengths})
+        beginnings = _shortest({*self._single, *self._lengths, *self._family})
         self._automaton = AhoCorasick(beginnings, implementation=Implementation.DFA) if beginnings else None
 
     def find(self, text: str) -> list[Mention]:
@@ -108,6 +115,8 @@ class MentionFinder:
             name = " ".join(said[:count])
             if ids := self._whole.get(name):
                 return Mention(start, ends[count - 1], ids, False, name not in self._inflected)
+        if (ids := self._family.get(first)) and _has_title(text, start):
+            return Mention(start, ends[0], ids, False, first not in self._inflected)
         ids = self._single.get(first)
         if not ids:
             return None
@@ -120,6 +129,12 @@ def meant(mention: Mention, present: Collection[int] = ()) -> int | None:
     if len(here) == 1:
         return here[0]
     return mention.person_ids[0] if len(mention.person_ids) == 1 and not mention.is_word else None
+
+
+def _has_title(text: str, start: int) -> bool:
+    """Whether `Dr.`, `pan` or `Mrs` stands before a name, so that a family name alone is one."""
+    before = _TITLE.search(text, max(0, start - _LONGEST_TITLE), start)
+    return before is not None and tables.plain(before[1]) in tables.before_family_names()
 
 
 def _has_prefix(text: str, start: int) -> bool:

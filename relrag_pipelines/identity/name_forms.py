@@ -42,9 +42,13 @@ def forms_of(name: str) -> frozenset[tuple[str, str]]:
 
 
 def given_forms(names: Iterable[str]) -> list[GivenForm]:
-    """Rows of given_forms for the given names of all these names."""
+    """Rows of given_forms for the given names of all these names, and the cases of the family names."""
     found: set[tuple[str, str, str]] = set()
-    for given in {said[0] for name in names if (said := _said(name))}:
+    every = [said for name in names if (said := _said(name))]
+    for family in {said[-1] for said in every if len(said) > 1}:
+        plain = tables.plain(family)
+        found |= {(form, plain, "case") for one in inflected(family) if (form := tables.plain(one)) != plain}
+    for given in {said[0] for said in every}:
         plain = tables.plain(given)
         found |= {(form, plain, "case") for one in inflected(given) if (form := tables.plain(one)) != plain}
         found |= {(full, plain, "short") for full in stands_for(plain)}

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import pyarrow as pa
 
-from relrag_pipelines.identity.kinship import stated_relations
-from relrag_pipelines.identity.mentions import MentionFinder, meant
+from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.records import (
     Person,
@@ -15,14 +14,11 @@ from relrag_pipelines.records import (
     PersonEntry,
     PersonMention,
     PersonRedirect,
-    TextRelationship,
     to_table,
 )
 from relrag_pipelines.text.names.spelling import script
 
 _NO_ID = -1
-STATED = 0.8
-"""confidence in what a text says of a relationship in words that a pattern knows"""
 
 
 def persons(found: Resolution, owner: int | None = None) -> pa.Table:
@@ -78,28 +74,3 @@ def mentioned(
         for asset_id, text in texts.items()
         for person_id in sorted(finder.people(text, present.get(asset_id, ())))
     ]
-
-
-def text_relationships(
-    finder: MentionFinder,
-    lake_month: str,
-    texts: Mapping[str, tuple[str, str | None]],
-    writers: Mapping[str, int],
-    present: Mapping[str, Collection[int]],
-) -> list[TextRelationship]:
-    """What texts (with their client scope, by asset_id) say of relationships; `writers` has the sender.
-
-    Where it is not certain who is meant nothing is said. What a mail quotes or forwards is not of its sender, and does
-    not belong into its text.
-    """
-    rows: dict[tuple[str, int, int, str, str], TextRelationship] = {}
-    for asset_id, (text, client_id) in texts.items():
-        here = present.get(asset_id, ())
-        for one in stated_relations(text, finder.find(text)):
-            owner = writers.get(asset_id) if one.owner is None else meant(one.owner, here)
-            other = meant(one.other._replace(is_word=False), here)
-            if owner is None or other is None or owner == other:
-                continue
-            key = (lake_month, owner, other, one.relationship_type, asset_id)
-            rows.setdefault(key, TextRelationship(*key, text[one.start : one.end], client_id))
-    return list(rows.values())

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.person_ids import allocate, merged
-from relrag_pipelines.identity.statements import Allocation, Numbered, holding
+from relrag_pipelines.identity.statements import Allocation, Entry, Numbered, StatedIdentifier, holding
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10
@@ -52,11 +52,17 @@ def resolve(
     journal: Iterable[Numbered],
     keyed: Callable[[str], str],
     unnamed_after: int = UNNAMED_AFTER,
+    owner: str = "",
 ) -> Resolution:
-    """The people of all entries. `keyed` hashes a name for the journal, which holds no name."""
+    """The people of all entries. `keyed` hashes a name for the journal, which holds no name.
+
+    Whoever bears the whole name of the archive's `owner` is the owner: he says so himself.
+    """
     said = holding(journal)
     groups = join_entries(entries, said, keyed)
     _resolve_names(entries, groups)
+    _join_owner(entries, groups, parse(owner))
+    _join_stated(groups, said)
     members = {
         root: nodes for root, nodes in groups.members().items() if _is_somebody(_entries(nodes, entries), unnamed_after)
     }
@@ -122,6 +128,25 @@ def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
         saying = stated[full] | (beside[source, full] if " " in full else set())
         if len(saying) == 1 and borne[full] == saying:
             groups.join(root, next(iter(saying)))
+
+
+def _join_stated(groups: Groups, said: Iterable[Entry]) -> None:
+    """Joins numbers and addresses to whom the owner says they are of."""
+    for entry in said:
+        if isinstance(entry.said, StatedIdentifier) and entry.said.anchor in groups:
+            for anchor in entry.said.anchors:
+                if anchor in groups and groups.join(entry.said.anchor, anchor):
+                    break
+
+
+def _join_owner(entries: Sequence[NamingEntry], groups: Groups, name: WrittenName) -> None:
+    """A given name alone may be somebody else's, and is left to `lookup.owner`."""
+    if len(name.words) > 1:
+        nodes = [
+            f"entry:{place}" for place, entry in enumerate(entries) if name.full in {one.full for one in entry.written}
+        ]
+        for node in nodes[1:]:
+            groups.join(nodes[0], node)
 
 
 def _person(person_id: int, nodes: Iterable[str], entries: Sequence[NamingEntry]) -> ResolvedPerson:

@@ -51,6 +51,15 @@ class Split(_Tuples):
 
 
 @dataclass(frozen=True)
+class StatedIdentifier(_Tuples):
+    """A number or address that nobody named is this person's."""
+
+    person_id: Annotated[int, "the person"]
+    anchor: Annotated[str, "of the number or address: its kind and keyed hash"]
+    anchors: Annotated[tuple[str, ...], "those of the person"]
+
+
+@dataclass(frozen=True)
 class Undo:
     """That entry does not hold: what is stated of people, or an undo."""
 
@@ -93,11 +102,12 @@ class RelationshipNote:
     note: Annotated[str, "in the owner's words"]
 
 
-Statement = Allocation | Merge | Split | Undo | StatedFact | StatedRelationship | RelationshipNote
+Statement = Allocation | Merge | Split | StatedIdentifier | Undo | StatedFact | StatedRelationship | RelationshipNote
 KINDS: dict[str, type] = {
     "person_id": Allocation,
     "merge": Merge,
     "split": Split,
+    "identifier": StatedIdentifier,
     "undo": Undo,
     "fact": StatedFact,
     "relationship": StatedRelationship,

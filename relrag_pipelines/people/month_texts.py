@@ -8,19 +8,25 @@ months that may hold it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import beginnings
-from relrag_pipelines.identity.people_tables import finder, mentioned, text_relationships
+from relrag_pipelines.identity.people_tables import finder, mentioned
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.people import lake_months
-from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextRelationship, to_table
+from relrag_pipelines.people import lake_months, text_statements
+from relrag_pipelines.people.text_statements import Appearing, Text
+from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship, to_table
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.stores import catalog
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -29,9 +35,15 @@ TABLES = {
     "person_mentions": PersonMention,
     "person_months": PersonMonth,
     "text_relationships": TextRelationship,
+    "text_facts": TextFact,
     "month_words": MonthWord,
 }
-_READ = ["asset_id", "rag_source_type", "subject", "text", "client_id"]
+_AS_THEY_ARE = ("asset_id", "text", "client_id", "thread_id", "subject")
+_READ = [*_AS_THEY_ARE, "rag_source_type", "ts", "extra"]
+
+
+_FEW, _MANY = 3, 20_000
+"""months that are read with a finder each, and people of whom one finder is made for all months"""
 
 
 class Months(NamedTuple):
@@ -42,6 +54,8 @@ class Months(NamedTuple):
     identifiers: dict[str, Path]
     people: dict[str, str]
     """<source>/<YYYY-MM> -> hash of whom its entries are of"""
+    owner: int | None
+    """whose archive it is, of whom a signature as `Dad` speaks"""
 
 
 def make(
@@ -50,7 +64,8 @@ def make(
     """The tables, and how many months were read for them; `names` are the rows of person_names and of given_forms."""
     home = workspace.home
     before = {table: lake_months.previous(home, table) for table in TABLES}
-    wanted = _inputs(home, months, version)
+    zone = ZoneInfo(workspace.settings.timezone)
+    wanted = _inputs(home, months, version, zone.key)
     known = dict(zip(*(before["person_months"][name].to_pylist() for name in ("lake_month", "input")), strict=True))
     earlier = tuple(lake_months.previous(home, table) for table in ("person_names", "given_forms"))
     # mostly nobody is new, and then nothing is compared, however many people there are
@@ -59,9 +74,11 @@ def make(
     stale = [month for month in wanted if known.get(month) != wanted[month] or month in renamed]
     kept = pa.array([month for month in wanted if month not in {*stale}], pa.string())
     rows: dict[str, list[object]] = {table: [] for table in TABLES}
+    # of many months one finder of everybody is made sooner than one a month of whom it may name
+    every = finder(found) if len(stale) > _FEW and len(found.people) <= _MANY else None
     for done, month in enumerate(stale):
         workspace.report("people", done, len(stale))
-        for table, some in _read(month, months, found, names).items():
+        for table, some in _read(month, months, found, names, zone, every).items():
             rows[table] += some
     made = {
         table: pa.concat_tables([_of_months(before[table], kept), to_table(rows[table], row)])
@@ -72,10 +89,11 @@ def make(
     return made, len(stale)
 
 
-def _inputs(home: Path, months: Months, version: int) -> dict[str, str]:
+def _inputs(home: Path, months: Months, version: int, zone: str) -> dict[str, str]:
     every = sorted({*months.records, *months.identifiers})
     held = [lake_months.outputs(home, table, every) for table in ("records", "identifiers")]
-    return {month: fingerprint([version, *(one[month] for one in held), months.people.get(month)]) for month in every}
+    of_all = [version, months.owner, zone]
+    return {month: fingerprint([of_all, *(one[month] for one in held), months.people.get(month)]) for month in every}
 
 
 def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
@@ -86,7 +104,8 @@ def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
         return connection.sql(
             """
             WITH whole AS (SELECT split_part(form, ' ', 1) AS word, form AS name, person_id FROM names
-                           WHERE rank = 'whole')
+                           WHERE rank = 'whole'
+                           UNION SELECT form, form, person_id FROM names WHERE rank = 'family')
             FROM whole UNION SELECT form, name, person_id FROM whole JOIN forms ON given = word WHERE rank = 'case'
             """
         ).to_arrow_table()
@@ -111,7 +130,12 @@ def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
 
 
 def _read(
-    month: str, months: Months, found: Resolution, names: tuple[pa.Table, pa.Table]
+    month: str,
+    months: Months,
+    found: Resolution,
+    names: tuple[pa.Table, pa.Table],
+    zone: ZoneInfo,
+    every: MentionFinder | None,
 ) -> Mapping[str, list[object]]:
     """The rows that one month gives."""
     if month not in months.records:
@@ -121,15 +145,26 @@ def _read(
     begun = beginnings(texts.values())
     words = [MonthWord(month, word) for word in sorted(begun)]
     present, writers, own = _appearing(month, months, found)
-    named = finder(found, _bearing(*names, begun))
+    appearing = Appearing(present, writers, months.owner)
+    named = every or finder(found, _bearing(*names, begun))
     mentions = [one for one in mentioned(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
-    spoken = {
-        one["asset_id"]: (one["text"], one["client_id"])
-        for one in records
-        if not record_type(one["rag_source_type"]).card
+    spoken = [_text(one, type_, zone) for one in records if not (type_ := record_type(one["rag_source_type"])).card]
+    relations, facts = text_statements.read(named, month, spoken, appearing, found)
+    return {
+        "person_mentions": [*mentions],
+        "text_relationships": [*relations],
+        "text_facts": [*facts],
+        "month_words": [*words],
     }
-    relations = text_relationships(named, month, spoken, writers, present)
-    return {"person_mentions": [*mentions], "text_relationships": [*relations], "month_words": [*words]}
+
+
+def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:
+    day = None if record["ts"] is None else datetime.fromtimestamp(record["ts"], zone).date()
+    found = Text(type=type_, day=day, **{name: record[name] for name in _AS_THEY_ARE})
+    if not type_.mail or not any(word in record["extra"] for word in ('"apart"', '"bulk"')):
+        return found
+    told = orjson.loads(record["extra"])
+    return found._replace(signature=(told.get("apart") or {}).get("signature") or "", bulk=bool(told.get("bulk")))
 
 
 def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
@@ -142,7 +177,8 @@ def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
             WITH asked AS (SELECT unnest($words) AS word),
             givens AS (FROM asked UNION SELECT given FROM forms SEMI JOIN asked ON word = form WHERE rank = 'case')
             SELECT DISTINCT person_id FROM names
-            WHERE rank = 'whole' AND split_part(form, ' ', 1) IN (FROM givens) ORDER BY ALL
+            WHERE (rank = 'whole' AND split_part(form, ' ', 1) IN (FROM givens))
+                OR (rank = 'family' AND form IN (FROM givens)) ORDER BY ALL
             """,
             {"words": sorted(words)},
         ).fetchall()

@@ -13,22 +13,27 @@ import orjson
 import pyarrow as pa
 
 from relrag_pipelines.identity import stated
-from relrag_pipelines.identity.people_tables import STATED
+from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.identity.statements import Entry
 from relrag_pipelines.people import lake_months, own_words
+from relrag_pipelines.people.text_statements import STATED
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonFact, PersonRelationship, to_table
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.text.names.tables import given_names, kin
 from relrag_pipelines.workspace import Workspace
 
 _CARDS = """
     SELECT lake_month, asset_id, rag_source_type, client_id, extra FROM records
     WHERE list_contains($types, rag_source_type) ORDER BY lake_month, asset_id
 """
-_FIRST = "SELECT min(asset_id) FROM identifiers WHERE list_contains($entries, entry) AND role IN ('sender', 'owner')"
+_FIRST = """
+    SELECT entry, min(asset_id) FROM identifiers SEMI JOIN (SELECT unnest($entries) AS entry) USING (entry)
+    WHERE role IN ('sender', 'owner') GROUP BY entry
+"""
 
 
 def make(
@@ -36,18 +41,23 @@ def make(
     found: Resolution,
     records: dict[str, Path],
     said: list[Entry],
-    called: list[PersonRelationship],
-    of_texts: pa.Table,
+    by_name: tuple[list[PersonFact], list[PersonRelationship]],
+    of_texts: Mapping[str, pa.Table],
 ) -> tuple[pa.Table, pa.Table]:
-    """The rows of person_facts and of person_relationships; `called` are whom the owner calls by what they are."""
+    """The rows of person_facts and of person_relationships; `by_name` has what names tell.
+
+    `of_texts` has the rows of text_relationships and text_facts.
+    """
     cards = list(_cards(records))
     said = [own_words.redacted(entry, lambda: workspace.redactor) for entry in said]
-    facts = stated.facts(_card_facts(cards, found), said, survivor(found))
+    facts = stated.facts(
+        [*_card_facts(cards, found), *by_name[0], *_text_facts(of_texts["text_facts"])], said, survivor(found)
+    )
     read = [
         *_card_relationships(cards, found),
         *_fact_relationships(facts, found),
-        *called,
-        *_text_relationships(of_texts),
+        *by_name[1],
+        *_text_relationships(of_texts["text_relationships"]),
     ]
     relationships = stated.relationships(stated.united(read), said, survivor(found))
     hashed = [replace(row, text_hash=text_hash(workspace.keys.content_hash, row)) for row in relationships]
@@ -142,18 +152,55 @@ def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Itera
             yield PersonRelationship(fact.person_id, other, fact.predicate, fact.source_ref, source_quote=fact.value)
 
 
-def called(found: Resolution, owner: int | None, connection: duckdb.DuckDBPyConnection) -> Iterator[PersonRelationship]:
-    """Whom the owner's address book, or the names in his chats, call nothing but `Mom`; identifiers in a view."""
-    words = kinship.types_of_names()
-    for person_id, person in sorted(found.people.items()) if owner is not None else ():
-        if not person.names or not all(name.is_kin for name in person.names) or person_id == owner:
+def by_name(
+    found: Resolution, owner: int | None, connection: duckdb.DuckDBPyConnection
+) -> tuple[list[PersonFact], list[PersonRelationship]]:
+    """What names tell beside whom they name: `Vadim Plumber`, and of the owner `Mom`, `Máma Zdena`.
+
+    Of what somebody is to the owner only the names that the owner wrote tell: those of cards and chats, not of mails.
+    `connection` has the identifiers in a view.
+    """
+    told = [
+        (person_id, entry, name, kind)
+        for person_id, person in sorted(found.people.items())
+        for entry in person.entries
+        for claim in entry.names
+        if (kind := kinship.type_in_name(parse(name := claim.value).words))
+    ]
+    refs = dict(connection.execute(_FIRST, {"entries": [entry.entry for _, entry, _, _ in told]}).fetchall())
+    facts: dict[tuple[int, str], PersonFact] = {}
+    kinds: defaultdict[int, dict[str, tuple[NamingEntry, str]]] = defaultdict(dict)
+    for person_id, entry, name, kind in told:
+        if entry.entry not in refs:
             continue
-        kinds = {words[name.full] for name in person.names if name.full in words}
-        entries = [entry.entry for entry in person.entries if entry.is_card or entry.sent]
-        row = connection.execute(_FIRST, {"entries": entries}).fetchone()
-        if row and row[0] and len(kinds) == 1:
-            said = PersonRelationship(owner or 0, person_id, kinds.pop(), row[0], source_quote=person.name)
-            yield replace(said, confidence=STATED)
+        if kind in kinship.ROLES:
+            made = PersonFact(person_id, "occupation", kind, STATED, refs[entry.entry], name)
+            facts.setdefault((person_id, kind), made)
+        elif (_is_by_owner(entry) or _is_signed(entry, name)) and owner not in (None, person_id):
+            kinds[person_id].setdefault(kind, (entry, name))
+    relationships = [
+        PersonRelationship(owner or 0, person_id, kind, refs[entry.entry], source_quote=name, confidence=STATED)
+        for person_id, some in kinds.items()
+        if len(some) == 1
+        for kind, (entry, name) in some.items()
+    ]
+    return [*facts.values()], relationships
+
+
+def _is_signed(entry: NamingEntry, name: str) -> bool:
+    """Whether the sender of mails calls himself so from an address of his own: `Aunt Ruth <ruth@example.com>`."""
+    words = parse(name).words
+    own = any(claim.kind == "email" and not claim.shared for claim in entry.claims)
+    return own and entry.sent > 0 and len(words) == 2 and words[0] in kin() and words[1] in given_names()
+
+
+def _is_by_owner(entry: NamingEntry) -> bool:
+    return entry.is_card or (entry.sent > 0 and not any(claim.kind == "email" for claim in entry.claims))
+
+
+def _text_facts(rows: pa.Table) -> Iterator[PersonFact]:
+    for row in rows.drop_columns(["lake_month"]).sort_by("source_ref").to_pylist():
+        yield PersonFact(**row)
 
 
 def _text_relationships(rows: pa.Table) -> Iterator[PersonRelationship]:

@@ -13,7 +13,7 @@ from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
-from relrag_pipelines.identity.statements import Entry, holding
+from relrag_pipelines.identity.statements import Entry, Statement, holding, numbered
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import lake_months, month_texts, profiles
 from relrag_pipelines.people.month_texts import Months
@@ -65,10 +65,11 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         entries = people_tables.person_entries(found)
         connection.register("who", entries)
         whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
-        called = [*profiles.called(found, owner, connection)]
+        by_name = profiles.by_name(found, owner, connection)
     names, forms = _names(found)
-    of_texts, read = month_texts.make(workspace, found, (names, forms), Months(records, identifiers, whose), VERSION)
-    facts, relationships = profiles.make(workspace, found, records, said, called, of_texts["text_relationships"])
+    months = Months(records, identifiers, whose, owner)
+    of_texts, read = month_texts.make(workspace, found, (names, forms), months, VERSION)
+    facts, relationships = profiles.make(workspace, found, records, said, by_name, of_texts)
     tables = {
         "persons": people_tables.persons(found, owner),
         "person_aliases": people_tables.person_aliases(found),
@@ -89,7 +90,7 @@ def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entr
     least, name = workspace.settings.person_unnamed_after, workspace.settings.owner
 
     keyed = functools.partial(_keyed, workspace)
-    found = resolve(entries, said, keyed, least)
+    found = resolve(entries, said, keyed, least, name)
     owner = lookup.owner(found.people, name) if name else None
     card = None
     if owner is None and parse(name).words and not lookup.candidates(found.people, name):
@@ -97,7 +98,7 @@ def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entr
     elif alone := lookup.given_alone(found.people, name):
         card = _owner_card(found, *alone)
     if card:
-        found = resolve([*entries, card], said, keyed, least)
+        found = resolve([*entries, card], said, keyed, least, name)
         owner = found.person_of[card.source, card.entry, None]
     return found, owner
 
@@ -112,8 +113,8 @@ def _owner_card(found: Resolution, owner: int, alone: int) -> NamingEntry:
     return NamingEntry("", _OWNER, True, tuple(sorted(set(claims))), None, 0)
 
 
-def read_people(workspace: Workspace) -> tuple[Resolution, Callable[[str], str]]:
-    """The people of the lake as it is now, and what hashes their names in anchors."""
+def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Callable[[str], str]]:
+    """The people of the lake as it is now, if `more` is stated too, and what hashes their names in anchors."""
     home = workspace.home
     files = {
         f"{source.name}/{month}": lake.month_path(home, "identifiers", source.name, month)
@@ -122,7 +123,8 @@ def read_people(workspace: Workspace) -> tuple[Resolution, Callable[[str], str]]
         if entry.rows
     }
     with lake_months.connect("identifiers", files) as connection:
-        found, _ = people(workspace, _entries(connection), holding(journal.entries(home)))
+        said = holding(journal.entries(home))
+        found, _ = people(workspace, _entries(connection), numbered(said, more))
     return found, functools.partial(_keyed, workspace)
 
 

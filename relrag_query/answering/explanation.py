@@ -50,7 +50,8 @@ def describe_scope(context: QueryContext, passages: int, zone: ZoneInfo, *, list
     )
     count = passages if where == vectors.ANYWHERE else context.vectors.count(where)
     kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
-    said = f"{count} passage{'s' * (count != 1)}{kinds}" + (f" in {', '.join(names)}" if names else "")
+    about = " that have to do with the person" if where.person_ids else ""
+    said = f"{count} passage{'s' * (count != 1)}{kinds}{about}" + (f" in {', '.join(names)}" if names else "")
     if where.ts_from is not None or where.ts_to is not None:
         said += f", {_days(where.ts_from, where.ts_to, zone)}"
     return said

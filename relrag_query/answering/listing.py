@@ -44,6 +44,8 @@ _FROM = """
     WHERE ($since IS NULL OR ts >= $since) AND ($until IS NULL OR ts < $until) AND ts IS NOT NULL
     AND (len($sources) = 0 OR list_contains($sources, source)) AND (len($kinds) = 0 OR list_contains($kinds, kind))
     AND (len($types) = 0 OR list_contains($types, rag_source_type))
+    AND (len($people) = 0 OR asset_id IN (
+        SELECT asset_ref FROM person_assets WHERE person_id IN (SELECT unnest($people))))
 """
 _BY = """ AND (len($names) = 0 OR list_has_any($names, participants)
     OR CASE WHEN $received THEN list_has_any($names, "to") ELSE list_contains($names, "from") END)"""
@@ -132,6 +134,7 @@ def _values(context: QueryContext) -> dict[str, Any]:
         "until": where.ts_to,
         "sources": list(where.sources),
         "kinds": list(where.kinds),
+        "people": list(where.person_ids),
         "types": sorted(listed_types(context.question) or context.said_in - _ATTACHED),
     }
 

@@ -37,7 +37,7 @@ def add_named_records(evidence: ExtractiveAnswer, hits: Sequence[Hit], context: 
             found[ref].promoted = True
     missing = [ref for ref in refs if ref not in found]
     beginnings = (one for one in catalog_reader.of_assets(context.connection, missing) if not one.chunk_index)
-    first = {one.asset_id: one for one in beginnings if context.where.allows(one.source, one.kind, one.ts)}
+    first = {one.asset_id: one for one in beginnings if context.allows(one)}
     lowest = min((hit.score for hit in hits), default=0.0)
     added = [Hit(one, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for one in first.values()]
     if refs:

@@ -62,11 +62,11 @@ def _continue(hit: Hit, context: QueryContext) -> None:
 
 def _reply(hit: Hit, context: QueryContext) -> Hit | None:
     """The mail that replies to this one, else the next of somebody else in its thread."""
-    chunk, where = hit.chunk, context.where
+    chunk = hit.chunk
     later = [
         one
         for one in catalog_reader.following(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
-        if one.from_ != chunk.from_ and where.allows(one.source, one.kind, one.ts)
+        if one.from_ != chunk.from_ and context.allows(one)
     ]
     later.sort(key=lambda one: one.parent_asset_id != chunk.asset_id)
     reply = Hit(later[0], hit.score, hit.display_score, CONTEXT_EXPANSION) if later else None

@@ -10,6 +10,9 @@ import typer
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="relrag.toml to use; else the nearest one.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Only this source; may be given again.")]
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be given again.")]
+Person = Annotated[
+    str, typer.Option("--person", metavar="NAME", help="Only what has to do with this person: a name, alias or number.")
+]
 Since = Annotated[str | None, typer.Option("--from", help="Nothing earlier: 2024, 2024-03 or 2024-03-15.")]
 Until = Annotated[str | None, typer.Option("--to", help="Nothing later: 2024, 2024-03 or 2024-03-15.")]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many passages at most.")]

@@ -21,13 +21,14 @@ _DATE = r"^\d{4}(-\d\d(-\d\d)?)?$"
 class _Filtered(BaseModel, extra="forbid"):
     sources: list[str] = Field(default_factory=list, description="only these sources")
     kinds: list[str] = Field(default_factory=list, description="only these kinds")
+    person: str = Field("", max_length=200, description="only what has to do with this person: a name, alias or number")
     since: str | None = Field(None, pattern=_DATE, description="nothing earlier: 2024, 2024-03 or 2024-03-15")
     until: str | None = Field(None, pattern=_DATE, description="nothing later: 2024, 2024-03 or 2024-03-15")
 
     @property
     def filters(self) -> Filters:
         """As the service takes them."""
-        return Filters(self.sources, self.kinds, self.since, self.until)
+        return Filters(self.sources, self.kinds, self.since, self.until, self.person)
 
 
 class SearchRequest(_Filtered):

@@ -36,6 +36,7 @@ Words = Annotated[str, Field(min_length=1, max_length=4000)]
 TracedAnswer = Annotated[str, Field(min_length=1, max_length=1_000_000)]
 Ref = Annotated[str, Field(min_length=1, max_length=2000)]
 Names = list[str] | None
+PersonName = Annotated[str, Field(description="only what has to do with this person: a name, alias or number")]
 Day = Annotated[str | None, Field(description="2024, 2024-03 or 2024-03-15", pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")]
 Cursor = Annotated[str | None, Field(description="`next_cursor` of the reply before")]
 Limit = Annotated[int, Field(ge=1, le=100)]
@@ -59,13 +60,14 @@ def tools(service: Service) -> list[Callable[..., str]]:
         query: Words,
         sources: Names = None,
         kinds: Names = None,
+        person: PersonName = "",
         since: Day = None,
         until: Day = None,
         limit: Limit = 8,
         cursor: Cursor = None,
     ) -> str:
         """Find passages of the archive by words and by meaning, in any language, best first."""
-        found = service.search(query, Filters(sources or (), kinds or (), since, until), limit, cursor)
+        found = service.search(query, Filters(sources or (), kinds or (), since, until, person), limit, cursor)
         return _page(found, "hits", cursor)
 
     @_told
@@ -73,6 +75,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         question: Words,
         sources: Names = None,
         kinds: Names = None,
+        person: PersonName = "",
         since: Day = None,
         until: Day = None,
         follows: Names = None,
@@ -83,7 +86,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         `confidence` is sure, unsure (what comes closest is quoted) or none. A cursor gives further sources.
         `follows` are the questions that this one follows up, the last one first.
         """
-        found = service.ask(question, Filters(sources or (), kinds or (), since, until), follows=follows or ())
+        found = service.ask(question, Filters(sources or (), kinds or (), since, until, person), follows=follows or ())
         found.answer = "" if found.quotes else found.answer  # not everything twice
         return _page(found, "sources" if found.sources else "closest", cursor)
 

@@ -46,31 +46,37 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
             for one in people.expand_person_ids_with_relationships(ids)
             if one in asked.people or one != people.owner
         ]
-    known = people.known([*ids, *(one.person_id for one in asked.relations)])
-    facts = people.facts(ids)
+    namesakes: list[int] = []
+    if asked.asks == "fact" and not asked.named and not asked.choices:
+        namesakes = [one for of in ids for one in people.of_one_name(of) if one not in ids]
+    known = people.known([*ids, *namesakes, *(one.person_id for one in asked.relations)])
+    facts = people.facts([*ids, *namesakes])
     relations = people.relationships(ids)
     hits = {
         one: person_hit(known[one], facts, [*asked.relations, *_ties(asked, relations)], people)
         for one in ids
         if one in known
     }
-    if asked.choices:
+    if asked.choices and len(hits) > 1:
         lines = [(f"{known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
         return PeopleAnswer(lines, [*hits], [], sure=False)
-    lines = [
-        (text, hit)
-        for one, hit in hits.items()
-        if (
-            text := _line(asked, known[one], [fact for fact in facts if fact.person_id == one], relations, known, today)
-        )
-    ]
+
+    def said_of(person_id: int) -> str:
+        own = [fact for fact in facts if fact.person_id == person_id]
+        return _line(asked, known[person_id], own, relations, known, today)
+
+    lines = [(text, hit) for one, hit in hits.items() if (text := said_of(one))]
+    by_name = not lines
+    if by_name:  # who bears the same name may be the same
+        hits = {one: person_hit(known[one], facts, [], people) for one in namesakes}
+        lines = [(text, hit) for one, hit in hits.items() if (text := said_of(one))]
     if not lines:
         return None
     context.note(
         "people", f"{asked.asks} of {', '.join(map(str, asked.people))}, answered by {', '.join(map(str, hits))}"
     )
     scoped = _scoped(asked, [*hits], known, people, context)
-    return PeopleAnswer(lines, [*hits], scoped, sure=True)
+    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name))
 
 
 def person_hit(person: Known, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
@@ -98,6 +104,9 @@ def _line(
     today: date,
 ) -> str:
     """What is said of one person."""
+    if asked.named:
+        type_ = asked.predicate.replace("_", " ")
+        return "; ".join(f'{one.value}, {type_} of {person.name}: "{one.source_quote}"' for one in asked.named)
     if asked.asks == "fact":
         return _fact(asked.predicate, person, facts, today)
     name = person.name or f"person {person.person_id}"

@@ -51,13 +51,18 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
     for word, kind in kinship.types_of("en").items():
         for form in (word, _PLURALS.get(word, f"{word}s")):
             plain[bare(form).casefold()] = (kind, word)
+    plain |= {word: (kind, word) for word, kind in kinship.types_of("he", "latin").items()}
     plain |= {"kids": ("child", "kid"), "parents": ("parent", "parent")}
     for table in (kinship.types_of("cs"), kinship.czech_cases()):
         for word, kind in table.items():
             plain.setdefault(bare(word).casefold(), (kind, bare(word)))
     return {
         "plain": plain,
-        "he": {word: (kind, word) for word, kind in kinship.types_of("he").items()}
+        "he": {
+            form: (kind, word)
+            for word, kind in kinship.types_of("he").items()
+            for form in (word, word.replace(" ", " ה"))  # רואת החשבון
+        }
         | {
             "הורים": ("parent", "הורה"),
             "ילדים": ("child", "ילד"),
@@ -65,7 +70,12 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
             "אחיות": ("sibling", "אחות"),
         }
         | {"חברים": ("friend", "חבר"), "מנטורים": ("mentor", "מנטור"), "אשת": ("spouse", "אישה")},
-        "mine": {word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()},
+        "mine": {
+            **{word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()},
+            "אחי": ("sibling", "אח"),
+            "אבי": ("parent", "אב"),
+            "בני": ("child", "בן"),  # in texts also said to friends
+        },
         "of": {word: (kind, word) for word, kind in kinship.types_of("he", "of").items()},
     }
 

@@ -11,6 +11,7 @@ import duckdb
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_query.people.people import Known, People, Relation
+from relrag_query.people.traffic import Traffic, traffic
 
 _LATEST = 5
 _TRAFFIC = """
@@ -37,9 +38,11 @@ class PersonPage:
     facts: list[PersonFact]
     relations: list[Relation]
     others: dict[int, Known]
-    """the people whom the relations lead to"""
+    """the people whom the relations and the pairs lead to"""
     traffic: list[dict[str, Any]]
     """asset_type, records, first, last: of each channel, what the person wrote, received or took part in"""
+    pairs: list[Traffic]
+    """what passes between the person and others, those with most records first"""
     latest: list[dict[str, Any]]
     """asset_ref, asset_type, role, ts, subject, text: the latest records, newest first"""
 
@@ -59,12 +62,14 @@ def page(connection: duckdb.DuckDBPyConnection, people: People, person: Known) -
     ids = people.ids_in_index([person.person_id])
     about = [one.name for one in RECORD_TYPES.values() if one.about_people]
     relations = people.relationships([person.person_id])
+    pairs = traffic(connection, people, person.person_id)
     return PersonPage(
         person,
         people.facts([person.person_id]),
         relations,
-        people.known(one.other_id for one in relations),
+        people.known([*(one.other_id for one in relations), *(one.other_id for one in pairs)]),
         _rows(connection, _TRAFFIC, {"ids": ids, "about": about}),
+        pairs,
         _rows(connection, _RECORDS, {"ids": ids, "about": about, "limit": _LATEST}),
     )
 

@@ -10,7 +10,7 @@ import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relrag_pipelines.identity.statements import Entry, Merge, Split, Undo, holding
+from relrag_pipelines.identity.statements import Entry, Merge, Split, StatedIdentifier, Undo, holding
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import own_words
 from relrag_pipelines.settings import Settings
@@ -61,7 +61,8 @@ def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> P
                     merged[other] = into
     later = {entry.number for entry in since_then}
     waits = any(
-        isinstance(entry.said, Split) or (isinstance(entry.said, Undo) and entry.said.number not in later)
+        isinstance(entry.said, Split | StatedIdentifier)
+        or (isinstance(entry.said, Undo) and entry.said.number not in later)
         for entry in since_then
     )
     return Pending(tuple(said), merged, waits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,10 +19,11 @@ from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import skeletons
-from relrag_query.people.kin_words import type_words
 from relrag_query.people.pending import Pending
 
 FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
@@ -31,7 +33,7 @@ _INVERSE = {
     "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student",
     "landlord": "tenant", "doctor": "patient", "dentist": "patient", "therapist": "patient", "lawyer": "client",
     "accountant": "client", "architect": "client", "plumber": "client", "electrician": "client",
-    "assistant": "manager",
+    "assistant": "manager", INTRODUCER: "introduced",
 }  # fmt: skip
 INVERSE = {**{there: here for here, there in _INVERSE.items() if there not in ("patient", "client")}, **_INVERSE}
 """what `from` is to `to`; a type that is missing is the same in both directions"""
@@ -129,7 +131,7 @@ class People:
             """
             WITH asked AS (SELECT unnest($words) AS form),
             givens AS (SELECT form FROM asked UNION SELECT given FROM given_forms SEMI JOIN asked USING (form))
-            SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank = 'given'
+            SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
             {"words": sorted(words | sounding)},
@@ -149,6 +151,16 @@ class People:
         ids = lookup.candidates({one: person.resolved for one, person in known.items()}, typed)
         return [known[one] for one in ids]
 
+    def reached_by(self, kind: str, keyed: str, written: str) -> list[int]:
+        """Whose a number or address is, by its keyed value; and who is stated to have it, as it is written there."""
+        rows = self._connection.execute(
+            "SELECT person_id FROM person_aliases WHERE kind = $kind AND keyed = $keyed "
+            "UNION SELECT person_id FROM person_facts WHERE predicate = $kind AND $plain <> '' AND $plain IN "
+            "(value, regexp_replace(value, '[^0-9+]', '', 'g'))",
+            {"kind": kind, "keyed": keyed, "plain": re.sub(r"[^\d+]", "", written) if kind == "phone" else written},
+        ).fetchall()
+        return sorted({self.survivor(one) for (one,) in rows})
+
     def one(self, typed: str) -> Known:
         """The one person who is meant. Raises PeopleError, which offers the choices where there are several."""
         found = self.find(typed)
@@ -158,6 +170,22 @@ class People:
             told = ", ".join(f"{one.person_id} ({one.name})" for one in found)
             raise PeopleError(f'"{typed}" may be any of {len(found)}; name one by number: {told}')
         return found[0]
+
+    def bear_one_name(self, person_ids: Collection[int]) -> bool:
+        """Whether some people all bear the same whole name of two words or more: they may be one."""
+        names = [
+            {name.full for name in one.resolved.names if len(name.words) > 1} for one in self.known(person_ids).values()
+        ]
+        return bool(names) and bool(set.intersection(*names))
+
+    def of_one_name(self, person_id: int) -> list[int]:
+        """A person, and who else bears his whole name."""
+        names = {name.full for name in self.known([person_id])[person_id].resolved.names if len(name.words) > 1}
+        rows = self._connection.execute(
+            "SELECT DISTINCT person_id FROM person_names WHERE rank = 'whole' AND form IN (SELECT unnest($names))",
+            {"names": sorted(names)},
+        ).fetchall()
+        return [person_id, *sorted({self.survivor(one) for (one,) in rows} - {person_id})]
 
     def finder(self, text: str) -> MentionFinder:
         """What finds in a text whom it may name."""
@@ -209,14 +237,15 @@ class People:
 
     def working_as(self, type_: str) -> list[int]:
         """Who is known to have a role by occupation, in any language: `dentist`, `zubařka`."""
-        words = {tables.plain(word) for word in type_words(type_).split()}
+        if type_ not in kinship.ROLES:
+            return []
         rows = self._connection.execute(
             "SELECT person_id, value FROM person_facts WHERE predicate IN ('occupation', 'role') ORDER BY ALL"
         ).fetchall()
         for entry in self.pending.said:
             if isinstance(entry.said, StatedFact) and entry.said.predicate in ("occupation", "role"):
                 rows.append((entry.said.person_id, entry.said.value))
-        return sorted({self.survivor(one) for one, said in rows if tables.plain(said) in words} - {self.owner or 0})
+        return sorted({self.survivor(one) for one, said in rows if type_ in kinship.roles_in(said)} - {self.owner or 0})
 
     def cards(self, person_id: int) -> list[str]:
         """The asset_ids of a person's cards."""

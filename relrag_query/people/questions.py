@@ -6,12 +6,16 @@ Nothing is guessed: where it is not certain who is meant there are several, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from relrag_pipelines.identity.mentions import Mention
+from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
+from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.forms import as_given, inflected, words
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import Known, People, Relation
@@ -20,6 +24,7 @@ from relrag_query.understanding.phrases import bare, load_phrases
 Asked = Literal["who", "fact", "family"]
 _ONLY_ONE = "spouse"
 """type of whom one has one alone, so that a word for a woman or a man says no more than the type"""
+_ONE_OF_TWO = "parent"
 _PREDICATES = ("age", "birthday", "lives_in", "works_at", "occupation", "phone", "email")
 
 
@@ -38,6 +43,8 @@ class PeopleQuestion:
     """`people` are those who may be meant, not those who are"""
     unknown: str = ""
     """a relationship that nobody is known to have; then there are no people"""
+    named: list[PersonFact] = field(default_factory=list)
+    """of `fact`: who has that relationship to `people`, where nobody who is known bears the name"""
 
 
 @dataclass
@@ -48,19 +55,33 @@ class _Reference:
     relations: list[Relation] = field(default_factory=list)
     choices: bool = False
     unknown: str = ""
+    named: list[PersonFact] = field(default_factory=list)
 
 
 def read(question: str, people: People) -> PeopleQuestion | None:
     """What a question asks of people; None where it asks something else."""
-    reference = _reference(question, people)
+    introduction = load_phrases().people.introduction.search(bare(question))
+    reference = _reference(question, people, implied=introduction is not None)
     if reference is None:
         return None
+    if introduction:
+        rest = f"{bare(question)[: reference.start]} {bare(question)[reference.end :]}"
+        left = load_phrases().people.introduction.sub(" ", rest)
+        return _introducers(reference, people) if says_no_more(left) else None
+    if reference.named:
+        said = _asked(f"{question[: reference.start]} {question[reference.end :]}", reference)
+        whose = [reference.named[0].person_id]
+        return PeopleQuestion("fact", whose, [], reference.unknown, named=reference.named) if said else None
     asked = _asked(f"{question[: reference.start]} {question[reference.end :]}", reference)
     if asked is None:
         return None
     asks, predicate = asked
     if asks == "who" and not reference.choices and not (reference.relations or reference.unknown):
         reference.people = _alike(question[reference.start : reference.end], reference, people)
+    if (
+        reference.choices and len(reference.people) > 1 and people.bear_one_name(reference.people)
+    ):  # nobody could choose
+        reference.choices = False
     return PeopleQuestion(asks, reference.people, reference.relations, predicate, reference.choices, reference.unknown)
 
 
@@ -68,26 +89,43 @@ def _asked(rest: str, reference: _Reference) -> tuple[Asked, str] | None:
     """What is asked of whom a question means by its other words; None where one of these asks something else."""
     said, plain = load_phrases(), bare(rest)
     if said.intent.family.search(plain):
-        return ("family", "") if _says_no_more(said.intent.family.sub(" ", plain)) else None
+        left = said.people.who.sub(" ", said.intent.family.sub(" ", plain))
+        return ("family", "") if says_no_more(left) else None
     for predicate in _PREDICATES:
         pattern = getattr(said.people, predicate)
         if pattern.search(plain):
             left = said.people.who.sub(" ", pattern.sub(" ", plain))
-            return ("fact", predicate) if _says_no_more(left) else None
+            return ("fact", predicate) if says_no_more(left) else None
     asks = said.people.who.search(plain) is not None
     by_kin = bool(reference.relations or reference.unknown)
-    return ("who", "") if (asks or by_kin) and _says_no_more(said.people.who.sub(" ", plain)) else None
+    return ("who", "") if (asks or by_kin) and says_no_more(said.people.who.sub(" ", plain)) else None
 
 
-def _says_no_more(left: str) -> bool:
+def _introducers(reference: _Reference, people: People) -> PeopleQuestion | None:
+    """Who brought the one who is meant and the owner together; None where nobody is known to have."""
+    if not reference.people:
+        return None
+    relations = people.relationships(reference.people, {INTRODUCER})
+    found = [one for one in relations if one.type == INTRODUCER and one.other_id != people.owner]
+    ids = list(dict.fromkeys(one.other_id for one in found))
+    if len({one.person_id for one in found}) > 1:  # one of several who bear the name
+        return PeopleQuestion("who", ids, found, choices=True)
+    return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER)
+
+
+def says_no_more(left: str) -> bool:
+    """Whether what is left of a question, bare, asks nothing else."""
     return set(re.findall(r"[^\W_]+", left.casefold())) <= load_phrases().people.fillers
 
 
-def _reference(question: str, people: People) -> _Reference | None:
-    """The people whom a question means: by name, or by what they are to others, step by step."""
+def _reference(question: str, people: People, *, implied: bool = False) -> _Reference | None:
+    """The people whom a question means: by name, or by what they are to others, step by step.
+
+    `the architect` is the owner's; with `implied`, `the mother` too.
+    """
     mentions = _mentions(question, people)
     found = [_Reference(one.start, one.end, list(one.person_ids), choices=len(one.person_ids) > 1) for one in mentions]
-    pending = kin_words(question)
+    pending = [one for one in kin_words(question) if all(one.end <= m.start or one.start >= m.end for m in mentions)]
     while pending:
         resolved = next(
             ((word, one) for word in pending if (one := _related(question, word, found, people)) is not None), None
@@ -98,7 +136,30 @@ def _reference(question: str, people: People) -> _Reference | None:
         pending.remove(word)
         found = [other for other in found if other.end <= one.start or other.start >= one.end]
         found.append(one)
+    for word in pending:
+        for one in found:
+            if bare(question)[word.end : one.start] == " ":  # `doktora Beneše`: what comes before a name
+                one.start = word.start
+    if not found and len(pending) == 1 and (implied or pending[0].type in kinship.ROLES):
+        (word,) = pending
+        found = [_of(people.owner, word.start, word.end, word, people)]
+    if not found and not pending:
+        found = [*_own_family(question, people)]
     return found[0] if len(found) == 1 else None
+
+
+def _own_family(question: str, people: People) -> Iterator[_Reference]:
+    """The owner, where a question speaks of `my family`."""
+    said, plain = load_phrases(), bare(question)
+    if (owner := people.owner) is None:
+        return
+    for match in said.intent.family.finditer(plain):
+        before = re.search(rf"(?<!\w)(?:{said.people.my})$", plain[: match.start()], re.IGNORECASE)
+        behind = re.match(rf"(?:{said.people.my_behind})(?!\w)", plain[match.end() :])
+        if before:
+            yield _Reference(before.start(), match.start(), [owner])
+        elif behind:
+            yield _Reference(match.end(), match.end() + behind.end(), [owner])
 
 
 def _mentions(question: str, people: People) -> list[Mention]:
@@ -106,7 +167,21 @@ def _mentions(question: str, people: People) -> list[Mention]:
     found = people.finder(question).find(question)
     if not found and question == question.lower():
         found = people.finder(question.title()).find(question.title())
-    return [one for one in found if not one.is_word or _is_possessed(question, one)]
+    kept = [one for one in found if not one.is_word or _is_possessed(question, one)]
+    return [_with_title(question, one, people) for one in kept or (found if len(found) == 1 else [])]
+
+
+def _with_title(question: str, name: Mention, people: People) -> Mention:
+    """A family name with the title before it: `doktora Beneše` is no doctor of somebody named Beneš."""
+    before = re.search(r"(\w+)\.? $", question[: name.start])
+    if before is None or tables.plain(before[1]) not in tables.before_family_names():
+        return name
+    said = question[name.start : name.end]
+    aliases = (row["alias"] for one in people.known(name.person_ids).values() for row in one.aliases)
+    families = {written[-1] for alias in aliases if len(written := words(alias)) > 1}
+    return (
+        name._replace(start=before.start()) if any(said in as_given(one) | inflected(one) for one in families) else name
+    )
 
 
 def _is_possessed(question: str, name: Mention) -> bool:
@@ -143,7 +218,8 @@ def _of_reference(whose: _Reference, start: int, end: int, word: KinWord, people
     if whose.choices or len(whose.people) != 1:
         return _Reference(start, end, whose.people, whose.relations, choices=bool(whose.people), unknown=whose.unknown)
     made = _of(whose.people[0], start, end, word, people)
-    return _Reference(start, end, made.people, [*whose.relations, *made.relations], made.choices, made.unknown)
+    relations = [*whose.relations, *made.relations]
+    return _Reference(start, end, made.people, relations, made.choices, made.unknown, made.named)
 
 
 def _of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> _Reference:
@@ -156,12 +232,25 @@ def _of(person_id: int | None, start: int, end: int, word: KinWord, people: Peop
     # where somebody is said to be it, those of whom nothing is said are not
     surely = [one for one, fits in fitting if fits]
     relations = surely or [one for one, fits in fitting if fits is None]
+    named = [] if surely else _named(word, person_id, people)
+    if named and (not relations or _gender(word.word)):
+        return _Reference(start, end, [], unknown=word.type, named=named)
     if not relations and person_id == people.owner:
         by_role = people.working_as(word.type)
         return _Reference(start, end, by_role, choices=len(by_role) > 1, unknown="" if by_role else word.type)
     ids = list(dict.fromkeys(one.other_id for one in relations))
-    maybe = bool(ids) and not surely and word.type != _ONLY_ONE
+    # of two parents one is the father, so the other is the mother
+    left = word.type == _ONE_OF_TWO and len(ids) == 1 and any(fits is False for _, fits in fitting)
+    maybe = bool(ids) and not (surely or left) and word.type != _ONLY_ONE
     return _Reference(start, end, ids, relations, choices=maybe, unknown="" if ids else word.type)
+
+
+def _named(word: KinWord, person_id: int, people: People) -> list[PersonFact]:
+    """Who a text says it is, by a name that nobody who is known bears, or several."""
+    asked = _gender(word.word)
+    facts = [one for one in people.facts([person_id]) if one.predicate == word.type]
+    said = [{_gender(one) for one in re.findall(r"[\w-]+", fact.source_quote or "")} - {""} for fact in facts]
+    return [fact for fact, told in zip(facts, said, strict=True) if not asked or told == {asked}]
 
 
 def _fits(word: KinWord, relation: Relation, person: Known) -> bool | None:

@@ -162,3 +162,14 @@ def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str])
 def frequencies(connection: Connection) -> dict[str, int]:
     """How many passages hold a term, of those counted; under the empty term how many were counted."""
     return dict(connection.execute("FROM terms").fetchall())
+
+
+def has_to_do_with(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_ids: Sequence[int]) -> bool:
+    """Whether one of these people wrote, received, took part in or is named in a passage."""
+    return bool(
+        connection.execute(
+            "SELECT list_has_any(list_concat(person_ids, mentioned_person_ids), $ids) FROM chunks WHERE chunk_id = $id",
+            {"id": chunk_id, "ids": list(person_ids)},
+        ).fetchone()
+        == (True,)
+    )

@@ -147,7 +147,7 @@ def _references(seeds: list[Hit], context: QueryContext) -> list[Hit]:
         for ref, place in windows.items():
             if place in hits:
                 hits[place].members.append(ref)
-            elif place in firsts and context.where.allows(firsts[place].source, firsts[place].kind, firsts[place].ts):
+            elif place in firsts and context.allows(firsts[place]):
                 shown = [ref] if place != ref else []
                 hits[place] = Hit(firsts[place], 0.0, REFERENCE, ASSET_NEIGHBORHOOD, related=why[ref], members=shown)
                 hits[place].promoted = QueryIntent.CROSS_CHANNEL in context.intents

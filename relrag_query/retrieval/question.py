@@ -35,6 +35,8 @@ class Filters:
     kinds: Sequence[str] = ()
     since: DateLike = None
     until: DateLike = None
+    person: str = ""
+    """a name, an alias or a number"""
 
 
 def read_question(

@@ -90,6 +90,13 @@ class QueryContext:
         """The limits, with those of the time that the question speaks of."""
         return _within(self.where, self.when) if self.when else self.where
 
+    def allows(self, chunk: Chunk) -> bool:
+        """Whether a passage lies within the limits, of sources, time and people."""
+        where = self.where
+        return where.allows(chunk.source, chunk.kind, chunk.ts) and (
+            not where.person_ids or catalog_reader.has_to_do_with(self.connection, chunk.chunk_id, where.person_ids)
+        )
+
     def note(self, step: str, did: str) -> None:
         """Adds a line to the trace."""
         self.trace.append(f"{step}: {did}")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from relrag_pipelines.settings import now
 from relrag_query.people.page import PersonPage, age
 from relrag_query.people.people import Known, Relation
+from relrag_query.people.traffic import Traffic
 from relrag_query.service.replies import local_time
 
 
@@ -47,6 +48,8 @@ class RelationshipReply(BaseModel):
     confidence: float
     source_ref: str
     source_quote: str | None
+    valid_from: str | None
+    valid_to: str | None
 
 
 class ChannelReply(BaseModel):
@@ -54,6 +57,20 @@ class ChannelReply(BaseModel):
 
     rag_source_type: str
     records: int
+    first: str | None
+    last: str | None
+
+
+class TrafficReply(BaseModel):
+    """What passes between a person and another by one type of records: counted, not stated."""
+
+    other_id: int
+    other: str
+    rag_source_type: str
+    written: int = Field(description="mails to the other, and messages in a chat of the two")
+    received: int = Field(description="those of the other to the person")
+    together: int = Field(description="calls, meetings and others in which both take part")
+    groups: int = Field(description="chats of more than two in which both write")
     first: str | None
     last: str | None
 
@@ -82,6 +99,7 @@ class PersonReply(BaseModel):
     first_contact: str | None
     last_contact: str | None
     channels: list[ChannelReply]
+    traffic: list[TrafficReply] = Field(description="with whom there is most of it first")
     latest: list[LatestReply]
 
 
@@ -156,7 +174,23 @@ def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonRep
             )
             for one in page.traffic
         ],
+        traffic=[traffic_reply(one, page.others, zone) for one in page.pairs],
         latest=[_latest(one, zone) for one in page.latest],
+    )
+
+
+def traffic_reply(one: Traffic, others: dict[int, Known], zone: ZoneInfo) -> TrafficReply:
+    """What passes between two, as it is sent."""
+    return TrafficReply(
+        other_id=one.other_id,
+        other=others[one.other_id].name if one.other_id in others else "",
+        rag_source_type=one.asset_type,
+        written=one.written,
+        received=one.received,
+        together=one.together,
+        groups=one.groups,
+        first=local_time(one.first, zone),
+        last=local_time(one.last, zone),
     )
 
 

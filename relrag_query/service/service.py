@@ -268,7 +268,7 @@ class Service:
 
 def _limits(filters: Filters | None) -> dict[str, Any]:
     chosen = filters or Filters()
-    return {"sources": chosen.sources, "kinds": chosen.kinds, "since": chosen.since, "until": chosen.until}
+    return {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)}
 
 
 def _words(text: str) -> str:

@@ -227,8 +227,10 @@ def test_the_commands_print_people_and_json(config: Path, capsys: pytest.Capture
     assert commands.show("Shiran", config, as_json=True) == 0
     page = json.loads(capsys.readouterr().out)
     assert page["person_id"] == 42
-    assert {"spouse": "David Tamir"}.items() <= {one["as"]: one["other"] for one in page["relationships"]}.items()
-    assert page["latest"][0]["asset_ref"] == "jsonl:notes:r3"
+    assert {"spouse": "David Tamir"}.items() <= {
+        one["relationship_type"]: one["other"] for one in page["relationships"]
+    }.items()
+    assert page["latest"][0]["ref"] == "jsonl:notes:r3"
     assert commands.suggestions(config) == 0
     assert "דניאלה" in capsys.readouterr().out
 
@@ -252,3 +254,28 @@ def test_what_is_said_of_one_end_says_nothing_of_the_other(config: Path) -> None
     finally:
         statements.update_relationship("Noa", "Omer", "sibling", deleted=True, config=config)
     assert said
+
+
+@pytest.mark.requirement("S0-5")
+@pytest.mark.parametrize("asked", ["Shiran", "שירן", "42"])
+def test_a_person_limits_what_is_searched(archive: Archive, asked: str) -> None:
+    refs = {hit.chunk.asset_id for hit in archive.search("table recital piano", person=asked).hits}
+    assert "jsonl:notes:r3" in refs and "jsonl:notes:r2" not in refs
+    assert "jsonl:notes:r2" in {hit.chunk.asset_id for hit in archive.search("table recital piano").hits}
+    answer = archive.ask("Who has a piano?", person=asked)
+    assert {one.hit.chunk.asset_id for one in answer.sources} == {"jsonl:notes:r3"}
+    assert "have to do with the person" in answer.searched
+    assert [
+        one.hit.chunk.asset_id for one in archive.ask("list everything from March 2024", person="Omer").sources
+    ] == ["jsonl:notes:r2"]
+    with pytest.raises(PeopleError, match="may be any of 2"):
+        archive.search("piano", person="Doron")
+    with pytest.raises(PeopleError, match="nobody is named"):
+        exploration.explore(archive, "piano", person="Zebulon")
+
+
+def test_a_person_limits_what_is_explored(archive: Archive) -> None:
+    found = exploration.explore(archive, "who is the spouse?", person="Radek")
+    assert [(edge.from_entity_key, edge.to_entity_key) for edge in found.edges] == [("person:52", "person:53")]
+    both = exploration.explore(archive, "who is the spouse?")
+    assert ("person:42", "person:17") in [(edge.from_entity_key, edge.to_entity_key) for edge in both.edges]

@@ -46,6 +46,7 @@ SHAPES = {
     "person_mentions": "385b7b1f",
     "person_months": "cca7982c",
     "text_relationships": "a95aba71",
+    "text_facts": "c56737d1",
     "month_words": "a812d82d",
     "person_assets": "2b5a1ffd",
     "chunks": "f45eed1d",

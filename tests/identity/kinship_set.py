@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from relrag_pipelines.identity.kinship import stated_relations
 from relrag_pipelines.identity.mentions import MentionFinder
@@ -23,29 +24,37 @@ FINDER = MentionFinder({number: [name] for number, name in enumerate(NAMES)})
 Relation = tuple[tuple[int, ...] | None, str, tuple[int, ...]]
 
 
-class Found(NamedTuple):
-    """What the patterns find in a file, against what it says."""
+class Judged(NamedTuple):
+    """What patterns find in a file, against what it says."""
 
     precision: float
     recall: float
-    wrong: list[tuple[str, Relation]]
-    missed: list[tuple[str, Relation]]
+    wrong: list[tuple[str, Any]]
+    missed: list[tuple[str, Any]]
 
 
-def found(name: str) -> Found:
+def found(name: str) -> Judged:
     """Precision and recall of the relations in a file."""
+    return judged(FOLDER / f"{name}.txt", _stated, _relation)
+
+
+def judged(path: Path, stated: Callable[[str], set[Any]], read: Callable[[str], Any]) -> Judged:
+    """Precision and recall of what is `stated` in the texts of a file, whose labels `read` takes apart."""
     wrong, missed, right = [], [], 0
-    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         text, _, said = line.partition(" =>")
-        wanted = {_relation(one) for one in said.split(";") if one.strip()}
-        stated = {
-            (one.owner and one.owner.person_ids, one.relationship_type, one.other.person_ids)
-            for one in stated_relations(text, FINDER.find(text))
-        }
-        right += len(wanted & stated)
-        wrong += [(text, one) for one in stated - wanted]
-        missed += [(text, one) for one in wanted - stated]
-    return Found(right / max(1, right + len(wrong)), right / (right + len(missed)), wrong, missed)
+        wanted, made = {read(one) for one in said.split(";") if one.strip()}, stated(text)
+        right += len(wanted & made)
+        wrong += [(text, one) for one in made - wanted]
+        missed += [(text, one) for one in wanted - made]
+    return Judged(right / max(1, right + len(wrong)), right / (right + len(missed)), wrong, missed)
+
+
+def _stated(text: str) -> set[Relation]:
+    return {
+        (one.owner and one.owner.person_ids, one.relationship_type, one.other.person_ids)
+        for one in stated_relations(text, FINDER.find(text))
+    }
 
 
 def _relation(said: str) -> Relation:

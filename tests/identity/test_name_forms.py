@@ -11,7 +11,7 @@ def test_a_name_is_found_as_a_whole_and_by_its_parts() -> None:
 def test_a_given_name_has_cases_short_forms_and_a_sound() -> None:
     found = {(row.form, row.rank) for row in given_forms(["Petr Kolar"])}
     assert {("petrova", "case"), ("petrovi", "case"), ("~PTR", "sound")} <= found
-    assert ("kolara", "case") not in found
+    assert ("kolara", "case") in found and not any(form.startswith("~KL") for form, _ in found)
     assert ("william", "short") in {(row.form, row.rank) for row in given_forms(["Bill Reed"])}
     assert {row.form for row in given_forms(["שירן"])} & {row.form for row in given_forms(["Shiran"])}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,53 @@ def test_a_client_sees_of_people_what_its_own_records_say(tmp_path: Path) -> Non
         }
         seen = exploration.explore(opened, "who are the mentors?")
         assert [node.name for node in seen.nodes if node.entity_key == "person:42"] == ["Shiran Tamir"]
+
+
+def test_one_client_never_sees_what_anothers_records_say(tmp_path: Path) -> None:
+    """By any way that takes a client: relationships by words, by type, by their ends; people, counts, the closest."""
+    config = make(tmp_path)
+    told = [
+        ("clinic", "Mrs Tamir", "Dr Tamir", "dentist", "Mends teeth of the secretive kind"),
+        ("school", "Shiran of class 3", "Teacher David", "teacher", "Teaches the quadratic lesson"),
+    ]
+    with (tmp_path / "notes.jsonl").open("a") as file:
+        for client, name, other, type_, description in told:
+            stated = {
+                "from_person_id": 42, "to_person_id": 17, "from_name": name, "to_name": other,
+                "relationship_type": type_, "description": description,
+            }  # fmt: skip
+            line = {
+                "id": client, "rag_source_type": "relationship", "text": "x", "client_id": client,
+                "timestamp": "2024-02-21T08:00:00Z", "extra": {"relationship": stated},
+            }  # fmt: skip
+            file.write(json.dumps(line) + "\n")
+    archive.sync(config)
+    queries = ["who is the dentist?", "who is the teacher?", "quadratic lesson", "teeth secretive", "Shiran", "David"]
+    queries += ["who is in my family", "tell me about Shiran's family", "Shiran Tamir's phone number", ""]
+    with Archive.open(config) as opened:
+        for client, other in (("clinic", "school"), ("school", "clinic"), ("nobody", "clinic")):
+            hidden = {word for name, *said in told if name != client for word in (name, *said)}
+            for query in filter(None, queries):
+                found = exploration.explore(opened, query, user_id=client)
+                near = exploration.find_nodes_via_relationship_search(opened, query, user_id=client)
+                seen = json.dumps([asdict(found), asdict(near)], ensure_ascii=False)
+                assert not [word for word in hidden if word in seen], (client, other, query)
+                for secret in (
+                    "Shiran Tamir",
+                    "David Tamir",
+                    "555-0142",
+                    "1986-05-02",
+                    "Married since 2012",
+                    "Petr Kolar",
+                ):
+                    assert secret not in seen, (client, query)
+                assert all(node.kind == "person" for node in found.nodes)
+                assert client != "nobody" or (found.nodes, found.edges) == ([], [])
+        everything = exploration.relationship_vector_search(opened, "anything", -1.0, "clinic")
+        assert all(one.properties["client_id"] == "clinic" for one in everything)
+        assert len(exploration.explore(opened, "who is the dentist?", user_id="clinic").edges) == 1
+        with pytest.raises(ValueError, match="a client is not told who somebody is"):
+            exploration.explore(opened, "dentist", user_id="clinic", person="Shiran")
 
 
 def seen(home: Path) -> list[tuple[str, list[int], list[int]]]:

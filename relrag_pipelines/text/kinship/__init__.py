@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from ahocorasick_rs import AhoCorasick, Implementation
+
 from relrag_pipelines.text.names.czech_forms import cases
-from relrag_pipelines.text.names.tables import plain
+from relrag_pipelines.text.names.tables import given_names, kin, plain
+
+_SHORTEST = 3
+"""letters of a word in a name that tells what somebody is: בן and בת are as often part of a family name"""
+ROLES = frozenset(
+    {"doctor", "dentist", "therapist", "teacher", "lawyer", "accountant", "architect", "plumber", "electrician"}
+)
+"""relationship types that are occupations: whoever has one is that to others too"""
 
 
 @functools.cache
 def types_of(language: str, part: str = "") -> Mapping[str, str]:
-    """Word -> relationship type; of a part of the file, `mine` or `of`."""
+    """Word -> relationship type; of a part of the file, `latin`, `mine` or `of`."""
     table = _table(language)
     of_part = table[part] if part else {name: said for name, said in table.items() if isinstance(said, str)}
     return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
@@ -39,8 +50,36 @@ def genders() -> Mapping[str, str]:
 @functools.cache
 def types_of_names() -> Mapping[str, str]:
     """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
-    parts = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"))
+    parts = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "latin"), types_of("he", "mine"))
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
+
+
+@functools.cache
+def _plain_forms() -> Mapping[str, str]:
+    """Every word for what somebody is to another in any form, as names are compared -> relationship type."""
+    cases = {plain(word): kind for word, kind in czech_cases().items()}
+    return MappingProxyType({**cases, **types_of_names()})
+
+
+def roles_in(text: str) -> frozenset[str]:
+    """The occupations of ROLES that a text names in whatever form: `praktický lékař` is a doctor."""
+    words = [plain(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text)]
+    pairs = [f"{one} {two}" for one, two in itertools.pairwise(words)]
+    found = {_plain_forms().get(word, "") for word in (*words, *pairs)}
+    return frozenset(found) & ROLES
+
+
+def type_in_name(words: Sequence[str]) -> str | None:
+    """What somebody is whom an address book calls `Máma Zdena` or `Vadim Plumber`, by words as names are compared.
+
+    None where no word at either end says so, or where it may be a name: דוד is an uncle and a David.
+    """
+    ends = [(" ".join(words[:1]), words[1:]), (" ".join(words[-1:]), words[:-1]), (" ".join(words[-2:]), words[:-2])]
+    for word, rest in ends:
+        kind = types_of_names().get(word)
+        if kind and (rest or word in kin()) and word not in given_names() and len(word) >= _SHORTEST:
+            return kind
+    return None
 
 
 def type_of(written: str) -> tuple[str, str | None]:
@@ -67,6 +106,28 @@ def czech_cases() -> Mapping[str, str]:
             if form not in types_of("cs")
         }
     )
+
+
+def may_name(text: str) -> bool:
+    """Whether the letters of such a word stand in a text, if only within another word."""
+    return bool(_letters().find_matches_as_indexes(text.lower()))
+
+
+@functools.cache
+def _letters() -> AhoCorasick:
+    return AhoCorasick(sorted(_nominatives()), implementation=Implementation.DFA)
+
+
+def _nominatives() -> set[str]:
+    tables = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"), types_of("he", "of"))
+    return {word for table in tables for word in table}
+
+
+@functools.cache
+def words_pattern() -> re.Pattern[str]:
+    """Finds the words of all languages as texts have them, in any of their forms."""
+    words = sorted(_nominatives(), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)[והשלבמכ]{{0,2}}(?:{'|'.join(map(re.escape, words))})(?: שלי)?(?=,? \w)", re.IGNORECASE)
 
 
 @functools.cache

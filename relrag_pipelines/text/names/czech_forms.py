@@ -27,7 +27,11 @@ def cases(word: str, gender: str = "") -> tuple[tuple[str, ...], ...]:
 
     A name that is written in no Czech way has none.
     """
-    if len(word) < 3 or not word[0].isalpha() or word[-1].lower() in _NO_FORMS:
+    if len(word) < 3 or not word[0].isalpha():
+        return ()
+    if word.endswith(("i", "y")):
+        return ((f"{word}ho",), (f"{word}mu", f"{word}m"), (f"{word}ho",), (word,), (f"{word}m",))
+    if word[-1].lower() in _NO_FORMS:
         return ()
     if word.endswith("ová"):
         return ((f"{word[:-1]}é",), (f"{word[:-1]}é",), (f"{word[:-1]}ou",), (word,), (f"{word[:-1]}ou",))

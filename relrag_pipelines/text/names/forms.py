@@ -42,7 +42,9 @@ def inflected(word: str) -> frozenset[str]:
     """The other forms of a given name: its cases and possessives, with and without accents."""
     if script(word) != "latin":
         return frozenset()
-    found = {form for of_case in cases(word, _gender(word)) for form in of_case} | set(possessives(word, _gender(word)))
+    found = {form for of_case in cases(word, gender_of(word)) for form in of_case} | set(
+        possessives(word, gender_of(word))
+    )
     return frozenset(found | set(map(without_accents, found))) - as_given(word)
 
 
@@ -59,7 +61,7 @@ def of_name(said: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     return frozenset(found)
 
 
-def _gender(given: str) -> str:
+def gender_of(given: str) -> str:
     """m or f by the full names that a given name may stand for; empty where these do not tell."""
     plain = tables.plain(given)
     full = stands_for(plain) if plain in tables.short_forms() else ()

@@ -30,9 +30,23 @@ def short_forms() -> Mapping[str, frozenset[str]]:
 
 
 @functools.cache
+def given_names() -> frozenset[str]:
+    """Every given name and short form that is known, folded."""
+    further = {plain(word) for language in LANGUAGES for word in _table(language).get("further", "").split()}
+    return frozenset(further | short_forms().keys())
+
+
+@functools.cache
 def titles() -> frozenset[str]:
     """What stands before or behind a name and is no part of it, folded."""
     return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "titles"))
+
+
+@functools.cache
+def before_family_names() -> frozenset[str]:
+    """What stands before a family name alone, in any case, folded."""
+    further = {plain(word) for language in LANGUAGES for word in _table(language).get("before", "").split()}
+    return frozenset(further | titles())
 
 
 @functools.cache

@@ -24,13 +24,14 @@ class SearchOptions:
 
     sources: Sequence[str] = ()
     kinds: Sequence[str] = ()
+    person: str = ""
     since: str | None = None
     until: str | None = None
     limit: int | None = None
 
     def options(self) -> dict[str, Any]:
         """As `Archive.search` and `Archive.ask` take them."""
-        return {name: getattr(self, name) for name in ("sources", "kinds", "since", "until", "limit")}
+        return {name: getattr(self, name) for name in ("sources", "kinds", "person", "since", "until", "limit")}
 
 
 def search(

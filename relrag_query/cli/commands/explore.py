@@ -17,13 +17,19 @@ _EXCERPT = 120
 
 
 def explore(
-    query: str, config: Path | None = None, *, relationships: bool = True, limit: int = 5, as_json: bool = False
+    query: str,
+    config: Path | None = None,
+    *,
+    person: str = "",
+    relationships: bool = True,
+    limit: int = 5,
+    as_json: bool = False,
 ) -> int:
     """Prints what a question is about; returns the exit code."""
     if not query.strip():
         raise ArchiveError("the question is empty")
     with Archive.open(config) as archive:
-        found = exploration.explore(archive, query, search_relationships=relationships, limit=limit)
+        found = exploration.explore(archive, query, search_relationships=relationships, person=person, limit=limit)
     if as_json:
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
         return 0

@@ -89,16 +89,17 @@ def init(
     for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
         print(f"- {note}")
     owner = owner.strip()
+    guess = "" if owner else _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
     if not yes and sys.stdin.isatty():
-        owner = owner or _asked_owner(
-            _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
-        )
+        owner = owner or _asked_owner(guess)
         redaction = redaction or _asked_redaction()
         if not _agreed(config):
             print("Nothing was written.")
             return 2
     if not owner:
         print(f"- owner is {_NOBODY}.")
+        if guess:
+            print(safe(f'- It may be "{guess}"; --owner "{guess}" says so.'))
     chosen = {
         **({"owner": owner} if owner else {}),
         "timezone": zone or "UTC",

@@ -10,7 +10,17 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.identity.statements import (
+    Merge,
+    RelationshipNote,
+    Split,
+    StatedFact,
+    StatedIdentifier,
+    StatedRelationship,
+    Statement,
+)
 from relrag_pipelines.identity.suggestions import suggest
+from relrag_pipelines.journal.kinds import kind_of
 from relrag_pipelines.settings import now
 from relrag_query import statements
 from relrag_query.archive import Archive
@@ -18,9 +28,13 @@ from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import time_of
 from relrag_query.people.page import PersonPage, age
-from relrag_query.people.people import Known, Relation
+from relrag_query.people.people import Known, People, Relation
+from relrag_query.people.traffic import Traffic
+from relrag_query.service.person_replies import person_reply
 from relrag_query.statements import Said
 
+_MOST_PAIRS = 10
+"""pairs that a page lists; --json has all"""
 _WIDEST = 60
 """characters of a column; what is longer is cut"""
 
@@ -45,9 +59,9 @@ def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int
     """Prints the page about a person; returns the exit code."""
     with Archive.open(config) as archive:
         page = archive.person(name)
-        zone = ZoneInfo(archive.settings.timezone)
+        zone, generation = ZoneInfo(archive.settings.timezone), archive.generation.number
     if as_json:
-        return _json(page_json(page))
+        return _json(person_reply(page, zone, generation).model_dump(mode="json"))
     for line in page_lines(page, zone):
         print(safe(line))
     return 0
@@ -82,6 +96,8 @@ def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait:
     """States that these are one person; returns the exit code."""
     said = statements.merge(into, others, config=config, wait=wait)
     first, *rest = said.about
+    if not rest:
+        return _stated(f"what nobody had named is now of {_numbered([first])[0]}", said)
     return _stated(f"{', '.join(_numbered(rest))} and {_numbered([first])[0]} are one person", said)
 
 
@@ -96,10 +112,11 @@ def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False
     if entry is not None:
         return _stated(f"number {entry} is taken back", statements.undo(entry, config=config, wait=wait))
     found = statements.stated(settings_module.load(config))
-    told = [(one, type(said).__name__, asdict(said)) for one, said in found]
     if as_json:
-        return _json([{"number": one, "kind": kind, **fields} for one, kind, fields in told])
-    _table(("number", "what", "said"), [(str(one), kind, _fields(fields)) for one, kind, fields in told])
+        return _json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
+    with Archive.open(config) as archive, archive.people() as people:
+        rows = [(str(one), *_in_words(said, people)) for one, said in found]
+    _table(("number", "what", "of whom"), rows)
     print("`relrag people undo NUMBER` takes one back." if found else "Nothing was stated of people.")
     return 0
 
@@ -153,24 +170,6 @@ def fact(
     return _stated(f"{_numbered(said.about)[0]}: {predicate} {value}", said)
 
 
-def page_json(page: PersonPage) -> dict[str, Any]:
-    """The page about a person as JSON."""
-    return {
-        **_person_json(page.person),
-        "facts": [asdict(one) for one in page.facts],
-        "relationships": [_relation_json(one, page.others) for one in page.relations],
-        "first_contact": page.first_contact,
-        "last_contact": page.last_contact,
-        "channels": page.traffic,
-        "latest": page.latest,
-    }
-
-
-def _relation_json(one: Relation, others: dict[int, Known]) -> dict[str, Any]:
-    row = {name: value for name, value in asdict(one.row).items() if name != "text_hash"}
-    return row | {"other_id": one.other_id, "other": others[one.other_id].name, "as": one.type}
-
-
 def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
     """The page about a person, line by line."""
     person = page.person
@@ -185,7 +184,8 @@ def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
         until = f" ({_validity(one.valid_from, one.valid_to)})" if one.valid_from or one.valid_to else ""
         years = age(one.value, now().astimezone(zone).date()) if one.predicate == "birthday" else None
         aged = f", {years} years old" if years is not None else ""
-        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{until}  [{one.source_ref}]"
+        quote = f': "{one.source_quote}"' if one.source_quote and one.confidence < 1 else ""
+        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{until}{quote}  [{one.source_ref}]"
     if page.relations:
         yield "Relationships"
     for relation in page.relations:
@@ -197,12 +197,30 @@ def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
     if page.traffic:
         yield f"Contact: {time_of(page.first_contact, zone)} to {time_of(page.last_contact, zone)}"
         yield "  " + ", ".join(f"{one['records']} {one['asset_type']}" for one in page.traffic)
+    if page.pairs:
+        yield "Traffic"
+    for pair in page.pairs[:_MOST_PAIRS]:
+        (other,) = _numbered([page.others[pair.other_id]])
+        yield f"  {other}, {pair.asset_type}: {_passed(pair, zone)}"
+    if len(page.pairs) > _MOST_PAIRS:
+        yield f"  and {number(len(page.pairs) - _MOST_PAIRS, 'more', 'more')} (--json has all)"
     if page.latest:
         yield "Latest"
     for record in page.latest:
         text = " ".join((record["text"] or record["subject"] or "").split())
         yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {_cut(text)}"
         yield f"    {record['asset_ref']}"
+
+
+def _passed(pair: Traffic, zone: ZoneInfo) -> str:
+    figures = (
+        (pair.written, "written"),
+        (pair.received, "received"),
+        (pair.together, "together"),
+        (pair.groups, "shared group" if pair.groups == 1 else "shared groups"),
+    )
+    told = ", ".join(f"{count} {what}" for count, what in figures if count)
+    return f"{told}; {time_of(pair.first, zone)} to {time_of(pair.last, zone)}" if pair.first is not None else told
 
 
 def _figures(relation: Relation) -> Iterable[tuple[str, int | None]]:
@@ -239,8 +257,29 @@ def _person_json(person: Known) -> dict[str, Any]:
     return {"person_id": person.person_id, "name": person.name, "is_owner": person.is_owner, "aliases": aliases}
 
 
-def _fields(fields: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in fields.items() if value not in (None, False, ()))
+def _in_words(said: Statement, people: People) -> tuple[str, str]:
+    """What was stated, and of whom."""
+
+    def named(*ids: int) -> list[str]:
+        known = people.known(ids)
+        return _numbered(known.get(people.survivor(one), Known(one, "")) for one in ids)
+
+    match said:
+        case Merge(into, others):
+            return "one person", ", ".join(named(into, *others))
+        case Split(out, _):
+            return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
+        case StatedFact(person_id, predicate, value, since, until):
+            held = f" ({_validity(since, until)})" if since or until else ""
+            return f"{predicate.replace('_', ' ')}: {value}{held}", named(person_id)[0]
+        case StatedRelationship(whose, other, type_):
+            type_ = type_.replace("_", " ")
+            return f"no {type_}" if said.deleted else type_, f"{named(other)[0]} of {named(whose)[0]}"
+        case RelationshipNote(whose, other, type_, note):
+            return f"note on {type_.replace('_', ' ')}: {note}", f"{named(other)[0]} of {named(whose)[0]}"
+        case StatedIdentifier(person_id):
+            return "a number or address", named(person_id)[0]
+    return "taken back", ""
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

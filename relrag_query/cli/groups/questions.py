@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 from relrag_query.cli import dispatch
-from relrag_query.cli.options import Config, Json, Kinds, Limit, Since, Sources, Trace, Until, Wait, Who, Why, Words
+from relrag_query.cli.options import (
+    Config,
+    Json,
+    Kinds,
+    Limit,
+    Person,
+    Since,
+    Sources,
+    Trace,
+    Until,
+    Wait,
+    Who,
+    Why,
+    Words,
+)
 
 app = typer.Typer()
 
@@ -18,6 +32,7 @@ def ask(
     question: Words,
     source: Sources = None,
     kind: Kinds = None,
+    person: Person = "",
     since: Since = None,
     until: Until = None,
     limit: Annotated[
@@ -33,7 +48,7 @@ def ask(
     config: Config = None,
 ) -> None:
     """Answer a question with sentences of the archive and their sources."""
-    limits = dispatch.load("ask").SearchOptions(source or (), kind or (), since, until, limit)
+    limits = dispatch.load("ask").SearchOptions(source or (), kind or (), person, since, until, limit)
     flags = {"as_json": as_json, "trace": trace, "show_sources": show_sources, "follow_up": follow_up}
     dispatch.run("ask", "ask", " ".join(question), limits, config, **flags, reveal=reveal, who=who, why=why)
 
@@ -43,6 +58,7 @@ def search(
     query: Words,
     source: Sources = None,
     kind: Kinds = None,
+    person: Person = "",
     since: Since = None,
     until: Until = None,
     limit: Limit = None,
@@ -51,7 +67,7 @@ def search(
     config: Config = None,
 ) -> None:
     """List the passages that fit best."""
-    limits = dispatch.load("ask").SearchOptions(source or (), kind or (), since, until, limit)
+    limits = dispatch.load("ask").SearchOptions(source or (), kind or (), person, since, until, limit)
     dispatch.run("ask", "search", " ".join(query), limits, config, as_json=as_json, trace=trace)
 
 
@@ -59,14 +75,14 @@ def search(
 def explore(
     query: Words,
     relationships: Annotated[bool, typer.Option(help="Search what people are to one another, too.")] = True,
+    person: Person = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="How many of each at most.")] = 5,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
     """Say which people, relationships and records a question is about."""
-    dispatch.run(
-        "explore", "explore", " ".join(query), config, relationships=relationships, limit=limit, as_json=as_json
-    )
+    flags = {"relationships": relationships, "limit": limit, "as_json": as_json}
+    dispatch.run("explore", "explore", " ".join(query), config, person=person, **flags)
 
 
 @app.command()

@@ -62,6 +62,10 @@ class PeoplePhrases:
     occupation: Pattern
     phone: Pattern
     email: Pattern
+    introduction: Pattern
+    """asks who brought somebody and the owner together"""
+    reached: Pattern
+    """asks whose a number or an address is"""
     fillers: BareWords
     """say of whom is asked about nothing"""
 

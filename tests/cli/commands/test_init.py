@@ -222,13 +222,13 @@ def test_an_owner_that_was_named_before_is_proposed_again(folder: Path, asked: l
     assert asked[0] == f"{ASKS}[Jonah; - for nobody] "
 
 
-def test_without_asking_no_owner_is_guessed(
+def test_without_asking_a_guess_is_shown_and_not_taken(
     folder: Path, asked: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git_knows(folder.parent, "Petr")
     told = "not set: write your name as it stands in your chats and mails, else questions about `me` are about nobody"
     assert init(folder, yes=True) == 0
-    assert f"- owner is {told}.\n" in capsys.readouterr().out
+    assert f'- owner is {told}.\n- It may be "Petr"; --owner "Petr" says so.\n' in capsys.readouterr().out
     assert f'\n# {told}\n# owner = ""\n' in (folder / "relrag.toml").read_text()
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     assert init(folder, force=True) == 0

@@ -1,0 +1,181 @@
+"""What a text states of people: birthdays, homes, work, numbers, who introduced whom, relatives whom nobody else names.
+
+Patterns of `text/fact_phrases/`, each sure of itself, around names of known people or in the words of who writes.
+Nothing is taken from quoted speech, questions and doubts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from relrag_pipelines.identity.kinship import is_quoted, sentence_begin, stated_relations
+from relrag_pipelines.identity.mentions import Mention
+from relrag_pipelines.text import fact_phrases, kinship
+from relrag_pipelines.text.fact_phrases import INTRODUCER, Template
+from relrag_pipelines.text.names import tables
+
+_REST = re.compile(r"[^.!?\n]*[.!?\n]?")
+_OLDEST = 120
+_LONGEST = 120
+"""characters of a quote at most"""
+_STRANGER = re.compile(r"(?:[^\W\d_]+),? (?P<name>[^\W\d_]+(?:-[^\W\d_]+)?(?: [A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ][^\W\d_]+)?)")
+
+
+class StatedFact(NamedTuple):
+    """A fact of a person."""
+
+    owner: Mention | None
+    """None: of who writes"""
+    predicate: str
+    value: str
+    """a date in ISO 8601, without the year where it is not named; else as written"""
+    start: int
+    end: int
+    """where the words are that say so, in code points"""
+
+
+class Introduction(NamedTuple):
+    """`other` brought `person` and whoever writes or reads together."""
+
+    person: Mention | None
+    other: Mention | None
+    """None: who writes"""
+    start: int
+    end: int
+
+
+def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[StatedFact]:
+    """What a text of that day states for certain, given the names in it, in order."""
+    found = {}
+    for template, names, matches in _matching(text, mentions):
+        if template.predicate == INTRODUCER:
+            continue
+        value = _value(template.predicate, matches, day)
+        if value is not None:
+            start, end = _span(names, matches)
+            predicate = "birthday" if template.predicate == "turns" else template.predicate
+            owner = names.get("name")
+            found[owner, predicate] = StatedFact(owner, predicate, value, start, end)
+    return sorted({*found.values(), *_relatives(text, mentions)}, key=lambda one: (one.start, one.end, one.predicate))
+
+
+def introductions(text: str, mentions: Sequence[Mention]) -> list[Introduction]:
+    """Who introduced whom, in order."""
+    found = [
+        Introduction(names.get("name"), names.get("other"), *_span(names, matches))
+        for template, names, matches in _matching(text, mentions)
+        if template.predicate == INTRODUCER
+    ]
+    return sorted(found, key=lambda one: (one.start, one.end))
+
+
+def _matching(
+    text: str, mentions: Sequence[Mention]
+) -> Iterator[tuple[Template, dict[str, Mention], list[re.Match[str]]]]:
+    """Each template that fits somewhere, with whom it names, and what of it matched."""
+    for template in fact_phrases.templates() if fact_phrases.may_state(text) else ():
+        for names, matches in _fitting(template, text, mentions):
+            start, end = _span(names, matches)
+            begin = sentence_begin(text, start)
+            rest = _REST.match(text, end)
+            behind = rest[0] if rest else ""
+            sentence = f"{text[begin:start]} {behind}"
+            if not (is_quoted(text, begin, start) or behind.endswith("?") or template.doubt.search(sentence)):
+                yield template, names, matches
+
+
+def _fitting(
+    template: Template, text: str, mentions: Sequence[Mention]
+) -> Iterator[tuple[dict[str, Mention], list[re.Match[str]]]]:
+    first, *others = template.parts
+    if not template.names:
+        yield from (({}, [match]) for match in first.finditer(text))
+        return
+    for place in range(len(mentions) - len(template.names) + 1):
+        named = mentions[place : place + len(template.names)]
+        begin = sentence_begin(text, named[0].start)
+        before = first.search(text[begin : named[0].start])
+        if before is None or (template.predicate != INTRODUCER and not named[0].is_subject and not before[0]):
+            continue
+        matches = [before]
+        for one, part, following in zip(named, others, [*named[1:], None], strict=True):
+            match = part.match(text, one.end) if following is None else part.fullmatch(text, one.end, following.start)
+            if match is None:
+                break
+            matches.append(match)
+        else:
+            yield dict(zip(template.names, named, strict=True)), matches
+
+
+def _span(names: dict[str, Mention], matches: list[re.Match[str]]) -> tuple[int, int]:
+    """Where the whole of it stands."""
+    if not names:
+        return matches[0].span()
+    starts, ends = [one.start for one in names.values()], [one.end for one in names.values()]
+    return min(starts) - len(matches[0][0]), max(*ends, matches[-1].end())
+
+
+def _value(predicate: str, matches: Iterable[re.Match[str]], day: date | None) -> str | None:
+    said = {name: value for match in matches for name, value in match.groupdict().items() if value}
+    if "age" in said:
+        years = int(said["age"])
+        return _birthday(day, years) if day and 0 < years < _OLDEST else None
+    if "date" in said:
+        return _iso(said["date"])
+    return " ".join(next(iter(said.values())).split()) if said else None
+
+
+def _birthday(day: date, years: int) -> str | None:
+    try:
+        return day.replace(year=day.year - years).isoformat()
+    except ValueError:  # the 29th of February of a year that has none
+        return None
+
+
+def _iso(said: str) -> str | None:
+    """`3 March 1990` as 1990-03-03, `3 March` as 03-03, `1990` as it is; None for what is no date."""
+    numbers = [int(one) for one in re.findall(r"\d+", said)]
+    words = re.findall(r"[^\W\d_]+", said.lower())
+    named = [number for word in words if (number := _month(word))]
+    if not named and len(numbers) == 1:
+        return said.strip() if 1900 <= numbers[0] < 2100 else None
+    day, month, *year = [numbers[0], *named[:1], *numbers[1:]] if named else numbers
+    try:
+        made = date(year[0] if year else 2000, month, day)
+    except ValueError:
+        return None
+    return made.isoformat() if year else made.strftime("%m-%d")
+
+
+def _month(word: str) -> int | None:
+    months = fact_phrases.months()
+    return months.get(word) or months.get(word.removeprefix("ב"))
+
+
+def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[StatedFact]:
+    """Relatives by a name that no known person bears: `my brother Gilad`; none of an inflected form."""
+    taken = [(one.start, one.end) for one in mentions]
+    strangers = [one for one in _strangers(text) if all(one.end <= start or one.start >= end for start, end in taken)]
+    if not strangers:
+        return
+    every = sorted([*mentions, *strangers])
+    for one in stated_relations(text, every):
+        if not one.other.person_ids and (one.owner is None or one.owner.person_ids):
+            value = text[one.other.start : one.other.end]
+            yield StatedFact(one.owner, one.relationship_type, value, one.start, one.end)
+
+
+def _strangers(text: str) -> Iterator[Mention]:
+    """Given names behind a word for what somebody is to another, that may be nobody's who is known."""
+    for match in kinship.words_pattern().finditer(text) if kinship.may_name(text) else ():
+        following = _STRANGER.match(text, match.start())
+        if following and _is_given(following["name"]):
+            yield Mention(following.start("name"), following.end("name"), (), False)
+
+
+def _is_given(name: str) -> bool:
+    first = name.split(" ")[0].split("-")[0]
+    return (not first[0].islower()) and first not in tables.common() and tables.plain(first) in tables.given_names()

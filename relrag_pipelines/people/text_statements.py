@@ -1,0 +1,138 @@
+"""What the texts of a month state of people: relationships and facts, by patterns, signatures and titles of chats."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from relrag_pipelines.identity import signatures
+from relrag_pipelines.identity.kinship import stated_relations
+from relrag_pipelines.identity.mentions import Mention, MentionFinder, meant
+from relrag_pipelines.identity.resolve import Resolution
+from relrag_pipelines.identity.text_facts import introductions, stated_facts
+from relrag_pipelines.records import TextFact, TextRelationship
+from relrag_pipelines.sources.kind import RecordType
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.fact_phrases import INTRODUCER
+from relrag_pipelines.text.names.personal_name import parse
+
+STATED = 0.8
+"""confidence in what a text states in words that a pattern knows"""
+_CHANGING = frozenset({"lives_in", "works_at", "phone"})
+"""predicates whose value is another one later: it is known to hold from the day on which it was said"""
+
+
+class Text(NamedTuple):
+    """A record's text."""
+
+    asset_id: str
+    text: str
+    type: RecordType
+    day: date | None
+    """of the owner's time zone"""
+    client_id: str | None
+    thread_id: str | None
+    subject: str | None
+    signature: str = ""
+    """what stands apart below the text of a mail"""
+    bulk: bool = False
+    """a mail that was sent to many, or by a program: it states nothing of its sender"""
+
+    @property
+    def end(self) -> str:
+        """The text with its signature."""
+        return f"{self.text}\n{self.signature}"
+
+
+class Appearing(NamedTuple):
+    """Who has to do with the records."""
+
+    present: Mapping[str, Collection[int]]
+    """asset_id -> who takes part"""
+    writers: Mapping[str, int]
+    """asset_id -> who wrote it"""
+    owner: int | None
+
+
+def read(
+    finder: MentionFinder, lake_month: str, texts: Iterable[Text], appearing: Appearing, found: Resolution
+) -> tuple[list[TextRelationship], list[TextFact]]:
+    """The rows of text_relationships and text_facts.
+
+    Where it is not certain who is meant nothing is said. What a mail quotes or forwards is not of its sender, and does
+    not belong into its text.
+    """
+    relations: dict[tuple[str, int, int, str, str], TextRelationship] = {}
+    facts: dict[tuple[str, str, int, str, str], TextFact] = {}
+    texts = [one for one in texts if not one.bulk]
+    for one in texts:
+        mentions = finder.find(one.text)
+        for from_id, to_id, type_, quote in _relations(one, mentions, appearing, found):
+            key = (lake_month, from_id, to_id, type_, one.asset_id)
+            relations.setdefault(key, TextRelationship(*key, quote, one.client_id))
+        for person_id, predicate, value, quote in _facts(one, mentions, appearing, found):
+            since = one.day.isoformat() if one.day and predicate in _CHANGING else None
+            made = TextFact(lake_month, person_id, predicate, value, STATED, one.asset_id, quote, since)
+            facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
+    for from_id, to_id, type_, one in _titles(texts, appearing):
+        key = (lake_month, from_id, to_id, type_, one.asset_id)
+        relations.setdefault(key, TextRelationship(*key, one.subject or "", one.client_id))
+    return list(relations.values()), list(facts.values())
+
+
+def _relations(
+    one: Text, mentions: list[Mention], appearing: Appearing, found: Resolution
+) -> Iterator[tuple[int, int, str, str]]:
+    writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
+    for said in stated_relations(one.text, mentions):
+        owner = writer if said.owner is None else meant(said.owner, here)
+        other = meant(said.other._replace(is_word=False), here)
+        if owner is not None and other is not None and owner != other:
+            yield owner, other, said.relationship_type, one.text[said.start : said.end]
+    for introduced in introductions(one.text, mentions):
+        person, other = (_who(end, writer, here) for end in (introduced.person, introduced.other))
+        if person is not None and other is not None and person != other:
+            yield person, other, INTRODUCER, one.text[introduced.start : introduced.end]
+    if one.type.mail and writer is not None and appearing.owner in here and writer != appearing.owner:
+        signed = signatures.relative(one.end, found.people[writer].names)
+        if signed and appearing.owner is not None:
+            yield appearing.owner, writer, signed.value, signed.quote
+
+
+def _who(mention: Mention | None, writer: int | None, here: Collection[int]) -> int | None:
+    return writer if mention is None else meant(mention, here)
+
+
+def _facts(
+    one: Text, mentions: list[Mention], appearing: Appearing, found: Resolution
+) -> Iterator[tuple[int, str, str, str]]:
+    writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
+    for said in stated_facts(one.text, mentions, one.day):
+        person = _who(said.owner, writer, here)
+        if person is not None:
+            yield person, said.predicate, said.value, one.text[said.start : said.end]
+    for related in stated_relations(one.text, mentions):
+        person = _who(related.owner, writer, here)
+        if person is not None and len(related.other.person_ids) > 1 and meant(related.other, here) is None:
+            value = one.text[related.other.start : related.other.end]  # one of several who bear the name
+            yield person, related.relationship_type, value, one.text[related.start : related.end]
+    if one.type.mail and writer is not None:
+        for signed in signatures.facts(one.end, found.people[writer].names):
+            yield writer, signed.predicate, signed.value, signed.quote
+
+
+def _titles(texts: Sequence[Text], appearing: Appearing) -> Iterator[tuple[int, int, str, Text]]:
+    """Whom the owner calls `Máma` by the title of a chat with that one person."""
+    chats: defaultdict[str, dict[int, Text]] = defaultdict(dict)
+    for one in texts:
+        writer = appearing.writers.get(one.asset_id)
+        if one.type.chat and one.thread_id and writer is not None and writer != appearing.owner:
+            chats[one.thread_id].setdefault(writer, one)
+    for writers in chats.values():
+        if len(writers) == 1 and appearing.owner is not None:
+            ((writer, one),) = writers.items()
+            type_ = kinship.type_in_name(parse(one.subject or "").words)
+            if type_ and type_ not in kinship.ROLES:
+                yield appearing.owner, writer, type_, one

@@ -1,0 +1,117 @@
+"""How texts state facts of people, a file a language, compiled: where the names stand, and what is stated."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ahocorasick_rs import AhoCorasick, Implementation
+
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names.tables import before_family_names
+
+LANGUAGES = ("en", "cs", "he")
+INTRODUCER = "introducer"
+"""the predicate whose value is somebody: who brought two together"""
+_NAMES = re.compile(r"\{(name|other)\}")
+_NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{5,}\d)"
+_AGE = r"(?P<age>\d{1,3})(?=\s*(?:[.,;!)\n]|$)| (?:today|היום)\b)"
+_ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:and|in|from|at|with|a|na|s|ve?|od|z) )"
+
+
+class Template(NamedTuple):
+    """One pattern, in the order in which its parts stand in a text."""
+
+    predicate: str
+    names: tuple[str, ...]
+    """`name`: whom it is of; `other`: who introduced them"""
+    parts: tuple[re.Pattern[str], ...]
+    """what stands before, between and behind the names; one part of whom nobody is named in"""
+    doubt: re.Pattern[str]
+
+
+@functools.cache
+def templates() -> tuple[Template, ...]:
+    """All patterns of all languages."""
+    return tuple(one for language in LANGUAGES for one in _of(language))
+
+
+def may_state(text: str) -> bool:
+    """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
+    return bool(_cues().find_matches_as_indexes(text.lower()))
+
+
+@functools.cache
+def _cues() -> AhoCorasick:
+    pieces = {piece for language in LANGUAGES for piece in _table(language)["cues"]}
+    pieces |= {word for word, kind in kinship.types_of("he").items() if kind in kinship.ROLES}  # Hebrew says no `is`
+    return AhoCorasick(sorted(pieces), implementation=Implementation.DFA)
+
+
+@functools.cache
+def months() -> dict[str, int]:
+    """The names of months, in small letters -> number."""
+    found = {}
+    for language in LANGUAGES:
+        for number, names in enumerate(_table(language)["months"], 1):
+            for name in names.replace("sept?", "sept|sep").split("|"):
+                found[name] = number
+    return found
+
+
+def _of(language: str) -> list[Template]:
+    table = _table(language)
+    said = [(predicate, one) for predicate, patterns in table["facts"].items() for one in patterns]
+    said += [(INTRODUCER, one) for one in table[INTRODUCER]["patterns"]]
+    doubt = re.compile(rf"(?<!\w)(?:{table['doubt']})(?!\w)", re.IGNORECASE)
+    return [_compiled(predicate, pattern, table, language, doubt) for predicate, pattern in said]
+
+
+def _compiled(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
+    values = {
+        "{date}": f"(?P<date>{_date(table)})",
+        "{age}": _AGE,
+        "{number}": _NUMBER,
+        "{place}": rf"(?P<place>{table['place']})(?!\w)",
+        "{company}": rf"(?P<company>{table['company']})(?!\w)",
+        "{role}": rf"(?P<role>{_roles(language)})" + _ENDED,
+    }
+    pieces = _NAMES.split(pattern)
+    parts = []
+    for place, piece in enumerate(pieces[::2]):
+        for name, value in values.items():
+            piece = piece.replace(name, value)
+        before = place == 0 and len(pieces) > 1
+        bound = r"(?<!\w)" if place == 0 and piece[:1].isalpha() else ""
+        end = "$" if before and piece else ""
+        flags = re.NOFLAG if "P<place>" in piece or "P<company>" in piece else re.IGNORECASE  # by their capitals
+        title = _title() if piece and place < len(pieces) // 2 else ""
+        parts.append(re.compile(f"{bound}(?:{piece}){title}{end}", flags))
+    return Template(predicate, tuple(pieces[1::2]), tuple(parts), doubt)
+
+
+@functools.cache
+def _title() -> str:
+    """What may stand before a name: `Dr. `, `paní `."""
+    return rf"(?:(?:{'|'.join(map(re.escape, sorted(before_family_names())))})\.? )?"
+
+
+def _date(table: dict[str, Any]) -> str:
+    months = "|".join(table["months"])
+    day = r"\d{1,2}"
+    before = rf"{day}(?:st|nd|rd|th|\.)? (?:of )?(?:ב-?)?(?:{months})\b(?:,? \d{{4}})?"
+    named = rf"{before}|(?:{months})\b {day}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?"
+    return rf"{named}|{day}\. ?{day}\.(?: ?\d{{4}})?|{day}[./]{day}(?:[./]\d{{4}})?|\d{{4}}\b(?!-)"
+
+
+def _roles(language: str) -> str:
+    words = [word for word, kind in kinship.types_of(language).items() if kind in kinship.ROLES]
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+@functools.cache
+def _table(language: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8"))

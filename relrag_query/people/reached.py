@@ -1,0 +1,29 @@
+"""Whose a telephone number or an e-mail address is; both are looked up by their keyed value, redacted or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from relrag_pipelines.identity.participants import parse_identifiers
+from relrag_query.people.people import People
+from relrag_query.people.questions import PeopleQuestion, says_no_more
+from relrag_query.understanding.phrases import bare, load_phrases
+
+Keyed = Callable[[str, str], str]
+"""kind and normalised value of an identifier -> its keyed value, as in identifiers"""
+
+
+def read(question: str, people: People, keyed: Keyed) -> PeopleQuestion | None:
+    """Who has the number or address that a question asks about; None where it asks something else.
+
+    Nobody where no record says whose it is. A number that two people use names both.
+    """
+    said = load_phrases().people
+    found = [one for one in parse_identifiers(question) if one.kind != "name"]
+    if len(found) != 1 or not said.reached.search(bare(question)):
+        return None
+    rest = bare(question.replace(found[0].value, " "))
+    if not says_no_more(said.phone.sub(" ", said.email.sub(" ", said.reached.sub(" ", rest)))):
+        return None
+    ids = people.reached_by(found[0].kind, keyed(found[0].kind, found[0].normalised), found[0].value)
+    return PeopleQuestion("who", ids, choices=len(ids) > 1, unknown="" if ids else found[0].kind)

@@ -1,0 +1,100 @@
+"""Who writes to whom, how often, since when and by which channel: what records show, apart from what is stated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from relrag_pipelines.sources import RECORD_TYPES
+from relrag_query.people.people import People
+
+_RECORDS = """
+    WITH mine AS (
+        SELECT asset_ref, asset_type, role FROM person_assets
+        WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND NOT list_contains($apart, asset_type)
+    ), pairs AS (
+        SELECT DISTINCT other.person_id AS other_id, mine.asset_type, mine.asset_ref,
+            mine.role = 'sender' AND other.role = 'recipient' AS to_other,
+            mine.role = 'recipient' AND other.role = 'sender' AS from_other
+        FROM mine JOIN person_assets other USING (asset_ref)
+        WHERE other.person_id NOT IN (SELECT unnest($ids)) AND other.role <> 'mentioned'
+            AND NOT (mine.role = 'recipient' AND other.role = 'recipient')
+    )
+    SELECT other_id, asset_type, count(DISTINCT asset_ref) FILTER (to_other),
+        count(DISTINCT asset_ref) FILTER (from_other),
+        count(DISTINCT asset_ref) FILTER (NOT (to_other OR from_other)), 0, min(ts), max(ts)
+    FROM pairs JOIN records ON asset_id = asset_ref GROUP BY other_id, asset_type
+"""
+_CHATS = """
+    WITH sent AS (
+        SELECT person_id, asset_type, thread_id, ts FROM person_assets JOIN records ON asset_id = asset_ref
+        WHERE role = 'sender' AND list_contains($chats, asset_type) AND thread_id IS NOT NULL
+    ), counted AS (
+        SELECT thread_id, asset_type, person_id, count(*) AS records, min(ts) AS first, max(ts) AS last
+        FROM sent GROUP BY ALL
+        UNION ALL BY NAME  -- the owner has every chat, also one in which he never wrote
+        SELECT DISTINCT thread_id, asset_type, $owner AS person_id, 0 AS records FROM sent
+        WHERE $owner IS NOT NULL AND thread_id NOT IN (SELECT thread_id FROM sent WHERE person_id = $owner)
+    ), mine AS (SELECT * FROM counted WHERE person_id IN (SELECT unnest($ids))),
+    members AS (SELECT thread_id, count(DISTINCT person_id) AS members FROM counted GROUP BY thread_id)
+    SELECT other.person_id, other.asset_type, sum(mine.records) FILTER (members = 2),
+        sum(other.records) FILTER (members = 2), 0, count(*) FILTER (members > 2),
+        min(least(mine.first, other.first)), max(greatest(mine.last, other.last))
+    FROM mine JOIN counted other USING (thread_id) JOIN members USING (thread_id)
+    WHERE other.person_id NOT IN (SELECT unnest($ids))
+    GROUP BY other.person_id, other.asset_type
+"""
+
+
+@dataclass
+class Traffic:
+    """What passes between a person and another by one type of records."""
+
+    other_id: int
+    asset_type: str
+    written: int
+    """records that the person wrote to the other: mails, and messages of a chat between the two"""
+    received: int
+    """those that the other wrote to the person"""
+    together: int
+    """calls, meetings and others in which both take part"""
+    groups: int
+    """chats of more than two in which both write"""
+    first: int | None
+    """seconds, UTC"""
+    last: int | None
+
+    @property
+    def records(self) -> int:
+        """All of them."""
+        return self.written + self.received + self.together
+
+
+def traffic(connection: duckdb.DuckDBPyConnection, people: People, person_id: int) -> list[Traffic]:
+    """Between a person and each other one, those with most records first."""
+    ids = people.ids_in_index([person_id])
+    chats = [one.name for one in RECORD_TYPES.values() if one.chat]
+    apart = [*chats, *(one.name for one in RECORD_TYPES.values() if one.about_people)]
+    rows = connection.execute(_RECORDS, {"ids": ids, "apart": apart}).fetchall()
+    owner = None if people.owner is None else people.ids_in_index([people.owner])[0]
+    rows += connection.execute(_CHATS, {"ids": ids, "chats": chats, "owner": owner}).fetchall()
+    found: dict[tuple[int, str], Traffic] = {}
+    for other, asset_type, written, received, together, groups, first, last in rows:
+        now = people.survivor(other)
+        made = Traffic(now, asset_type, written or 0, received or 0, together, groups, first, last)
+        if now != person_id:
+            known = found.get((now, asset_type))
+            found[now, asset_type] = _both(known, made) if known else made
+    return sorted(found.values(), key=lambda one: (-one.records, -one.groups, one.other_id, one.asset_type))
+
+
+def _both(one: Traffic, other: Traffic) -> Traffic:
+    """Of two ids that are one person."""
+    figures: dict[str, Any] = {
+        name: getattr(one, name) + getattr(other, name) for name in ("written", "received", "together", "groups")
+    }
+    first = min((at for at in (one.first, other.first) if at is not None), default=None)
+    last = max((at for at in (one.last, other.last) if at is not None), default=None)
+    return Traffic(one.other_id, one.asset_type, **figures, first=first, last=last)

@@ -1,0 +1,84 @@
+"""What texts state of people, in texts written before the patterns; signatures, and names with a role in them."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from relrag_pipelines.identity import signatures
+from relrag_pipelines.identity.mentions import MentionFinder
+from relrag_pipelines.identity.text_facts import introductions, stated_facts
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names.personal_name import parse
+from tests.identity.fact_set import found
+
+
+@pytest.mark.parametrize(("name", "recall"), [("tuned", 0.95), ("held", 0.85)])
+def test_what_is_found_is_stated(name: str, recall: float) -> None:
+    judged = found(name)
+    assert judged.precision >= 0.95, judged.wrong
+    assert judged.recall >= recall, judged.missed
+
+
+def test_where_the_words_are_and_that_an_age_becomes_a_birthday() -> None:
+    text = "Hi. Karen turned 95 today, call her. We live in hope, and I live in Leeds."
+    karen, own = stated_facts(text, MentionFinder({1: ["Karen"]}).find(text), date(2024, 5, 10))
+    assert (karen.predicate, karen.value, text[karen.start : karen.end]) == (
+        "birthday", "1929-05-10", "Karen turned 95 today",
+    )  # fmt: skip
+    assert (own.owner, own.predicate, own.value) == (None, "lives_in", "Leeds")
+    (undated,) = stated_facts(text, MentionFinder({1: ["Karen"]}).find(text), None)
+    assert undated.predicate == "lives_in"
+
+
+def test_who_introduced_whom() -> None:
+    text = "Let me put you in touch with Susan Park."
+    (one,) = introductions(text, MentionFinder({1: ["Susan Park"]}).find(text))
+    assert (one.person and one.person.person_ids, one.other, text[one.start : one.end]) == (
+        (1,), None, "put you in touch with Susan Park",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("Come at Easter?\nDad x", "parent"),
+        ("Barva je v kůlně.\nbrácha Tomáš", "sibling"),
+        ("Barva je v kůlně.\nbrácha Petr", None),
+        ("להתראות\nאמא", "parent"),
+        ("See you.\nYour plumber", None),
+        ("Tell your Dad", None),
+        ("I miss Dad", None),
+        ("", None),
+    ],
+)
+def test_a_signature_says_what_the_sender_is_to_the_reader(text: str, type_: str | None) -> None:
+    signed = signatures.relative(text, [parse("Tomáš Kolář")])
+    assert (signed.value if signed else None) == type_
+
+
+def test_a_signature_states_an_occupation_and_a_number() -> None:
+    text = "Hello.\n\nRegards\nMgr. Eva Nová, advokátka\nBrno, Údolní 11\ntel. +420 700 512 844"
+    told = {one.predicate: one.value for one in signatures.facts(text, [parse("Eva Nová")])}
+    assert told == {"occupation": "advokátka", "phone": "+420 700 512 844"}
+    assert [*signatures.facts(text, [parse("Jana Malá")])] == []
+    assert [*signatures.facts("Eva Nová\norder 700 512 844", [parse("Eva Nová")])] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [
+        ("Vadim Plumber", "plumber"),
+        ("Máma Zdena", "parent"),
+        ("מיכל אחותי", "sibling"),
+        ("טובה רואת חשבון", "accountant"),
+        ("Mom", "parent"),
+        ("Dr. Shimon Katz", None),
+        ("דוד כהן", None),
+        ("Petr", None),
+        ("Plumber", None),
+    ],
+)
+def test_a_name_says_what_somebody_is(name: str, type_: str | None) -> None:
+    assert kinship.type_in_name(parse(name).words) == type_
