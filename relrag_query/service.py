@@ -28,10 +28,10 @@ from relrag_query.cursors import cursor, offset_of
 from relrag_query.exploration import explore
 from relrag_query.full_graph import FullGraph
 from relrag_query.graph_layout import layout
+from relrag_query.graphrag.answer import Method
+from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
-from relrag_query.graphrag.index import Index, IndexMissing, State, open_index, state
-from relrag_query.graphrag.trace import trace
-from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
+from relrag_query.graphrag.served import ReportsReply, ServedIndexes
 from relrag_query.people.people import PeopleError, is_number
 from relrag_query.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, ShowReply, person_reply
 from relrag_query.retrieval.question import DateLike
@@ -44,10 +44,6 @@ MOST = 100
 
 class UnknownRef(RelragError):
     """The archive has nothing of that id."""
-
-
-class NotServed(RelragError):
-    """What was asked for is not there in this service; the message says how to have it."""
 
 
 @dataclass
@@ -92,9 +88,8 @@ class Service:
         """`graphrag_index` is the folder of the index in which `trace` looks citations up."""
         self.settings = settings
         self.zone = ZoneInfo(settings.timezone)
-        self._index_folder = graphrag_index
-        self._index: tuple[State, Index] | None = None
-        self._lock, self._index_lock = threading.Lock(), threading.Lock()
+        self.graphs = ServedIndexes(settings, graphrag_index)
+        self._lock = threading.Lock()
         self._held: _Held | None = None
         self._graph_lock = threading.Lock()
         self._graph: tuple[tuple[int, GraphLimits], GraphReply] | None = None
@@ -286,29 +281,21 @@ class Service:
         """What there is of the archive, as `relrag status` says it."""
         return collect(self.settings)
 
-    @property
-    def traces(self) -> bool:
-        """Whether there is an index in which citations can be looked up."""
-        return self._index_folder is not None
+    def graphrag(self, question: str, collection: str = "archive", method: Method = "global") -> GraphAnswerReply:
+        """What a GraphRAG index says to a question, with citations traced. Raises NotServed where there is none."""
+        with self.reading() as archive:
+            return self.graphs.query(archive, collection, _words(question), method)
 
-    def trace(self, answer: str, question: str = "") -> TraceReply:
-        """The documents and pages behind the citations of a GraphRAG answer; NotServed without an index."""
-        if self._index_folder is None:
-            raise NotServed("no GraphRAG index is served; start it with --index FOLDER")
-        index = self._opened_index(self._index_folder)
-        return trace_reply(trace(answer, index, question), index)
-
-    def _opened_index(self, folder: Path) -> Index:
-        """The index as its files are now: what was forgotten of it stays in no memory."""
-        with self._index_lock:
-            if self._index is None or self._index[0] != state(self._index[1].folder):
-                self._index = None
-                try:
-                    index = open_index(folder)
-                    self._index = state(index.folder), index
-                except (IndexMissing, FileNotFoundError):
-                    raise NotServed(f"{folder}: the GraphRAG index is not there; make it again") from None
-            return self._index[1]
+    def reports(self, collection: str = "archive", limit: int = 20, after: str | None = None) -> ReportsReply:
+        """The reports of a GraphRAG index, those of most passages first. Raises NotServed."""
+        size = min(limit, MOST)
+        with self.reading() as archive:
+            number = archive.generation.number
+            skipped = offset_of(after, number)
+            found = self.graphs.reports(collection, size, skipped)
+            if skipped + size < found.count:
+                found.next_cursor = cursor(number, skipped + size)
+            return found
 
     def _person(self, archive: Archive, ref: str) -> PersonReply:
         number = ref.removeprefix("person:")
@@ -367,9 +354,7 @@ class Service:
             with self._lock, suppress(ArchiveError, OSError):
                 if self._held and self._outdated(self._held):
                     self._retire()
-            with self._index_lock, suppress(OSError):
-                if self._index and self._index[0] != state(self._index[1].folder):
-                    self._index = None
+            self.graphs.let_go()
 
 
 def _limits(filters: Filters | None) -> dict[str, Any]:

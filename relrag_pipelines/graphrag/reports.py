@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from relrag_pipelines.graphrag.candidates import EntityType
 from relrag_pipelines.graphrag.graph import Sentence, shorten
+from relrag_pipelines.text.analyzer import fold
 
-VERSION = 2
+VERSION = 3
 """raised when equal communities get other drafts"""
 
 _FINDINGS, _SENTENCES, _NAMED = 5, 3, 5
 """findings of a report, sentences of a finding, entities that a title or summary names, at most"""
+_TITLED = 3
+"""things that a title names at most; people one fewer"""
+_MONTH, _BEGINNING = 7, 5
+"""characters of a month, and of a word by which it is told from others"""
 _LONGEST = 300
 """characters of a sentence"""
 _WORDS = 4
@@ -87,9 +92,16 @@ def draft(material: Material) -> Draft:
     people = [material.entities[row].title for row in ranked if material.entities[row].type == EntityType.PERSON]
     things = [material.entities[row].title for row in ranked if material.entities[row].type != EntityType.PERSON]
     days = span([unit.day for unit in material.units])
+    figures = list(
+        dict.fromkeys(one for unit in material.units for said in unit.sentences for one in figures_of(said.text))
+    )
     # no words but those of the archive, whose language may be any
-    said = [days, ", ".join(things[:_NAMED]), ", ".join(people[:_NAMED])]
-    return {"title": ", ".join([*things, *people][:3]), "summary": " · ".join(filter(None, said)), "findings": findings}
+    said = [days, ", ".join(things[:_NAMED]), ", ".join(people[:_NAMED]), ", ".join(figures[:_NAMED])]
+    return {
+        "title": title(things, people, [unit.day for unit in material.units]),
+        "summary": " · ".join(filter(None, said)),
+        "findings": findings,
+    }
 
 
 def render(drafted: Draft, numbers: Mapping[str, int]) -> list[dict[str, str]]:
@@ -149,7 +161,7 @@ def _finding(
     beside = {one for _, sentence in best for one in sentence.entities} - {row}
     others = [material.entities[one].title for one in ranked if one in beside][:3]
     title = material.entities[row].title
-    figures = list(dict.fromkeys(found.strip() for _, one in best for found in FIGURE.findall(one.text)))
+    figures = list(dict.fromkeys(found for _, one in best for found in figures_of(one.text)))
     days = span([unit.day for unit, _ in best])
     facts = " · ".join(filter(None, (days, ", ".join(figures[:_NAMED]))))
     return {
@@ -173,6 +185,30 @@ def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int
         "relationships": [one.id for one in material.links if {one.source, one.target} <= named],
         "text_units": [unit.id],
     }
+
+
+def title(things: Sequence[str], people: Sequence[str], days: Sequence[str]) -> str:
+    """What something is about: things, people and months, the best of each first."""
+    what = ", ".join(distinct(things)[:_TITLED])
+    who = ", ".join(distinct(people)[: _TITLED - 1])
+    return " · ".join(filter(None, (what, who, span([day[:_MONTH] for day in days]))))
+
+
+def distinct(titles: Iterable[str]) -> list[str]:
+    """Without titles all words of which, by their beginnings, stand in another one before them."""
+    kept: list[str] = []
+    seen: list[set[str]] = []
+    for one in titles:
+        words = {fold(word)[:_BEGINNING] for word in one.split()}
+        if not any(words <= other for other in seen):
+            kept.append(one)
+            seen.append(words)
+    return kept
+
+
+def figures_of(text: str) -> list[str]:
+    """Amounts of money and shares, as they are written."""
+    return [" ".join(found.split()) for found in FIGURE.findall(text)]
 
 
 def span(days: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,7 @@ from relrag_pipelines.chunking.sentences import sentences, spans
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import Corpus
-from relrag_query.graphrag.scope import Scope, scope_of
+from relrag_query.graphrag.scope import Relatives, Scope, scope_of
 from relrag_query.graphrag.support import Support
 from relrag_query.graphrag.themes import Statement, Theme, themes
 from relrag_query.understanding.time_expressions import time_range
@@ -69,10 +70,14 @@ def ask(
     now: datetime,
     zone: ZoneInfo,
     related: Sequence[int] = (),
+    relatives: Relatives = MappingProxyType({}),
 ) -> GraphAnswer:
-    """An answer in sentences of the index. `related` are text units that a search by meaning finds, best first."""
+    """An answer in sentences of the index.
+
+    `related` are text units that a search by meaning finds, best first; `relatives` whom the owner is related to.
+    """
     if method == "global":
-        scope = scope_of(question, corpus, now, zone, related)
+        scope = scope_of(question, corpus, now, zone, related, relatives)
         found = themes(scope.units, corpus, scope.words)
         text = "\n\n".join(map(_theme_text, found)) or NOTHING
         return GraphAnswer(method, question, text, tuple(found), Found(scope.units), scope)

@@ -11,8 +11,9 @@ from starlette.responses import JSONResponse, Response
 
 from relrag_pipelines.errors import RelragError
 from relrag_query.archive import ArchiveError
+from relrag_query.graphrag.served import NotServed
 from relrag_query.people.people import PeopleError
-from relrag_query.service import NotServed, UnknownRef
+from relrag_query.service import UnknownRef
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -19,7 +19,7 @@ from tests.passages import ARCHIVE, CHOIR, HEBREW, HOUSE, NOISE, passage, table
 
 
 def bytes_of(tables: Tables) -> dict[str, Any]:
-    return {name: to_arrow(name, tables[name]).to_pylist() for name in ALL}
+    return {name: to_arrow(name, tables[name]).to_pylist() for name in ALL if name in tables}
 
 
 @pytest.fixture(scope="module")

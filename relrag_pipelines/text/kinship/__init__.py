@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.names.czech_forms import cases
 from relrag_pipelines.text.names.tables import plain
 
@@ -41,6 +42,22 @@ def types_of_names() -> Mapping[str, str]:
     """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
     parts = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"))
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
+
+
+def types_named(word: str) -> frozenset[str]:
+    """The relationship types that a word of any language and case may mean; Hebrew may write letters before it."""
+    known = plain(word)
+    stripped = [known[place:] for place in (1, 2) if known[:place].strip(PREFIXED) == "" and len(known) > place + 1]
+    forms = (known, known.removesuffix("s"), *stripped)
+    found = [table.get(form) for table in (types_of_names(), czech_cases()) for form in forms]
+    return frozenset(filter(None, found))
+
+
+def words_for(types: Collection[str]) -> frozenset[str]:
+    """Every word, as names are compared, that means one of these relationship types in any language."""
+    return frozenset(
+        word for table in (types_of_names(), czech_cases()) for word, type_ in table.items() if type_ in types
+    )
 
 
 def type_of(written: str) -> tuple[str, str | None]:
