@@ -80,7 +80,7 @@ def build(
     nouns = Nouns(found)
     if extractions is None:
         named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
-        mentions = select(found, named, nouns, options.selection)
+        mentions = select(found, named, nouns, options.selection, known.words)
         built = graph(texts, unit_ids, mentions, known.titles, options.min_weight_percentile)
     else:
         built = graph_of_extractions(texts, unit_ids, extractions, known, writer.describe if writer else None)

@@ -86,6 +86,14 @@ class Nouns:
             "text_units": [units[key] for key in keys],
         }
 
+    def bare(self, word: str) -> str:
+        """A word, compared, without letters that Hebrew writes before it."""
+        return self._without_prefix(compared(word))
+
+    def has_article(self, word: str) -> bool:
+        """Whether a Hebrew word, compared, is written with the article anywhere, as no name is."""
+        return self._words[f"ה{word}"] > 0
+
     def head_first(self, word: str) -> bool:
         """Whether a word is of a language in which the first word of a phrase is the noun that the others tell of."""
         return self._languages.get(compared(word)) == "he"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 from relrag_pipelines.graphrag.candidates import Candidate, EntityType, is_function_word, says_nothing
@@ -60,12 +61,24 @@ _NO_LIMIT = 20
 
 
 def select(
-    found: Sequence[Sequence[Candidate]], people: Iterable[Mention], nouns: Nouns, options: Selection
+    found: Sequence[Sequence[Candidate]],
+    people: Iterable[Mention],
+    nouns: Nouns,
+    options: Selection,
+    names: Mapping[str, str | None] = MappingProxyType({}),
 ) -> list[Mention]:
-    """The mentions of entities, by text unit and place; `found` holds the candidates of each text unit."""
-    known = list(people)
+    """The mentions of entities, by text unit and place; `found` holds the candidates of each text unit.
+
+    `names` are words of people's names, as KnownPeople.words has them: they mean these people, and nothing else.
+    """
+    known = [*people, *_first_names(found, nouns, names)]
     named = _spans_of_people(known)
-    mentions = [*known, *_names(found, named, nouns), *_forms(found, named), *_terms(found, named, nouns, options)]
+    mentions = [
+        *known,
+        *_names(found, named, nouns, names),
+        *_forms(found, named),
+        *_terms(found, named, nouns, options),
+    ]
     mentions = _unify_types([one for one in mentions if one.key])
     frequency = _frequency(mentions)
     kept = [one for one in mentions if frequency[one.key] >= options.min_frequency]
@@ -91,8 +104,22 @@ def _forms(found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int
                 yield Mention(unit, " ".join(fold(one.text).split()), one.type, one.text, one.start)
 
 
+def _first_names(
+    found: Sequence[Sequence[Candidate]], nouns: Nouns, names: Mapping[str, str | None]
+) -> Iterator[Mention]:
+    """Parts of names in a script without capitals, where the word is no other; of several people it is nobody's."""
+    for unit, some in enumerate(found):
+        for one in some:
+            word = nouns.bare(one.text) if one.type == EntityType.TERM else ""
+            if word in names and nouns.head_first(word) and not nouns.has_article(word):
+                yield Mention(unit, names[word] or "", EntityType.PERSON, one.text, one.start)
+
+
 def _names(
-    found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int, int]]], nouns: Nouns
+    found: Sequence[Sequence[Candidate]],
+    named: dict[int, list[tuple[int, int]]],
+    nouns: Nouns,
+    names: Mapping[str, str | None],
 ) -> Iterator[Mention]:
     small = Counter(fold(one.text) for some in found for one in some if one.type == EntityType.TERM and not one.opens)
     capital = Counter(
@@ -124,7 +151,15 @@ def _names(
                     words.pop(0)
                 while words and _names_nothing(words[-1]):
                     words.pop()
-                if words and len(words[0]) > 1 and not (len(words) == 1 and says_nothing(compared(words[0]))):
+                people = {names.get(compared(word), "") for word in words}
+                if len(people) == 1 and (key := min(people, key=str)):
+                    yield Mention(unit, key, EntityType.PERSON, " ".join(words), start)
+                elif (
+                    "" in people
+                    and words
+                    and len(words[0]) > 1
+                    and not (len(words) == 1 and says_nothing(compared(words[0])))
+                ):
                     text = " ".join(words)
                     yield Mention(unit, fold(text), EntityType.NAME, text, start)
 

@@ -79,7 +79,7 @@ def themes(units: Sequence[int], corpus: Corpus, words: Sequence[str] = (), most
     return sorted(found, key=lambda theme: (-len(theme.units), theme.first, theme.title))
 
 
-_TRIED, _ALONE = 40, 0.1
+_TRIED, _ALONE = 40, 0.03
 """terms that may begin a theme, and what one is worth that no other goes with"""
 
 

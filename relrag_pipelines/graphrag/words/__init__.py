@@ -29,7 +29,7 @@ class Language:
 
     name: str
     empty: frozenset[str]
-    """words of everyday talk and of mail programs"""
+    """words of everyday talk, of mail programs, and those that only lead to others"""
     titles: frozenset[str]
     before_noun: frozenset[str]
     before_verb: frozenset[str]
@@ -107,7 +107,7 @@ def _read(file: Path) -> Language:
     endings = sorted(table.get("endings", ()), key=lambda one: (-len(one), one))
     return Language(
         file.stem,
-        table["everyday"] | table["mail"],
+        table["everyday"] | table["mail"] | table["before_noun"] | table["before_verb"],
         table["titles"],
         table["before_noun"],
         table["before_verb"],
