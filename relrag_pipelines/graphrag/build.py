@@ -107,7 +107,7 @@ def build(
                 "person_id": [person for _, person in persons],
             },
         ),
-        "vocabulary": frame("vocabulary", nouns.vocabulary(found)),
+        "vocabulary": frame("vocabulary", nouns.vocabulary(found, known.words)),
         "report_drafts": kept,
     }
 

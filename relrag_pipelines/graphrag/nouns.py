@@ -9,7 +9,7 @@ or preposition is a letter of the word itself.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from relrag_pipelines.graphrag.candidates import Candidate, Cue, EntityType
@@ -72,8 +72,11 @@ class Nouns:
         """Whether a word is written without a capital anywhere."""
         return self._small[compared(word)] > 0
 
-    def vocabulary(self, found: Sequence[Sequence[Candidate]]) -> dict[str, list[Any]]:
-        """Every word, compared: its key, how likely it is a noun, and how many of these texts hold it in any form."""
+    def vocabulary(self, found: Sequence[Sequence[Candidate]], names: Collection[str]) -> dict[str, list[Any]]:
+        """Every word, compared: its key, how likely it is a noun, and how many of these texts hold it in any form.
+
+        Words of people's `names` are none.
+        """
         units = Counter(
             key for some in found for key in {self.key(one.text) for one in some if one.type == EntityType.TERM}
         )
@@ -82,7 +85,10 @@ class Nouns:
         return {
             "word": words,
             "key": keys,
-            "noun": [round(self.likely(key), 4) for key in keys],
+            "noun": [
+                0.0 if self.is_name(word, names) else round(self.likely(key), 4)
+                for word, key in zip(words, keys, strict=True)
+            ],
             "text_units": [units[key] for key in keys],
         }
 
@@ -90,9 +96,10 @@ class Nouns:
         """A word, compared, without letters that Hebrew writes before it."""
         return self._without_prefix(compared(word))
 
-    def has_article(self, word: str) -> bool:
-        """Whether a Hebrew word, compared, is written with the article anywhere, as no name is."""
-        return self._words[f"ה{word}"] > 0
+    def is_name(self, word: str, names: Collection[str]) -> bool:
+        """Whether a word is of people's names, and no other word too: no name of Hebrew has an article."""
+        bare = self.bare(word)
+        return bare in names and not self._words[f"ה{bare}"]
 
     def head_first(self, word: str) -> bool:
         """Whether a word is of a language in which the first word of a phrase is the noun that the others tell of."""

@@ -34,6 +34,7 @@ _CITED = 5
 """numbers of one table in a citation at most, as Microsoft's prompts ask for; `+more` stands for the rest"""
 _AMOUNT = r"\d(?:[.,' \u00a0]?\d)*"
 FIGURE = re.compile(rf"[€$£₪]\s?{_AMOUNT}|{_AMOUNT}\s?(?:[€$£₪%]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS)(?!\w))")
+_TABLE = re.compile(r"[|;\t]|(?:\w+: \S+.*){3}|^\W*#|^- \[|https?://|\*\*")
 _CITES = re.compile(r"\[(?=\s*Data\s*:)", re.IGNORECASE)
 
 
@@ -152,7 +153,7 @@ def _finding(
 
     def rank(found: tuple[Unit, Sentence]) -> tuple[bool, int, int, str]:
         text, named = found[1].text, found[1].entities
-        return len(text.split()) < _WORDS, -sum(1 + central[one] for one in named), len(text), text
+        return len(text.split()) < _WORDS or is_tabular(text), -sum(1 + central[one] for one in named), len(text), text
 
     best = sorted(said.values(), key=rank)[:_SENTENCES]
     if not best:
@@ -204,6 +205,11 @@ def distinct(titles: Iterable[str]) -> list[str]:
             kept.append(one)
             seen.append(words)
     return kept
+
+
+def is_tabular(text: str) -> bool:
+    """Whether a sentence is a row of a table, a heading or of a list, which says little by itself."""
+    return bool(_TABLE.search(text))
 
 
 def figures_of(text: str) -> list[str]:

@@ -110,9 +110,9 @@ def _first_names(
     """Parts of names in a script without capitals, where the word is no other; of several people it is nobody's."""
     for unit, some in enumerate(found):
         for one in some:
-            word = nouns.bare(one.text) if one.type == EntityType.TERM else ""
-            if word in names and nouns.head_first(word) and not nouns.has_article(word):
-                yield Mention(unit, names[word] or "", EntityType.PERSON, one.text, one.start)
+            if one.type != EntityType.TERM or not nouns.head_first(one.text) or not nouns.is_name(one.text, names):
+                continue
+            yield Mention(unit, names[nouns.bare(one.text)] or "", EntityType.PERSON, one.text, one.start)
 
 
 def _names(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from relrag_pipelines.chunking.sentences import sentences, spans
-from relrag_pipelines.graphrag.reports import FIGURE, figures_of, title
+from relrag_pipelines.graphrag.reports import FIGURE, figures_of, is_tabular, title
 from relrag_pipelines.graphrag.words import compared
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference
@@ -29,8 +29,6 @@ _EVERYWHERE = 0.5
 """share of all text units from which on whoever is named in them tells nothing of a theme"""
 _SHORTEST, _LONGEST = 25, 260
 """characters of a sentence that can be read by itself"""
-_TABLE = re.compile(r"[|;\t]|(?:\w+: \S+.*){3}|^\W*#|^- \[|https?://|\*\*")
-"""rows of tables, headings and lists, which say little by themselves"""
 _MARKS = re.compile(r"^[\s>*#–—•-]+|\*\*|\s*\|\s*$")
 
 
@@ -181,7 +179,7 @@ def _score(said: str, worth: Sequence[tuple[Term, float]]) -> float:
     score += 0.3 * bool(FIGURE.search(said)) + 0.2 * bool(re.search(r"\d", said))
     if not _SHORTEST <= len(said) <= _LONGEST:
         score *= 0.4
-    return score * (0.3 if _TABLE.search(said) else 1)
+    return score * (0.3 if is_tabular(said) else 1)
 
 
 def _references(unit: int, said: str, telling: Sequence[Term], corpus: Corpus) -> tuple[Reference, ...]:

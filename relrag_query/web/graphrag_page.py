@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from relrag_query.graphrag.answer import METHODS, Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
-from relrag_query.graphrag.citations import parse
+from relrag_query.graphrag.citations import Dataset, parse
 from relrag_query.graphrag.served import ARCHIVE, ReportsReply
 from relrag_query.graphrag.trace_reply import TraceReply
 from relrag_query.service import Service
@@ -84,8 +84,9 @@ def _lines(text: str, answer: TraceReply) -> Iterator[list[tuple[str, list[int]]
 def _parts(line: str, numbers: dict[str, list[int]]) -> Iterator[tuple[str, list[int]]]:
     behind = 0
     for one in parse(line):
-        # of passages and claims first, which are nearer than what a community or an entity leads to
-        cited = sorted(one.references, key=lambda reference: not str(reference).startswith("Sources"))
+        # a passage says it itself; a community or an entity leads to much else
+        passages = [reference for reference in one.references if reference.dataset == Dataset.SOURCES]
+        cited = passages or one.references
         found = list(dict.fromkeys(number for reference in cited for number in numbers.get(str(reference), ())))
         yield line[behind : one.start].rstrip(), found[:_CITED]
         behind = one.end
