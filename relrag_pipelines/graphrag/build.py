@@ -86,7 +86,7 @@ def build(
         built = graph_of_extractions(texts, unit_ids, extractions, known, writer.describe if writer else None)
     grouped = communities(built.edges, options.max_community_size)
     days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
-    table = _communities(grouped, built, dict(zip(unit_ids, days, strict=True)))
+    table = community_table(grouped, built, dict(zip(unit_ids, days, strict=True)))
     written, kept = _reports(table, built, units, days, drafts, writer)
     units["entity_ids"] = _invert(unit_ids, built.entities)
     units["relationship_ids"] = _invert(unit_ids, built.relationships)
@@ -164,7 +164,8 @@ def _invert(unit_ids: Sequence[str], records: pd.DataFrame) -> pd.Series[Any]:
     return pd.Series(list(found.values()), dtype=object)
 
 
-def _communities(grouped: Sequence[Community], built: Graph, days: Mapping[str, str]) -> pd.DataFrame:
+def community_table(grouped: Sequence[Community], built: Graph, days: Mapping[str, str]) -> pd.DataFrame:
+    """The table communities; `days` has the day of each text unit by its id."""
     entity_ids, entity_units = built.entities["id"].tolist(), built.entities["text_unit_ids"].tolist()
     links, link_units = built.relationships["id"].tolist(), built.relationships["text_unit_ids"].tolist()
     inside = _inner_relationships(grouped, built.edges)

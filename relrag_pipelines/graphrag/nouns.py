@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from relrag_pipelines.graphrag.candidates import Candidate, Cue, EntityType
@@ -25,6 +26,23 @@ _BEFORE_NOUN = "הבמ"
 """prefixed letters of Hebrew that are an article or a preposition"""
 
 
+@dataclass
+class _Uses:
+    """How often something stands where nouns and where verbs do."""
+
+    nouns: int = 0
+    verbs: int = 0
+
+    def add(self, nouns: int, verbs: int) -> None:
+        """Counts further uses."""
+        self.nouns += nouns
+        self.verbs += verbs
+
+    def share(self, expected: float) -> float:
+        """The share of nouns, from what is expected where little is seen."""
+        return (self.nouns + _PRIOR * expected) / (self.nouns + self.verbs + _PRIOR)
+
+
 class Nouns:
     """The words of all texts: their keys, which their forms share, and how likely each is a noun."""
 
@@ -35,29 +53,7 @@ class Nouns:
         self._small = Counter(compared(one.text) for one in terms if not one.opens)
         self._languages = _languages(terms)
         self._keys = {word: self._key(word) for word in self._words}
-        nouns, verbs = self._uses(terms)
-        endings: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for word in self._words:
-            of = endings[self._ending(word)]
-            of[0] += nouns[word]
-            of[1] += verbs[word]
-        self._likely: dict[str, float] = {}
-        by_key: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0, 0.0])
-        for word, count in self._words.items():
-            noun, verb = endings[self._ending(word)]
-            usual = _UNUSUAL if word.endswith(languages()[self._languages[word]].not_noun) else _USUAL
-            prior = (
-                min(usual, (noun + _PRIOR * usual) / (noun + verb + _PRIOR))
-                if usual < _USUAL
-                else (noun + _PRIOR * usual) / (noun + verb + _PRIOR)
-            )
-            of = by_key[self._keys[word]]
-            of[0] += nouns[word]
-            of[1] += verbs[word]
-            of[2] += count * prior
-            of[3] += count
-        for key, (noun, verb, prior, count) in by_key.items():
-            self._likely[key] = (noun + _PRIOR * prior / count) / (noun + verb + _PRIOR)
+        self._likely = self._likelihoods(*self._uses(terms))
 
     def key(self, word: str) -> str:
         """What the forms of a word share; the word itself where no text has it as a term."""
@@ -72,7 +68,7 @@ class Nouns:
         """Whether a word is written without a capital anywhere."""
         return self._small[compared(word)] > 0
 
-    def vocabulary(self, found: Sequence[Sequence[Candidate]], names: Collection[str]) -> dict[str, list[Any]]:
+    def vocabulary(self, found: Sequence[Sequence[Candidate]], names: Collection[str]) -> dict[str, Sequence[Any]]:
         """Every word, compared: its key, how likely it is a noun, and how many of these texts hold it in any form.
 
         Words of people's `names` are none.
@@ -127,6 +123,21 @@ class Nouns:
             if word[0] in _BEFORE_NOUN and self._without_prefix(word) != word:
                 nouns[word] += count
         return nouns, verbs
+
+    def _likelihoods(self, nouns: Counter[str], verbs: Counter[str]) -> dict[str, float]:
+        """Of each key, from how often its words stand where nouns and verbs do, and from their endings."""
+        endings: dict[tuple[str, str], _Uses] = defaultdict(_Uses)
+        keys: dict[str, _Uses] = defaultdict(_Uses)
+        for word in self._words:
+            endings[self._ending(word)].add(nouns[word], verbs[word])
+        expected: dict[str, list[float]] = defaultdict(list)
+        for word, count in self._words.items():
+            usual = _UNUSUAL if word.endswith(languages()[self._languages[word]].not_noun) else _USUAL
+            # endings that speak against a noun stay against it, whatever stands before them
+            prior = min(endings[self._ending(word)].share(usual), usual if usual == _UNUSUAL else 1.0)
+            keys[self._keys[word]].add(nouns[word], verbs[word])
+            expected[self._keys[word]] += [prior] * count
+        return {key: uses.share(sum(expected[key]) / len(expected[key])) for key, uses in keys.items()}
 
     def _ending(self, word: str) -> tuple[str, str]:
         return self._languages[word], word[-_ENDING:]

@@ -25,7 +25,7 @@ _PAPER = 0.3
 """what a term of documents without a time is worth, which nobody talks in"""
 _LONGER = 0.4
 """that each further word of a phrase adds"""
-_WORD = re.compile(r"[^\W\d_]+(?:['’״\"-][^\W\d_]+)*")
+_WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’״\"-][^\W\d_]+)*(?!\w|-\d)")
 _SUFFIX = re.compile(r" \([^()]*\)$")
 """by which titles of entities are told apart"""
 

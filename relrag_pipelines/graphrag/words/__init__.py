@@ -41,11 +41,12 @@ class Language:
     def stem(self, word: str) -> str:
         """A word, compared, without what its forms differ by."""
         if not self.endings:
-            return _ENGLISH(word)
+            return str(_ENGLISH(word))
         ending = next((one for one in self.endings if word.endswith(one) and len(word) - len(one) >= _SHORT), "")
         return word[: len(word) - len(ending)]
 
 
+@functools.lru_cache(maxsize=2**16)
 def compared(word: str) -> str:
     """How words of all languages are compared: in small letters, without accents and final forms."""
     return fold(word.replace("’", "'")).translate(FINAL_LETTERS)
