@@ -101,6 +101,10 @@ class ServedIndexes:
 
         Where none is named: from the index that was named when the service began, else from the archive's own.
         """
+        if not collection and not self.traces:
+            raise NotServed(
+                "no GraphRAG index is served; start it with --index FOLDER, or write [graphrag] into its toml"
+            )
         if self._folder is not None and not collection:
             index = self._open_folder(self._folder)
         else:
