@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.pages import BATCH
-from relrag_query.graphrag.served import ARCHIVE
 from relrag_query.service import MOST, Filters
+from relrag_query.service.graph_indexes import ARCHIVE
 
 LONGEST = 4000
 """characters of a question"""

@@ -88,7 +88,7 @@ LAYERS = [
         for name in (
             "results.py",
             "pipeline.py",
-            "full_graph.py",
+            "graph",
             "archive.py",
             "statements.py",
             "exploration.py",
@@ -96,17 +96,7 @@ LAYERS = [
             "evaluation",
         )
     ),
-    *(
-        f"relrag_query/{name}"
-        for name in (
-            "graph_layout.py",
-            "replies.py",
-            "person_replies.py",
-            "archive_status.py",
-            "cursors.py",
-            "service.py",
-        )
-    ),
+    "relrag_query/service",
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     *(f"relrag_query/{name}" for name in ("langchain.py", "llama_index.py", "http", "mcp", "web")),
     "relrag_query/cli",
@@ -195,7 +185,7 @@ NAMES_A_KIND = {
     "relrag_pipelines/onboarding/environment.py": "the program git",
     "relrag_query/understanding/intent.py": "patterns of questions",
     "relrag_query/exploration.py": "a field of a record",
-    "relrag_query/full_graph.py": "types of nodes, by the names that front ends know",
+    "relrag_query/graph/full_graph.py": "types of nodes, by the names that front ends know",
     "relrag_query/answering/evidence.py": "what is asked for, and names of figures",
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from relrag_pipelines.errors import RelragError
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive
 from relrag_query.graphrag import collections
@@ -17,18 +16,16 @@ from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply, answer_reply
 from relrag_query.graphrag.collections import CollectionError, Named
 from relrag_query.graphrag.corpus import Corpus
-from relrag_query.graphrag.index import Index, IndexMissing, State, open_index, state
+from relrag_query.graphrag.index import Index, IndexMissing, State, state
 from relrag_query.graphrag.reports import ReportReply, reports
 from relrag_query.graphrag.service import answered
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
+from relrag_query.service.errors import NotServed
+from relrag_query.service.trace_index import TraceIndex
 
 ARCHIVE = "archive"
 """the collection that holds everything"""
-
-
-class NotServed(RelragError):
-    """What was asked for is not there in this service; the message says how to have it."""
 
 
 class CollectionReply(BaseModel):
@@ -62,19 +59,19 @@ class _Opened:
     corpus: Corpus
 
 
-class ServedIndexes:
+class GraphIndexes:
     """The indexes of an archive, and another one by its folder, in which `trace` looks citations up."""
 
     def __init__(self, settings: Settings, folder: Path | None = None) -> None:
-        self._settings, self._folder = settings, folder
+        self._settings = settings
+        self.traced = TraceIndex(folder) if folder else None
         self._lock = threading.Lock()
         self._opened: dict[str, _Opened] = {}
-        self._traced: tuple[State, Index] | None = None
 
     @property
     def traces(self) -> bool:
         """Whether there is an index in which citations can be looked up."""
-        return self._folder is not None or bool(collections.named(self._settings))
+        return self.traced is not None or bool(collections.named(self._settings))
 
     def collections(self) -> CollectionsReply:
         """The indexes that there are names for."""
@@ -105,18 +102,15 @@ class ServedIndexes:
             raise NotServed(
                 "no GraphRAG index is served; start it with --index FOLDER, or write [graphrag] into its toml"
             )
-        if self._folder is not None and not collection:
-            index = self._open_folder(self._folder)
-        else:
-            index = self._open(collection or ARCHIVE).index
+        index = self._open(collection or ARCHIVE).index if collection or not self.traced else self.traced.current()
         return trace_reply(trace(answer, index, question), index)
 
     def let_go(self) -> None:
         """Lets go of indexes whose files have changed: what was forgotten of them stays in no memory."""
         with self._lock, suppress(OSError):
             self._opened = {name: one for name, one in self._opened.items() if one.files == state(one.index.folder)}
-            if self._traced and self._traced[0] != state(self._traced[1].folder):
-                self._traced = None
+        if self.traced:
+            self.traced.let_go_of_old()
 
     def _open(self, name: str) -> _Opened:
         with self._lock:
@@ -131,14 +125,3 @@ class ServedIndexes:
                 raise NotServed(str(error)) from None
             made = self._opened[name] = _Opened(found, state(index.folder), index, Corpus(index))
             return made
-
-    def _open_folder(self, folder: Path) -> Index:
-        with self._lock:
-            if self._traced is None or self._traced[0] != state(self._traced[1].folder):
-                self._traced = None
-                try:
-                    index = open_index(folder)
-                    self._traced = state(index.folder), index
-                except (IndexMissing, FileNotFoundError):
-                    raise NotServed(f"{folder}: the GraphRAG index is not there; make it again") from None
-            return self._traced[1]

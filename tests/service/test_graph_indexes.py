@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from relrag_query.graphrag.served import NotServed
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
+from relrag_query.service.errors import NotServed
 from tests import archive
 from tests.web_app import BEARER, COOKIE, client
 
