@@ -36,6 +36,8 @@ from relrag_query.graphrag.trace import trace
 MEMBERS, UNITS_OF_ENTITY, UNITS_OF_COMMUNITY = 20, 3, 30
 GRAPHRAG = clock.ROOT / "tests" / "interop" / ".venv" / "bin" / "python"
 """where `make interop` puts Microsoft's graphrag"""
+LARGE = 1_000_000
+"""entities, and relations, of an index that is large"""
 CITED = 10
 """citations of the answer that is traced"""
 
@@ -50,7 +52,7 @@ def measure(entities: int = 100_000, passages: int = 400, edges: int = 100_000, 
 
 def large() -> list[Figure]:
     """The same of a million entities and a million relations."""
-    return measure(1_000_000, 2_000, 1_000_000)
+    return measure(LARGE, 2_000, LARGE)
 
 
 def write(folder: Path, entities: int) -> None:
@@ -122,7 +124,14 @@ def _tracing(folder: Path, entities: int) -> list[Figure]:
     what = f"tracing {CITED} cited reports among {entities:,} entities"
     return [
         Figure(what, 1000 * ours, "ms", at_most=50.0),
-        Figure("the same", 1000 * ours, "ms", 1000 * rows, "pandas, row by row", at_least=50.0),
+        Figure(
+            "the same",
+            1000 * ours,
+            "ms",
+            1000 * rows,
+            "pandas, row by row",
+            at_least=50.0 if entities >= LARGE else None,
+        ),
         Figure("opening that index, with the first trace", opened),
     ]
 
