@@ -98,10 +98,10 @@ def retrieve(
     units = _fused([by_words, [unit for unit in related if unit in set(within)]])
     if method == "basic":
         return Found(tuple(units[:_UNITS]))
-    entities = _entities(support, units, corpus)
+    entities = entities_of(support, units, corpus)
     inside = {unit for row in entities for unit in corpus.units_of_entity[row]}
     units = _fused([units, [unit for unit in units if unit in inside]])
-    relationships, reports = _relationships(entities, corpus), _reports(entities, corpus)
+    relationships, reports = relationships_of(entities, corpus), _reports(entities, corpus)
     return Found(tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports))
 
 
@@ -142,7 +142,7 @@ def _fused(rankings: Sequence[Sequence[int]]) -> list[int]:
     return sorted(scores, key=lambda unit: (-scores[unit], unit))
 
 
-def _entities(support: Support, units: Sequence[int], corpus: Corpus) -> list[int]:
+def entities_of(support: Support, units: Sequence[int], corpus: Corpus) -> list[int]:
     """Entities that the question names, then those that the best text units share."""
     named = [row for row, title in enumerate(corpus.titles) if support.matches(fold(title))]
     weights: dict[int, float] = dict.fromkeys(named, 10.0)
@@ -152,15 +152,15 @@ def _entities(support: Support, units: Sequence[int], corpus: Corpus) -> list[in
     return sorted(weights, key=lambda row: (-weights[row], row))[:_ENTITIES]
 
 
-def _relationships(entities: Sequence[int], corpus: Corpus) -> list[int]:
-    """Relationships between the entities, the heaviest first."""
+def relationships_of(entities: Sequence[int], corpus: Corpus, *, both: bool = True) -> list[int]:
+    """Relationships between the entities, or where not `both` ends have to be of these of any; the heaviest first."""
     table = corpus.index.tables["relationships"]
     wanted = {corpus.titles[row] for row in entities}
     rows = enumerate(zip(table["source"], table["target"], table["weight"], strict=True))
     inside = [
         (0.0 if pd.isna(weight) else float(weight), row)
         for row, (source, target, weight) in rows
-        if source in wanted and target in wanted
+        if (source in wanted and target in wanted if both else source in wanted or target in wanted)
     ]
     return [row for _, row in sorted(inside, key=lambda one: (-one[0], one[1]))[:_RELATIONSHIPS]]
 

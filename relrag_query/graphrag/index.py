@@ -61,7 +61,10 @@ _COLUMNS = {
     "vocabulary": _Table(("word", "key", "noun", "text_units"), {}, needed=False),
     "nodes": _Table(("title", "community", "id"), {}, needed=False),
     "text_unit_chunks": _Table(
-        ("text_unit_id", "chunk_id", "page_number", "last_page_number"), {}, needed=False, more=("ts", "last_ts")
+        ("text_unit_id", "chunk_id", "page_number", "last_page_number"),
+        {},
+        needed=False,
+        more=("ts", "last_ts", "asset_id"),
     ),
 }
 _LISTS = {"text_unit_ids", "entity_ids", "relationship_ids", "document_id"}

@@ -105,6 +105,13 @@ class GraphIndexes:
         index = self._open(collection or ARCHIVE).index if collection or not self.traced else self.traced.current()
         return trace_reply(trace(answer, index, question), index)
 
+    def own_corpus(self) -> Corpus | None:
+        """The archive's own index of everything; None where none is made."""
+        try:
+            return self._open(ARCHIVE).corpus
+        except NotServed:
+            return None
+
     def let_go(self) -> None:
         """Lets go of indexes whose files have changed: what was forgotten of them stays in no memory."""
         with self._lock, suppress(OSError):

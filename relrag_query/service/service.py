@@ -14,11 +14,11 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.exploration import explore
 from relrag_query.graph.layout import layout
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
+from relrag_query.graphrag.exploration import explore
 from relrag_query.people.people import PeopleError, is_number
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
@@ -170,7 +170,8 @@ class Service:
     def explore(self, query: str, search_relationships: bool = True, limit: int = 5) -> ExploreReply:
         """People, records and relationships that a query is about; see `exploration.explore`."""
         with self.reading() as archive:
-            found = explore(archive, _words(query), search_relationships=search_relationships, limit=min(limit, MOST))
+            corpus, most = self.graphs.own_corpus(), min(limit, MOST)
+            found = explore(archive, _words(query), corpus, search_relationships=search_relationships, limit=most)
             return ExploreReply(generation=archive.generation.number, **dataclasses.asdict(found))
 
     def people(self, limit: int = 50, after: str | None = None) -> PeopleReply:

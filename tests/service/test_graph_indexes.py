@@ -127,3 +127,14 @@ def test_an_index_that_is_gone_is_in_no_memory(config: Path, tmp_path: Path) -> 
         assert not service.graphs._opened
         with pytest.raises(NotServed, match="not made yet"):
             service.graphrag(QUESTION)
+
+
+@pytest.mark.requirement("S2-31")
+def test_entities_and_concepts_are_nodes_of_their_own_kind(service: Service) -> None:
+    found = service.explore("Who mends the greenhouse roof?")
+    kinds = {node.kind for node in found.nodes}
+    assert kinds >= {"source", "concept"}
+    (roof,) = [node for node in found.nodes if node.name == "greenhouse roof"]
+    assert (roof.kind, roof.data["type"], roof.data["passages"]) == ("concept", "TERM", 3)
+    assert "glazier" in {one["with"] for one in roof.data["related"]}
+    assert roof.entity_key.startswith("entity:")
