@@ -42,7 +42,7 @@ def _print(found: Exploration) -> None:
         print(safe(f"People: {', '.join(f'{node.name} ({node.entity_key})' for node in people)}"))
     things = [node.name for node in found.nodes if node.kind in ("entity", "concept")]
     if things:
-        print(safe(f"about: {', '.join(things)}"))
+        print(safe(f"About: {', '.join(things)}"))
     for node in (node for node in found.nodes if node.kind == "source"):
         print(safe(f"{node.entity_key}  {node.name}"))
         print(safe(f"  {textwrap.shorten(str(node.data['text']), _EXCERPT, placeholder=' ...')}"))
