@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench import floors, report, scale, synced
+from bench import floors, graphrag, report, scale, synced
 from bench.clock import RELRAG, ROOT, Machine, environment
 from bench.figures import HEADER, Figure, aligned, to_json
 
@@ -48,6 +48,7 @@ def measure(size: float, *, double: bool = True) -> tuple[list[Figure], dict[str
             Figure("one new message, whole process", message, at_most=15.0),
             Figure("one new file of 100 messages, whole process", files, at_most=20.0),
             *_reading(config, counts["chunks"]),
+            *graphrag.large(),
         ]
     machine.look()
     if double:

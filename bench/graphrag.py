@@ -1,13 +1,17 @@
-"""Tracing in a large GraphRAG index, and building one: `python -m bench.graphrag`, about two minutes.
+"""GraphRAG: tracing in a large index, building one, pruning and clustering beside Microsoft's graphrag.
 
-The index is generated: a million entities, fifty thousand communities of twenty, a hundred thousand text units. Tracing
-is held against a look through the same tables row by row, as plain pandas code does it: for each id the rows whose
-column equals it. An index is built from generated documents of 500 characters at one, two and four times as many.
+The index that is traced is generated: communities of twenty entities, a tenth as many text units. Tracing is held
+against a look through the same tables row by row, as plain pandas code does it: for each id the rows whose column is
+it. An index is built from generated documents of 500 characters at one, two and four times as many. Pruning and
+clustering are held against the same steps of graphrag 3.3.0 on the same graph, where `make interop` has set it up.
+`python -m bench.graphrag` measures a million entities and relations, which takes two minutes; `make bench` a tenth.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,23 +25,34 @@ import pyarrow.parquet as pq
 
 from bench import clock, corpus
 from bench.figures import HEADER, Figure, aligned
-from relrag_pipelines.graphrag.build import build
+from relrag_pipelines.graphrag.build import build, community_table
 from relrag_pipelines.graphrag.communities import communities
+from relrag_pipelines.graphrag.graph import Graph
+from relrag_pipelines.graphrag.relations import Numbers, Relations, relate
 from relrag_pipelines.records import Chunk, to_table
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace
 
 MEMBERS, UNITS_OF_ENTITY, UNITS_OF_COMMUNITY = 20, 3, 30
+GRAPHRAG = clock.ROOT / "tests" / "interop" / ".venv" / "bin" / "python"
+"""where `make interop` puts Microsoft's graphrag"""
+LARGE = 1_000_000
+"""entities, and relations, of an index that is large"""
 CITED = 10
 """citations of the answer that is traced"""
 
 
-def measure(entities: int = 1_000_000, passages: int = 2_000, edges: int = 1_000_000) -> list[Figure]:
-    """Tracing, building at three sizes, and communities of that many edges."""
+def measure(entities: int = 100_000, passages: int = 400, edges: int = 100_000, related: int = 50_000) -> list[Figure]:
+    """Tracing, building at three sizes, communities of that many edges, and the steps of graphrag on `related`."""
     with tempfile.TemporaryDirectory() as place:
         write(Path(place), entities)
         figures = _tracing(Path(place), entities)
-    return [*figures, *_building(passages), *_communities(edges)]
+    return [*figures, *_building(passages), *_communities(edges), *_beside(related)]
+
+
+def large() -> list[Figure]:
+    """The same of a million entities and a million relations."""
+    return measure(LARGE, 2_000, LARGE)
 
 
 def write(folder: Path, entities: int) -> None:
@@ -109,7 +124,14 @@ def _tracing(folder: Path, entities: int) -> list[Figure]:
     what = f"tracing {CITED} cited reports among {entities:,} entities"
     return [
         Figure(what, 1000 * ours, "ms", at_most=50.0),
-        Figure("the same", 1000 * ours, "ms", 1000 * rows, "pandas, row by row", at_least=50.0),
+        Figure(
+            "the same",
+            1000 * ours,
+            "ms",
+            1000 * rows,
+            "pandas, row by row",
+            at_least=50.0 if entities >= LARGE else None,
+        ),
         Figure("opening that index, with the first trace", opened),
     ]
 
@@ -161,6 +183,85 @@ def _communities(count: int) -> list[Figure]:
     ]
 
 
+def _beside(count: int) -> list[Figure]:
+    """Pruning, and the table of communities, of a graph of about so many relations."""
+    units, entities, total = _named(count)
+    pruning = min(_processor(lambda: relate(units, entities, total, 40)) for _ in range(3))
+    whole, pruned = (_built(relate(units, entities, total, percent)) for percent in (0, 40))
+    days = {str(unit): "" for unit in range(total)}
+    clustering = min(_processor(lambda: community_table(communities(pruned.edges, 10), pruned, days)) for _ in range(3))
+    theirs = _theirs(whole)
+    against = "graphrag 3.3.0" if theirs else ""
+    return [
+        Figure(
+            f"pairing, weighing and pruning {len(whole.edges):,} relations",
+            pruning,
+            other=theirs.get("prune"),
+            against=f"{against}, pruning alone" if theirs else "",
+            at_least=2.0 if theirs else None,
+        ),
+        Figure(
+            f"the table of communities of {len(pruned.edges):,} relations",
+            clustering,
+            other=theirs.get("communities"),
+            against=against,
+            at_least=2.0 if theirs else None,
+        ),
+    ]
+
+
+def _named(count: int) -> tuple[Numbers, Numbers, int]:
+    """Which text unit names which entity: five each, of which many are neighbors; and how many text units."""
+    chance, total = np.random.default_rng(4), max(count // 9, 20)
+    first = chance.integers(0, total, (total, 1))
+    entities = (first + chance.geometric(0.05, (total, 5))) % total
+    rows = np.unique(np.stack([np.repeat(np.arange(total), 5), entities.ravel()], 1), axis=0)
+    return rows[:, 0], rows[:, 1], total
+
+
+def _built(relations: Relations) -> Graph:
+    """A graph of these relations, with the columns that communities are made of."""
+    most = int(max(relations.source.max(), relations.target.max())) + 1
+    titles = [f"entity {number}" for number in range(most)]
+    degrees = np.bincount(np.concatenate([relations.source, relations.target]), minlength=most)
+    units = [[str(unit) for unit in of.tolist()] for of in relations.units]
+    ends = list(zip(relations.source.tolist(), relations.target.tolist(), strict=True))
+    entities = pd.DataFrame({"id": titles, "title": titles, "frequency": degrees})
+    entities["text_unit_ids"] = [["0"]] * most
+    relationships = pd.DataFrame(
+        {
+            "id": [f"r{number}" for number in range(len(ends))],
+            "source": [titles[one] for one, _ in ends],
+            "target": [titles[other] for _, other in ends],
+            "weight": relations.weight,
+            "text_unit_ids": units,
+        }
+    )
+    edges = [(one, other, weight) for (one, other), weight in zip(ends, relations.weight.tolist(), strict=True)]
+    return Graph(entities, relationships, edges, titles, [])
+
+
+def _theirs(built: Graph) -> dict[str, float]:
+    """The least processor time of graphrag's steps; nothing where it is not set up."""
+    if not GRAPHRAG.exists():
+        return {}
+    with tempfile.TemporaryDirectory() as place:
+        built.entities.to_parquet(Path(place) / "entities.parquet")
+        built.relationships.to_parquet(Path(place) / "relationships.parquet")
+        steps = Path(__file__).parent / "peers" / "graphrag_steps.py"
+        command = [str(GRAPHRAG), "-W", "ignore", str(steps), place, "3"]
+        asked = {**clock.environment(), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        done = subprocess.run(command, env=asked, cwd=place, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _processor(run: Callable[[], object]) -> float:
+    begun = time.process_time()
+    run()
+    return time.process_time() - begun
+
+
 def _seconds(run: Callable[[], object]) -> float:
     begun = time.perf_counter()
     run()
@@ -168,5 +269,5 @@ def _seconds(run: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    print(aligned([HEADER, *(figure.cells() for figure in measure())]))
+    print(aligned([HEADER, *(figure.cells() for figure in large())]))
     sys.exit(0)

@@ -31,6 +31,7 @@ _TITLES = {
     "code": "Source code",
     "documents": "Many short documents",
     "embedding": "Embedding",
+    "graphrag": "GraphRAG",
     "people": "Who is who",
     "stores": "Where the vectors are",
     "search": "Search",

@@ -63,10 +63,10 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         dg.AssetSelection.assets(*PUBLISHING),
         description="Publishes a generation of what all sources hold, which is what queries then read.",
     )
-    graphs = list(workspace.settings.graphrag.made)
+    graphs, tables = list(workspace.settings.graphrag.made), graph_index.tables(workspace.settings.graphrag)
     graphrag = dg.define_asset_job(
         "graphrag",
-        dg.AssetSelection.assets(*(key(one, table.name) for one in graphs for table in graph_index.TABLES)),
+        dg.AssetSelection.assets(*(key(one, table.name) for one in graphs for table in tables)),
         description="Makes GraphRAG indexes of what is published.",
     )
     older = source_collections.sources(workspace)
@@ -212,7 +212,9 @@ def follow_up(workspace: Workspace) -> Requests:
         yield dg.RunRequest(
             run_key=f"graphrag:{fingerprint([graphs, wanted])}",
             job_name="graphrag",
-            asset_selection=[key(one, table.name) for one in graphs for table in graph_index.TABLES],
+            asset_selection=[
+                key(one, table.name) for one in graphs for table in graph_index.tables(workspace.settings.graphrag)
+            ],
             tags=run_tags.describe_run(workspace, [], {}, run_tags.SENSOR),
         )
     else:

@@ -44,7 +44,7 @@ class GraphNode:
 
     entity_key: str
     kind: str
-    """person or source"""
+    """person or source; entity or concept where a GraphRAG index has them"""
     name: str
     similarity: float
     data: dict[str, Any] = field(default_factory=dict)

@@ -157,6 +157,8 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
     codes = [commands.sync(config)]
     before = byte_search.search(home, sorted(planted.ways))
     assert before.holding, "nothing was planted"
+    held = {Path(name).name for name in before.holding if "graphrag" in Path(name).parts}
+    assert held >= {"text_units.parquet", "documents.parquet"}, "no GraphRAG index holds what was planted"
     for edit in planted.edits:
         edit()
     configure(folder, [name for name in SOURCES if name != "gone_from_settings"])

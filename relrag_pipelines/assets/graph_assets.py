@@ -25,6 +25,7 @@ def key(collection: str, table: str) -> dg.AssetKey:
 
 def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
     """The tables of one collection, a step that makes them all."""
+    tables = graph_index.tables(workspace.settings.graphrag)
 
     @sealed
     def made() -> Made:
@@ -44,14 +45,14 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
                 description=table.meaning,
                 metadata={"dagster/column_schema": _columns(table)},
             )
-            for table in graph_index.TABLES
+            for table in tables
         ],
     )
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
         known = made()
         told = {**known.told, "seconds": round(time.monotonic() - started, 3), "index": known.number}
-        for table in graph_index.TABLES:
+        for table in tables:
             rows, output = known.counts[table.name], known.files[f"{table.name}.parquet"]
             yield dg.MaterializeResult(
                 asset_key=key(collection, table.name), metadata={"dagster/row_count": rows, "hash": output, **told}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,13 +11,14 @@ from typing import Any, Protocol
 import orjson
 import pandas as pd
 
-from relrag_pipelines.graphrag import reports
+from relrag_pipelines.graphrag import repeats, reports
 from relrag_pipelines.graphrag.candidates import Candidate, candidates
 from relrag_pipelines.graphrag.communities import Community, communities
 from relrag_pipelines.graphrag.graph import Graph, graph, stable_id
 from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
 from relrag_pipelines.graphrag.llm.extraction import Extraction
-from relrag_pipelines.graphrag.llm.graph import graph_of_extractions
+from relrag_pipelines.graphrag.llm.graph import covariates, graph_of_extractions
+from relrag_pipelines.graphrag.nouns import Nouns
 from relrag_pipelines.graphrag.reports import Draft, Entity, Link, Material, Unit
 from relrag_pipelines.graphrag.schema import Tables, frame
 from relrag_pipelines.graphrag.selection import Selection, select
@@ -24,6 +26,10 @@ from relrag_pipelines.graphrag.text_units import text_units
 
 _REPEATING = frozenset({"quoted", "forward_headers", "signature", "disclaimer"})
 """sections of mails that repeat what others said, or say it in every mail; no names are taken from them"""
+
+
+_REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|odp|vs|fw)\s*:\s*)+", re.IGNORECASE)
+"""what mail programs write before a subject"""
 
 
 class Writer(Protocol):
@@ -54,12 +60,15 @@ def build(
     options: Options | None = None,
     extractions: Mapping[str, Extraction] | None = None,
     writer: Writer | None = None,
+    *,
+    claims: bool = False,
 ) -> Tables:
     """All tables of an index (schema.ALL).
 
     `chunks` has the columns of records.Chunk. `people` has person_id and name, a row a name, the one to show first.
     `drafts` are the report_drafts of an earlier index: a community that is as it was is not drafted again.
     `extractions` is what a language model found, by text (llm/extraction.py); without it statistics find entities.
+    With `claims` the table covariates is made of these.
     `writer` is a language model that writes descriptions and reports; what it does not write is joined and quoted.
     """
     options = options or Options()
@@ -67,20 +76,23 @@ def build(
     headers = _headers(chunks, origin["chunk_id"])
     known = KnownPeople(people, (name for some in headers for one in some if (name := plain_name(one))))
     texts, unit_ids = units["text"].tolist(), units["id"].tolist()
+    found = _candidates(texts, chunks, origin, known)
+    nouns = Nouns(found)
     if extractions is None:
         named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
-        mentions = select(_candidates(texts, chunks, origin["chunk_id"]), named, options.selection)
+        mentions = select(found, named, nouns, options.selection, known.words)
         built = graph(texts, unit_ids, mentions, known.titles, options.min_weight_percentile)
     else:
         built = graph_of_extractions(texts, unit_ids, extractions, known, writer.describe if writer else None)
     grouped = communities(built.edges, options.max_community_size)
     days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
-    table = _communities(grouped, built, dict(zip(unit_ids, days, strict=True)))
+    table = community_table(grouped, built, dict(zip(unit_ids, days, strict=True)))
     written, kept = _reports(table, built, units, days, drafts, writer)
     units["entity_ids"] = _invert(unit_ids, built.entities)
     units["relationship_ids"] = _invert(unit_ids, built.relationships)
     persons = [(row, known.person_ids[key]) for row, key in enumerate(built.keys) if key in known.person_ids]
-    return {
+    tables = _covariates(built, units, extractions, known) if claims and extractions is not None else {}
+    return tables | {
         "documents": documents,
         "text_units": units,
         "entities": built.entities,
@@ -95,8 +107,17 @@ def build(
                 "person_id": [person for _, person in persons],
             },
         ),
+        "vocabulary": frame("vocabulary", nouns.vocabulary(found, known.words)),
         "report_drafts": kept,
     }
+
+
+def _covariates(built: Graph, units: pd.DataFrame, extractions: Mapping[str, Extraction], known: KnownPeople) -> Tables:
+    """The table of claims; each text unit is told its own."""
+    unit_ids = units["id"].tolist()
+    table = covariates(built, units["text"].tolist(), unit_ids, extractions, known)
+    units["covariate_ids"] = _invert(unit_ids, table.assign(text_unit_ids=[[one] for one in table["text_unit_id"]]))
+    return {"covariates": table}
 
 
 def _headers(chunks: pd.DataFrame, order: Iterable[str]) -> list[list[str]]:
@@ -111,12 +132,23 @@ def _headers(chunks: pd.DataFrame, order: Iterable[str]) -> list[list[str]]:
     return [found[chunk_id] for chunk_id in order]
 
 
-def _candidates(texts: Sequence[str], chunks: pd.DataFrame, order: Iterable[str]) -> list[list[Candidate]]:
-    sections = dict(zip(chunks["chunk_id"], chunks["section"], strict=True))
-    return [
-        [] if sections[chunk_id] in _REPEATING else candidates(text)
-        for text, chunk_id in zip(texts, order, strict=True)
-    ]
+def _candidates(
+    texts: Sequence[str], chunks: pd.DataFrame, origin: pd.DataFrame, known: KnownPeople
+) -> list[list[Candidate]]:
+    """What each text and the subject of its record may name."""
+    columns = ("section", "subject", "members")
+    rows = {one[0]: one[1:] for one in zip(chunks["chunk_id"], *map(chunks.get, columns), strict=True)}
+    found = []
+    for text, chunk_id in zip(repeats.blank(texts, origin["asset_id"].tolist()), origin["chunk_id"], strict=True):
+        section, subject, members = rows[chunk_id]
+        # the subject of a chat window is the name of the chat, which every window has
+        named = [] if len(members) or not isinstance(subject, str) else candidates(_REPLY.sub("", subject))
+        found.append(
+            []
+            if section in _REPEATING
+            else [*candidates(text), *(one._replace(start=-1) for one in named if known.key(one.text) is None)]
+        )
+    return found
 
 
 def _latest(last: int | None, ts: int | None) -> int | None:
@@ -132,7 +164,8 @@ def _invert(unit_ids: Sequence[str], records: pd.DataFrame) -> pd.Series[Any]:
     return pd.Series(list(found.values()), dtype=object)
 
 
-def _communities(grouped: Sequence[Community], built: Graph, days: Mapping[str, str]) -> pd.DataFrame:
+def community_table(grouped: Sequence[Community], built: Graph, days: Mapping[str, str]) -> pd.DataFrame:
+    """The table communities; `days` has the day of each text unit by its id."""
     entity_ids, entity_units = built.entities["id"].tolist(), built.entities["text_unit_ids"].tolist()
     links, link_units = built.relationships["id"].tolist(), built.relationships["text_unit_ids"].tolist()
     inside = _inner_relationships(grouped, built.edges)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import regex
 
-from relrag_pipelines.graphrag.common_words import is_common
-from relrag_pipelines.text.analyzer import fold
+from relrag_pipelines.graphrag.words import Language, compared, is_everyday, is_title, language_of, languages
 from relrag_pipelines.text.reference_numbers import find_reference_numbers
 from relrag_pipelines.text.stopwords import CZECH, ENGLISH, FINAL_LETTERS, HEBREW, OTHERS
 
@@ -29,6 +28,25 @@ class EntityType(StrEnum):
     TERM = "TERM"
 
 
+class Cue(StrEnum):
+    """What the word before a word lets expect."""
+
+    NOUN = "noun"
+    VERB = "verb"
+    NOTHING = ""
+
+
+class Use(NamedTuple):
+    """How a word is used where it stands."""
+
+    language: str
+    cue: Cue
+    joins: bool
+    """the word before it is one with a meaning, too, and only a space between"""
+    ends: bool
+    """the word behind it is none with a meaning, or there is none"""
+
+
 class Candidate(NamedTuple):
     """A span of a text that may name something."""
 
@@ -38,6 +56,8 @@ class Candidate(NamedTuple):
     """offset in the text, in code points"""
     opens: bool = False
     """it begins a sentence or line, where its capital means nothing"""
+    use: Use | None = None
+    """of a TERM"""
 
 
 _PSEUDONYM = regex.compile(r"<[A-Z][A-Z_]*(?::k\d+:[0-9a-f]+)?>")
@@ -47,24 +67,25 @@ _FILE = regex.compile(
     r"mov|zip|ics|eml|json|xml|html?|java|py|js|ts|sql|sh|go|rs|c|cpp)(?![\w-])",
     regex.IGNORECASE,
 )
-_QUOTED = regex.compile(r"[\"“„«״]([^\s\"“”„«»״][^\"“”„«»״\n]{1,60})[\"”“»״]")
+_QUOTED = regex.compile(r"(?<![\p{L}\p{N}])[\"“„«״]([^\s\"“”„«»״][^\"“”„«»״\n]{1,60})[\"”“»״](?![\p{L}\p{N}])")
 _CAPITAL = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:['’&.-](?=[\p{L}\p{N}])[\p{L}\p{M}\p{N}]+)*"
 _JOINING = "of|de|da|di|del|la|van|von|der|den|ben|bin|al|el"
 _NAME = regex.compile(rf"(?<![\p{{L}}\p{{N}}_]){_CAPITAL}(?:[ \u00a0](?:(?:{_JOINING})[ ])?{_CAPITAL}){{0,4}}")
-_WORD = regex.compile(r"(?<![\p{L}\p{N}_])[\p{L}\p{M}]+(?:['’״\"-][\p{L}\p{M}]+)*(?![\p{N}_])")
+_WORD = regex.compile(r"(?<![\p{L}\p{N}_])\p{L}[\p{L}\p{M}]*(?:['’״\"-][\p{L}\p{M}]+)*(?![\p{N}_])")
+_LOOKED_BACK = 20
+"""characters before a word, in which a title ends"""
+_ABBREVIATED = regex.compile(r"(?<![\p{L}\p{N}])(\p{L}{2,5})\.$")
+_LINE = regex.compile(r"[^\n]+")
 _BEFORE_SENTENCE = frozenset('.!?…:;\n"“„«״([-–—•*>|')
 _CALENDAR = frozenset(
     name.lower() for names in (calendar.month_name, calendar.month_abbr, calendar.day_name, calendar.day_abbr)
     for name in names if name
 )  # fmt: skip
-_EMPTY = frozenset(
-    {"ok", "okay", "re", "fwd", "fw", "hi", "hello", "dear", "thanks", "thank", "regards", "yes", "please"}
-    | {"kc", "kč", "czk", "eur", "usd", "gbp", "ils", "nis"}  # of a figure, which is an amount of anything
-)
-_FUNCTION_WORDS = ENGLISH | CZECH | OTHERS | _CALENDAR | _EMPTY
-_LEAST = 4
-"""letters of a word of a script with capitals; of another one fewer: Hebrew leaves out vowels"""
-_LEAST_OF_OTHERS = 3
+_CURRENCIES = frozenset(["kc", "czk", "eur", "usd", "gbp", "ils", "nis"])
+"""of a figure, which is an amount of anything"""
+_FUNCTION_WORDS = ENGLISH | CZECH | OTHERS | _CALENDAR | _CURRENCIES
+_LEAST = 3
+"""letters of a word"""
 _LONGEST = 40
 
 
@@ -78,13 +99,14 @@ def candidates(text: str) -> list[Candidate]:
 
 
 def is_function_word(word: str) -> bool:
-    """Whether a word, folded, says nothing of what a text is about; days and months count as such."""
+    """Whether a word, compared, says nothing of what a text is about; days and months count as such."""
     word = word.partition("'")[0].partition("’")[0]  # I'm, don't
     return word in _FUNCTION_WORDS or word.translate(FINAL_LETTERS) in HEBREW
 
 
-def _says_nothing(word: str) -> bool:
-    return is_function_word(word) or is_common(word)
+def says_nothing(word: str) -> bool:
+    """Whether a word, compared, is a function word or one of everyday talk."""
+    return is_function_word(word) or is_everyday(word)
 
 
 def _numbers(text: str, files: list[Candidate]) -> Iterator[Candidate]:
@@ -108,21 +130,70 @@ def _names(text: str) -> Iterator[Candidate]:
             yield Candidate(EntityType.NAME, found[0], found.start(), opens_sentence(text, found.start()))
 
 
+class _Word(NamedTuple):
+    text: str
+    start: int
+    compared: str
+    adjacent: bool
+    """only a space is between it and the word before"""
+
+
 def _terms(text: str) -> Iterator[Candidate]:
-    for found in _WORD.finditer(text):
-        word = found[0]
-        if word[0].isupper() or len(word) > _LONGEST:
-            continue
-        if len(word) >= (_LEAST if word[0].islower() else _LEAST_OF_OTHERS) and not _says_nothing(fold(word)):
-            yield Candidate(EntityType.TERM, word, found.start())
+    """Words with a meaning, also capitalised ones that open a sentence: whether these are names is seen elsewhere."""
+    lines = [_words(text, line.start(), line.end()) for line in _LINE.finditer(text)]
+    whole = language_of(one.compared for line in lines for one in line)
+    for line in lines:
+        language = languages()[language_of((one.compared for one in line), whole)]
+        telling = [_is_telling(one) for one in line]
+        cues = _cues(line, telling, language)
+        for place, one in enumerate(line):
+            if not telling[place]:
+                continue
+            opens = one.text[0].isupper()
+            if opens and not opens_sentence(text, one.start):
+                continue
+            joins = place > 0 and one.adjacent and telling[place - 1]
+            ends = place + 1 == len(line) or not (line[place + 1].adjacent and telling[place + 1])
+            use = Use(language.name, cues[place], joins, ends)
+            yield Candidate(EntityType.TERM, one.text, one.start, opens, use)
+
+
+def _words(text: str, start: int, end: int) -> list[_Word]:
+    found: list[_Word] = []
+    behind = start
+    for one in _WORD.finditer(text, start, end):
+        adjacent = bool(found) and not text[behind : one.start()].strip(" \u00a0")
+        found.append(_Word(one[0], one.start(), compared(one[0]), adjacent))
+        behind = one.end()
+    return found
+
+
+def _is_telling(word: _Word) -> bool:
+    return _LEAST <= len(word.text) <= _LONGEST and not says_nothing(word.compared)
+
+
+def _cues(line: list[_Word], telling: list[bool], language: Language) -> list[Cue]:
+    """Of each word what is said before it: `the` of the words up to the noun, `we` of the next word only."""
+    found: list[Cue] = []
+    cue = Cue.NOTHING
+    for word, tells in zip(line, telling, strict=True):
+        cue = cue if word.adjacent else Cue.NOTHING
+        found.append(cue)
+        if word.compared in language.before_noun:
+            cue = Cue.NOUN
+        elif word.compared in language.before_verb:
+            cue = Cue.VERB
+        elif cue is Cue.VERB or not (tells or is_everyday(word.compared)):
+            cue = Cue.NOTHING
+    return found
 
 
 def opens_sentence(text: str, start: int) -> bool:
-    """Whether a sentence, a line or a quotation begins at an offset."""
-    place = start - 1
-    while place >= 0 and text[place] in " \t\u00a0":
-        place -= 1
-    return place < 0 or text[place] in _BEFORE_SENTENCE
+    """Whether a sentence, a line or a quotation begins at an offset; behind the point of a title none does."""
+    before = text[max(0, start - _LOOKED_BACK) : start].rstrip(" \t\u00a0")
+    if before.endswith(".") and (title := _ABBREVIATED.search(before)):
+        return not is_title(compared(title[1]))
+    return not before or before[-1] in _BEFORE_SENTENCE
 
 
 def _without(text: str, spans: list[Candidate]) -> str:

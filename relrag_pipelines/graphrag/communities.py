@@ -11,6 +11,10 @@ SEED = 0xDEADBEEF
 """any fixed number: equal graphs get equal communities"""
 
 
+_FINE = 1024
+"""parts of a bit that weights are told apart by"""
+
+
 class Community(NamedTuple):
     """One cluster of one level."""
 
@@ -30,7 +34,8 @@ def communities(edges: Sequence[tuple[int, int, float]], max_size: int) -> list[
     """
     if not edges:
         return []
-    named = [(str(source), str(target), weight) for source, target, weight in edges]
+    # of weights that are no whole numbers the library adds up roundings, by which it can move entities forever
+    named = [(str(source), str(target), float(max(1, round(weight * _FINE)))) for source, target, weight in edges]
     found = hierarchical_leiden(
         named,
         starting_communities=None,

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from relrag_pipelines.graphrag.schema import ALL, SCHEMAS, Tables, to_arrow
+from relrag_pipelines.graphrag.schema import ALL, OPTIONAL, SCHEMAS, Tables, frame, to_arrow
 
 _SHOWN = 3
 """ids that a violation names"""
@@ -32,10 +32,13 @@ _LEADS = (
     ("text_unit_chunks", "text_unit_id", "text_units", "id"),
     ("text_units", "id", "text_unit_chunks", "text_unit_id"),
     ("entity_people", "entity_id", "entities", "id"),
+    ("text_units", "covariate_ids", "covariates", "id"),
+    ("covariates", "text_unit_id", "text_units", "id"),
+    ("covariates", "subject_id", "entities", "title"),
 )
 """table and column -> table and column in which every value of the first stands"""
 _UNIQUE = (
-    *((name, "id") for name in SCHEMAS),
+    *((name, "id") for name in SCHEMAS | OPTIONAL),
     ("entities", "title"),
     ("communities", "title"),
     ("community_reports", "title"),
@@ -47,6 +50,8 @@ _UNIQUE = (
 
 def violations(tables: Tables) -> list[str]:
     """Every invariant that an index breaks, with the ids of some rows; never with text."""
+    none = {name: frame(name, {key: [] for key in OPTIONAL[name].names}) for name in OPTIONAL if name not in tables}
+    tables = {**tables, **none}
     wrong = [found for name in ALL for found in _of_type(name, tables)]
     if wrong:  # the others read columns that may be missing
         return wrong
@@ -99,7 +104,7 @@ def _duplicates(tables: Tables) -> Iterator[str]:
 
 def _wrong_numbers(tables: Tables) -> Iterator[str]:
     """Sources are cited by row, so the number of every record is its row; that of communities is theirs."""
-    for name in SCHEMAS:
+    for name in SCHEMAS | OPTIONAL:
         numbers = tables[name]["human_readable_id"].tolist()
         if numbers != list(range(len(numbers))):
             yield f"{name}.human_readable_id is not the row"
@@ -121,6 +126,9 @@ def _mismatches(tables: Tables) -> Iterator[str]:
         named = _pairs(tables[name], "id", "text_unit_ids")
         if named != {(record, unit) for unit, record in _pairs(tables["text_units"], "id", column)}:
             yield f"{name}.text_unit_ids and text_units.{column} differ"
+    claimed = set(zip(tables["covariates"]["text_unit_id"], tables["covariates"]["id"], strict=True))
+    if claimed != _pairs(tables["text_units"], "id", "covariate_ids"):
+        yield "covariates.text_unit_id and text_units.covariate_ids differ"
     if _pairs(tables["documents"], "id", "text_unit_ids") != set(
         zip(tables["text_units"]["document_id"], tables["text_units"]["id"], strict=True)
     ):

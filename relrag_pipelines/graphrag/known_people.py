@@ -9,10 +9,14 @@ from collections.abc import Iterable, Iterator
 import ahocorasick_rs
 import pandas as pd
 
-from relrag_pipelines.graphrag.candidates import EntityType, is_function_word
+from relrag_pipelines.graphrag.candidates import EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.selection import Mention
+from relrag_pipelines.graphrag.words import compared, is_title
 from relrag_pipelines.text.analyzer import PREFIXED
 
+_WORD = re.compile(r"[^\W\d_]+(?:['’״\"][^\W\d_]+)*")
+_LONGEST = 3
+"""words of a person's name at most"""
 _ADDRESS = re.compile(r"\s*<[^<>]*>\s*")
 
 
@@ -33,6 +37,8 @@ class KnownPeople:
             if _is_name(lower) and lower not in self._keys:
                 self._keys[lower] = f"person:{lower}"
                 self.titles[f"person:{lower}"] = name
+        self.words = self._words()
+        """word of a name, compared -> whose it is; of several people None"""
         self._names = list(self._keys)
         leftmost_longest = ahocorasick_rs.MatchKind.LeftmostLongest
         self._found = ahocorasick_rs.AhoCorasick(self._names, matchkind=leftmost_longest)
@@ -50,6 +56,16 @@ class KnownPeople:
         for which, start, end in self._found.find_matches_as_indexes(lower):
             if _stands_alone(lower, start, end):
                 yield Mention(unit, self._keys[self._names[which]], EntityType.PERSON, text[start:end], start)
+
+    def _words(self) -> dict[str, str | None]:
+        """Of names of up to three words; longer ones are of firms, or say what somebody is."""
+        found: dict[str, set[str]] = {}
+        for name, key in self._keys.items():
+            words = [compared(word) for word in _WORD.findall(name)]
+            for word in words if len(words) <= _LONGEST else ():
+                if len(word) > 1 and not says_nothing(word) and not is_title(word):
+                    found.setdefault(word, set()).add(key)
+        return {word: next(iter(keys)) if len(keys) == 1 else None for word, keys in sorted(found.items())}
 
     def _add(self, people: pd.DataFrame) -> None:
         names = [(int(person), str(name)) for person, name in zip(people["person_id"], people["name"], strict=True)]

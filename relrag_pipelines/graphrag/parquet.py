@@ -8,15 +8,15 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from relrag_pipelines.files import atomic
-from relrag_pipelines.graphrag.schema import ALL, Tables, to_arrow
+from relrag_pipelines.graphrag.schema import ALL, OPTIONAL, Tables, to_arrow
 
 
 def write(tables: Tables, folder: Path) -> None:
-    """Writes `<table>.parquet` for every table, for the owner only. Equal tables give equal bytes.
+    """Writes `<table>.parquet` for every table that there is, for the owner only. Equal tables give equal bytes.
 
     Raises pyarrow.ArrowInvalid or ArrowTypeError before any file is replaced where a value is of another type.
     """
-    stored = {name: to_arrow(name, tables[name]) for name in ALL}
+    stored = {name: to_arrow(name, tables[name]) for name in ALL if name in tables or name not in OPTIONAL}
     for name, table in stored.items():
         with atomic.replacing(folder / f"{name}.parquet") as beside:
             pq.write_table(table, beside)

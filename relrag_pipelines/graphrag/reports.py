@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from relrag_pipelines.graphrag.candidates import EntityType
 from relrag_pipelines.graphrag.graph import Sentence, shorten
+from relrag_pipelines.text.analyzer import fold
 
-VERSION = 2
+VERSION = 3
 """raised when equal communities get other drafts"""
 
 _FINDINGS, _SENTENCES, _NAMED = 5, 3, 5
 """findings of a report, sentences of a finding, entities that a title or summary names, at most"""
+_TITLED = 3
+"""things that a title names at most; people one fewer"""
+_MONTH, _BEGINNING = 7, 5
+"""characters of a month, and of a word by which it is told from others"""
 _LONGEST = 300
 """characters of a sentence"""
 _WORDS = 4
@@ -29,6 +34,7 @@ _CITED = 5
 """numbers of one table in a citation at most, as Microsoft's prompts ask for; `+more` stands for the rest"""
 _AMOUNT = r"\d(?:[.,' \u00a0]?\d)*"
 FIGURE = re.compile(rf"[€$£₪]\s?{_AMOUNT}|{_AMOUNT}\s?(?:[€$£₪%]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS)(?!\w))")
+_TABLE = re.compile(r"[|;\t]|(?:\w+: \S+.*){3}|^\W*#|^- \[|https?://|\*\*")
 _CITES = re.compile(r"\[(?=\s*Data\s*:)", re.IGNORECASE)
 
 
@@ -87,9 +93,16 @@ def draft(material: Material) -> Draft:
     people = [material.entities[row].title for row in ranked if material.entities[row].type == EntityType.PERSON]
     things = [material.entities[row].title for row in ranked if material.entities[row].type != EntityType.PERSON]
     days = span([unit.day for unit in material.units])
+    figures = list(
+        dict.fromkeys(one for unit in material.units for said in unit.sentences for one in figures_of(said.text))
+    )
     # no words but those of the archive, whose language may be any
-    said = [days, ", ".join(things[:_NAMED]), ", ".join(people[:_NAMED])]
-    return {"title": ", ".join([*things, *people][:3]), "summary": " · ".join(filter(None, said)), "findings": findings}
+    said = [days, ", ".join(things[:_NAMED]), ", ".join(people[:_NAMED]), ", ".join(figures[:_NAMED])]
+    return {
+        "title": title(things, people, [unit.day for unit in material.units]),
+        "summary": " · ".join(filter(None, said)),
+        "findings": findings,
+    }
 
 
 def render(drafted: Draft, numbers: Mapping[str, int]) -> list[dict[str, str]]:
@@ -140,7 +153,7 @@ def _finding(
 
     def rank(found: tuple[Unit, Sentence]) -> tuple[bool, int, int, str]:
         text, named = found[1].text, found[1].entities
-        return len(text.split()) < _WORDS, -sum(1 + central[one] for one in named), len(text), text
+        return len(text.split()) < _WORDS or is_tabular(text), -sum(1 + central[one] for one in named), len(text), text
 
     best = sorted(said.values(), key=rank)[:_SENTENCES]
     if not best:
@@ -149,7 +162,7 @@ def _finding(
     beside = {one for _, sentence in best for one in sentence.entities} - {row}
     others = [material.entities[one].title for one in ranked if one in beside][:3]
     title = material.entities[row].title
-    figures = list(dict.fromkeys(found.strip() for _, one in best for found in FIGURE.findall(one.text)))
+    figures = list(dict.fromkeys(found for _, one in best for found in figures_of(one.text)))
     days = span([unit.day for unit, _ in best])
     facts = " · ".join(filter(None, (days, ", ".join(figures[:_NAMED]))))
     return {
@@ -173,6 +186,35 @@ def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int
         "relationships": [one.id for one in material.links if {one.source, one.target} <= named],
         "text_units": [unit.id],
     }
+
+
+def title(things: Sequence[str], people: Sequence[str], days: Sequence[str]) -> str:
+    """What something is about: things, people and months, the best of each first."""
+    what = ", ".join(distinct(things)[:_TITLED])
+    who = ", ".join(distinct(people)[: _TITLED - 1])
+    return " · ".join(filter(None, (what, who, span([day[:_MONTH] for day in days]))))
+
+
+def distinct(titles: Iterable[str]) -> list[str]:
+    """Without titles all words of which, by their beginnings, stand in another one before them."""
+    kept: list[str] = []
+    seen: list[set[str]] = []
+    for one in titles:
+        words = {fold(word)[:_BEGINNING] for word in one.split()}
+        if not any(words <= other for other in seen):
+            kept.append(one)
+            seen.append(words)
+    return kept
+
+
+def is_tabular(text: str) -> bool:
+    """Whether a sentence is a row of a table, a heading or of a list, which says little by itself."""
+    return bool(_TABLE.search(text))
+
+
+def figures_of(text: str) -> list[str]:
+    """Amounts of money and shares, as they are written."""
+    return [" ".join(found.split()) for found in FIGURE.findall(text)]
 
 
 def span(days: Sequence[str]) -> str:

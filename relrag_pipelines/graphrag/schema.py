@@ -1,7 +1,7 @@
 """The tables of a GraphRAG index: names, columns and types exactly as Microsoft GraphRAG 3.x writes them.
 
-Two more stand beside them, which its loaders pass over: where a text unit comes from, and the drafts of reports, by
-which the next build tells what need not be written again.
+Others stand beside them, which its loaders pass over: where a text unit comes from, which entities are people, how
+words are used, and the drafts of reports, by which the next build tells what need not be written again.
 """
 
 from __future__ import annotations
@@ -108,6 +108,26 @@ SCHEMAS = {
 }
 """tables that Microsoft's loaders read"""
 
+OPTIONAL = {
+    "covariates": pa.schema(
+        {
+            "id": _TEXT,
+            "human_readable_id": _NUMBER,
+            "covariate_type": _TEXT,
+            "type": _TEXT,
+            "description": _TEXT,
+            "subject_id": _TEXT,
+            "object_id": _TEXT,
+            "status": _TEXT,
+            "start_date": _TEXT,
+            "end_date": _TEXT,
+            "source_text": _TEXT,
+            "text_unit_id": _TEXT,
+        }
+    ),
+}
+"""another one, which is there where a language model was asked for claims"""
+
 BESIDE = {
     "text_unit_chunks": pa.schema(
         {
@@ -121,14 +141,15 @@ BESIDE = {
         }
     ),
     "entity_people": pa.schema({"entity_id": _TEXT, "person_id": _NUMBER}),
+    "vocabulary": pa.schema({"word": _TEXT, "key": _TEXT, "noun": _REAL, "text_units": _NUMBER}),
     "report_drafts": pa.schema({"fingerprint": _TEXT, "draft": _TEXT}),
 }
 """tables of this project beside them"""
 
-ALL = SCHEMAS | BESIDE
+ALL = SCHEMAS | OPTIONAL | BESIDE
 
 Tables = dict[str, pd.DataFrame]
-"""an index: every table of ALL by its name"""
+"""an index: every table of ALL by its name, those of OPTIONAL where they were made"""
 
 
 def frame(name: str, columns: dict[str, Sequence[Any]]) -> pd.DataFrame:

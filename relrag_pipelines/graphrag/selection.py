@@ -1,23 +1,25 @@
 """Which candidates are entities, decided by how they are used in all texts together.
 
 - A capital counts where the word is written with one within sentences at least as often as without.
-- A word is a term where it comes in bursts: residual inverse document frequency, after Church and Gale, "Poisson
-  mixtures", Natural Language Engineering 1 (1995). Words that are everywhere, and words spread by chance, are none.
-- In Hebrew a word with a prefixed letter is the word without it, where that one is at least as frequent.
+- A word is a term where it is used as a noun (nouns.py) and tells texts apart: it is not everywhere.
+- Words that stand side by side more than once, the noun among them where the language has it, are a term of their own;
+  within a longer one only where they also stand without it, as in Frantzi, Ananiadou and Mima, "Automatic recognition
+  of multi-word terms: the C-value/NC-value method", International Journal on Digital Libraries 3 (2000).
+- Titles (Mrs, pan, גב') are no part of a name.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
-import Stemmer
-
-from relrag_pipelines.graphrag.candidates import Candidate, EntityType, is_function_word
-from relrag_pipelines.text.analyzer import PREFIXED, fold
+from relrag_pipelines.graphrag.candidates import Candidate, EntityType, is_function_word, says_nothing
+from relrag_pipelines.graphrag.nouns import Nouns
+from relrag_pipelines.graphrag.words import compared, is_title
+from relrag_pipelines.text.analyzer import fold
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,10 @@ class Selection:
     """text units that name it at least"""
     max_share: float = 0.2
     """of all text units that name a term at most; more frequent ones tell nothing apart"""
-    min_burst: float = 0.1
-    """residual inverse document frequency of a term at least, in bits"""
+    min_noun: float = 0.5
+    """how likely a term is a noun at least"""
+    longest: int = 3
+    """words of a term at most"""
     per_text_unit: int = 15
     """entities of a text unit at most, so that relations grow linearly with text"""
 
@@ -48,16 +52,33 @@ class Mention(NamedTuple):
     """offset in the text unit, in code points; -1: it is named as sender or recipient"""
 
 
-_stem = Stemmer.Stemmer("english").stemWord
+_ABBREVIATED = 4
+"""letters of an abbreviation at most"""
+_COVERED = 0.8
+"""share of the text units of a term in which a longer one holds it, from which on only that one counts"""
 _NO_LIMIT = 20
 """text units below which a share means nothing"""
 
 
-def select(found: Sequence[Sequence[Candidate]], people: Iterable[Mention], options: Selection) -> list[Mention]:
-    """The mentions of entities, by text unit and place; `found` holds the candidates of each text unit."""
-    known = list(people)
+def select(
+    found: Sequence[Sequence[Candidate]],
+    people: Iterable[Mention],
+    nouns: Nouns,
+    options: Selection,
+    names: Mapping[str, str | None] = MappingProxyType({}),
+) -> list[Mention]:
+    """The mentions of entities, by text unit and place; `found` holds the candidates of each text unit.
+
+    `names` are words of people's names, as KnownPeople.words has them: they mean these people, and nothing else.
+    """
+    known = [*people, *_first_names(found, nouns, names)]
     named = _spans_of_people(known)
-    mentions = [*known, *_names(found, named), *_forms(found, named), *_terms(found, named, options)]
+    mentions = [
+        *known,
+        *_names(found, named, nouns, names),
+        *_forms(found, named),
+        *_terms(found, named, nouns, options),
+    ]
     mentions = _unify_types([one for one in mentions if one.key])
     frequency = _frequency(mentions)
     kept = [one for one in mentions if frequency[one.key] >= options.min_frequency]
@@ -83,15 +104,31 @@ def _forms(found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int
                 yield Mention(unit, " ".join(fold(one.text).split()), one.type, one.text, one.start)
 
 
-def _names(found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int, int]]]) -> Iterator[Mention]:
-    small = Counter(fold(one.text) for some in found for one in some if one.type == EntityType.TERM)
+def _first_names(
+    found: Sequence[Sequence[Candidate]], nouns: Nouns, names: Mapping[str, str | None]
+) -> Iterator[Mention]:
+    """Parts of names in a script without capitals, where the word is no other; of several people it is nobody's."""
+    for unit, some in enumerate(found):
+        for one in some:
+            if one.type != EntityType.TERM or not nouns.head_first(one.text) or not nouns.is_name(one.text, names):
+                continue
+            yield Mention(unit, names[nouns.bare(one.text)] or "", EntityType.PERSON, one.text, one.start)
+
+
+def _names(
+    found: Sequence[Sequence[Candidate]],
+    named: dict[int, list[tuple[int, int]]],
+    nouns: Nouns,
+    names: Mapping[str, str | None],
+) -> Iterator[Mention]:
+    small = Counter(fold(one.text) for some in found for one in some if one.type == EntityType.TERM and not one.opens)
     capital = Counter(
         fold(word)
         for some in found
         for one in some
         if one.type == EntityType.NAME
         for place, word in enumerate(one.text.split())
-        if place or not one.opens
+        if (place or not one.opens) and not _is_shouted(word)
     )
 
     whole = Counter(fold(one.text) for some in found for one in some if one.type == EntityType.NAME)
@@ -105,50 +142,117 @@ def _names(found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int
         for one in some:
             if one.type == EntityType.NAME and not _overlaps(one, named[unit]):
                 words, start = one.text.split(), one.start
-                while words and (is_function_word(fold(words[0])) or not is_name(words[0], one.text)):
-                    start += len(words.pop(0)) + 1
-                while words and is_function_word(fold(words[-1])):
+                while words and (
+                    _names_nothing(words[0])
+                    or (one.opens and says_nothing(compared(words[0])))
+                    or not is_name(words[0], one.text)
+                ):
+                    start += (len(words[0]) + 1) * (start >= 0)
+                    words.pop(0)
+                while words and _names_nothing(words[-1]):
                     words.pop()
-                if words and len(words[0]) > 1:
+                people = {names.get(compared(word), "") for word in words}
+                if len(people) == 1 and (key := min(people, key=str)):
+                    yield Mention(unit, key, EntityType.PERSON, " ".join(words), start)
+                elif (
+                    "" in people
+                    and words
+                    and len(words[0]) > 1
+                    and not (len(words) == 1 and says_nothing(compared(words[0])))
+                ):
                     text = " ".join(words)
                     yield Mention(unit, fold(text), EntityType.NAME, text, start)
 
 
+def _is_shouted(word: str) -> bool:
+    """Whether a word is written in capitals for show; a short one may be an abbreviation."""
+    return len(word) > _ABBREVIATED and word.isupper()
+
+
+def _names_nothing(word: str) -> bool:
+    return is_function_word(compared(word)) or is_title(compared(word))
+
+
+class _Phrase(NamedTuple):
+    """Words side by side in a text unit."""
+
+    unit: int
+    words: tuple[Candidate, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return " ".join(self.keys)
+
+
 def _terms(
-    found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int, int]]], options: Selection
+    found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int, int]]], nouns: Nouns, options: Selection
 ) -> Iterator[Mention]:
-    words = Counter(fold(one.text) for some in found for one in some if one.type == EntityType.TERM)
-    keys = {word: _stem(_without_prefix(word, words)) for word in words}
-    total, units = Counter[str](), Counter[str]()
-    for some in found:
-        within = Counter(keys[fold(one.text)] for one in some if one.type == EntityType.TERM)
-        total.update(within)
-        units.update(within.keys())
+    runs = [run for unit, some in enumerate(found) for run in _runs(unit, some, named[unit], nouns)]
+    phrases = [
+        part
+        for run in runs
+        for size in range(1, options.longest + 1)
+        for part in _parts(run, size)
+        if _is_nominal(part, nouns, options.min_noun)
+    ]
+    units: dict[str, set[int]] = defaultdict(set)
+    for one in phrases:
+        units[one.key].add(one.unit)
     most = len(found) * options.max_share if len(found) >= _NO_LIMIT else len(found)
-    chosen = {
-        key for key, count in units.items()
-        if options.min_frequency <= count <= most and burst(total[key], count, len(found)) >= options.min_burst
-    }  # fmt: skip
-    for unit, some in enumerate(found):
-        for one in some:
-            if one.type != EntityType.TERM or (key := keys[fold(one.text)]) not in chosen:
-                continue
-            if not _overlaps(one, named[unit]):
-                yield Mention(unit, key, EntityType.TERM, one.text, one.start)
+    kept = {key for key, of in units.items() if options.min_frequency <= len(of) <= most}
+    kept -= _covered(kept, units)
+    for one in phrases:
+        if one.key in kept:
+            start = one.words[0].start
+            yield Mention(one.unit, one.key, EntityType.TERM, " ".join(word.text for word in one.words), start)
 
 
-def burst(total: int, units: int, count: int) -> float:
-    """Residual inverse document frequency in bits: how many fewer of `count` texts hold a word than chance would have.
+def _runs(unit: int, some: Sequence[Candidate], spans: list[tuple[int, int]], nouns: Nouns) -> Iterator[_Phrase]:
+    """The words with a meaning that stand side by side, people's names and what only opens a sentence aside."""
+    run: list[Candidate] = []
+    for one in some:
+        if one.type != EntityType.TERM or not one.use:
+            continue
+        if not one.use.joins and run:
+            yield _phrase(unit, run, nouns)
+            run = []
+        if (one.opens and not nouns.knows(one.text)) or _overlaps(one, spans):
+            if run:
+                yield _phrase(unit, run, nouns)
+            run = []
+        else:
+            run.append(one)
+    if run:
+        yield _phrase(unit, run, nouns)
 
-    `total` is how often the word stands in all texts, `units` in how many.
-    """
-    return math.log2(1 - math.exp(-total / count)) - math.log2(units / count)
+
+def _phrase(unit: int, words: Sequence[Candidate], nouns: Nouns) -> _Phrase:
+    return _Phrase(unit, tuple(words), tuple(nouns.key(one.text) for one in words))
 
 
-def _without_prefix(word: str, words: Counter[str]) -> str:
-    while len(word) > 3 and word[0] in PREFIXED and words[word[1:]] >= words[word]:
-        word = word[1:]
-    return word
+def _parts(run: _Phrase, size: int) -> Iterator[_Phrase]:
+    for start in range(len(run.words) - size + 1):
+        yield _Phrase(run.unit, run.words[start : start + size], run.keys[start : start + size])
+
+
+def _is_nominal(part: _Phrase, nouns: Nouns, least: float) -> bool:
+    """Whether a phrase has a noun where its language has it, and no word beside it that is rather a verb."""
+    head = 0 if nouns.head_first(part.words[0].text) else -1
+    return nouns.likely(part.keys[head]) >= least and all(nouns.likely(key) >= least / 2 for key in part.keys)
+
+
+def _covered(kept: Set[str], units: Mapping[str, set[int]]) -> set[str]:
+    """Terms that stand nearly always within one longer term."""
+    found = set()
+    for key in kept:
+        words = key.split(" ")
+        for size in range(1, len(words)):
+            for start in range(len(words) - size + 1):
+                part = " ".join(words[start : start + size])
+                if part in kept and len(units[key]) >= _COVERED * len(units[part]):
+                    found.add(part)
+    return found
 
 
 def _unify_types(mentions: list[Mention]) -> list[Mention]:
@@ -181,4 +285,5 @@ def _limit(mentions: list[Mention], frequency: Counter[str], most: int) -> list[
 
 
 def _overlaps(one: Candidate, spans: list[tuple[int, int]]) -> bool:
-    return any(start < one.start + len(one.text) and one.start < end for start, end in spans)
+    """Whether a candidate stands where a person is named; one of a subject stands nowhere."""
+    return one.start >= 0 and any(start < one.start + len(one.text) and one.start < end for start, end in spans)

@@ -207,8 +207,9 @@ def _make_graphs(workspace: Workspace, session: "_Session") -> None:
     if not workspace.settings.graphrag.made:
         return
     todo = plans.build_plan(workspace)
+    tables = graph_index.tables(workspace.settings.graphrag)
     for one in [] if todo.behind or todo.outdated else todo.graphs:
-        session.materialize("graphrag", [key(one.collection, table.name) for table in graph_index.TABLES])
+        session.materialize("graphrag", [key(one.collection, table.name) for table in tables])
 
 
 def _report_lexical_generation(workspace: Workspace) -> None:

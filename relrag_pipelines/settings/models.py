@@ -168,6 +168,9 @@ class GraphRAG(BaseModel):
         1_000_000, ge=0, description="llm: tokens that a sync may spend at most on each index; the next one goes on"
     )
     gleanings: int = Field(1, ge=0, le=5, description="llm: how often it is asked again what is missing")
+    claims: bool = Field(
+        False, description="llm: it is asked for claims, too; they become the table covariates, and take more tokens"
+    )
     collections: dict[str, Collection] = Field(
         default_factory=lambda: {"archive": Collection.model_validate({})},
         description="indexes by name; where none is given, one named archive, of everything",

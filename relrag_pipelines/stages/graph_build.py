@@ -32,8 +32,11 @@ _SAID = {
     "text_units": ("text",),
     "entities": ("title", "description"),
     "relationships": ("description",),
+    "covariates": ("type", "description", "source_text"),
 }
 """table -> columns that hold text of the archive; reports apart"""
+_UNITS = {"text_units": "id", "covariates": "text_unit_id"}
+"""column with the one text unit of a row"""
 _CITATION = re.compile(r"\[Data:[^\]]*\]")
 _TIMES = frozenset({"ts", "last_ts", "timestamp"})
 _SCANNED = 1000
@@ -114,9 +117,11 @@ def _texts(tables: Tables) -> dict[str, list[tuple[str, list[str]]]]:
     communities = dict(zip(tables["communities"]["community"], tables["communities"]["text_unit_ids"], strict=True))
     found: dict[str, list[tuple[str, list[str]]]] = {"community_reports": []}
     for name, said in _SAID.items():
-        units = "id" if name == "text_units" else "text_unit_ids"
+        if name not in tables:
+            continue
+        units = _UNITS.get(name, "text_unit_ids")
         found[name] = [
-            (row[column], [row[units]] if name == "text_units" else list(row[units]))
+            (row[column], [row[units]] if name in _UNITS else list(row[units]))
             for row in tables[name].to_dict("records")
             for column in said
         ]

@@ -31,12 +31,14 @@ def build_by_model(
     client = model.load(asked.service, asked.model or USUAL[asked.service], asked.url)
     known, keep = graph_indexes.answers(workspace.home), partial(graph_indexes.keep_answer, workspace.home)
     texts = chunks["text"].tolist()
-    ahead = extraction.estimate(texts, client.name, known, asked.gleanings)
-    found = extraction.extract(texts, client, known, budget=asked.token_budget, gleanings=asked.gleanings, keep=keep)
+    ahead = extraction.estimate(texts, client.name, known, asked.gleanings, claims=asked.claims)
+    found = extraction.extract(
+        texts, client, known, budget=asked.token_budget, gleanings=asked.gleanings, claims=asked.claims, keep=keep
+    )
     writer = writing.ModelWriter(client, known, asked.token_budget - found.tokens, keep)
     if found.reason:  # a service that fails is not asked for more
         writer.reason = found.reason
-    tables = build(chunks, people, None, extractions=found.extractions, writer=writer)
+    tables = build(chunks, people, None, extractions=found.extractions, writer=writer, claims=asked.claims)
     return tables, {
         "model": client.name,
         "tokens_expected": ahead,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from relrag_pipelines.settings import GraphRAG
 from relrag_pipelines.stages.month_range import partitioned
 from relrag_pipelines.stages.whole_archive import month_outputs
 from relrag_pipelines.stores import archive_tables, graph_indexes, lake
@@ -20,7 +21,7 @@ from relrag_pipelines.stores.graph_indexes import Made
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest
 from relrag_pipelines.workspace import Workspace
 
-VERSION = 1
+VERSION = 2
 """raised when equal passages give another index"""
 
 
@@ -36,9 +37,9 @@ class GraphTable:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and types."""
-        from relrag_pipelines.graphrag.schema import SCHEMAS
+        from relrag_pipelines.graphrag.schema import ALL
 
-        return [(one.name, str(one.type)) for one in SCHEMAS[self.name]]
+        return [(one.name, str(one.type)) for one in ALL[self.name]]
 
 
 TABLES = (
@@ -49,6 +50,14 @@ TABLES = (
     GraphTable("communities", ("entities", "relationships"), "Entities that belong together, by hierarchical Leiden."),
     GraphTable("community_reports", ("communities", "text_units"), "What is said of each community, with citations."),
 )
+COVARIATES = GraphTable("covariates", ("text_units", "entities"), "What passages claim of entities.")
+
+
+def tables(asked: GraphRAG) -> tuple[GraphTable, ...]:
+    """The tables that an index has by its settings."""
+    return (*TABLES, COVARIATES) if asked.method == "llm" and asked.claims else TABLES
+
+
 PEOPLE = ("persons", "person_aliases")
 """tables that say who is known, by which names"""
 
@@ -73,7 +82,7 @@ def expected_fingerprint(workspace: Workspace, collection: str, months: Mapping[
     if wanted.since or wanted.until:
         asked["timezone"] = settings.timezone
     if settings.graphrag.method == "llm":
-        asked |= {name: getattr(settings.graphrag, name) for name in ("service", "model", "url", "gleanings")}
+        asked |= {name: getattr(settings.graphrag, name) for name in ("service", "model", "url", "gleanings", "claims")}
     return InputFingerprint(fingerprint([passages, people]), VERSION, settings_fingerprint(asked))
 
 

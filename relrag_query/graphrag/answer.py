@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,7 @@ from relrag_pipelines.chunking.sentences import sentences, spans
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import Corpus
-from relrag_query.graphrag.scope import Scope, scope_of
+from relrag_query.graphrag.scope import Relatives, Scope, scope_of
 from relrag_query.graphrag.support import Support
 from relrag_query.graphrag.themes import Statement, Theme, themes
 from relrag_query.understanding.time_expressions import time_range
@@ -69,10 +70,14 @@ def ask(
     now: datetime,
     zone: ZoneInfo,
     related: Sequence[int] = (),
+    relatives: Relatives = MappingProxyType({}),
 ) -> GraphAnswer:
-    """An answer in sentences of the index. `related` are text units that a search by meaning finds, best first."""
+    """An answer in sentences of the index.
+
+    `related` are text units that a search by meaning finds, best first; `relatives` whom the owner is related to.
+    """
     if method == "global":
-        scope = scope_of(question, corpus, now, zone, related)
+        scope = scope_of(question, corpus, now, zone, related, relatives)
         found = themes(scope.units, corpus, scope.words)
         text = "\n\n".join(map(_theme_text, found)) or NOTHING
         return GraphAnswer(method, question, text, tuple(found), Found(scope.units), scope)
@@ -93,10 +98,10 @@ def retrieve(
     units = _fused([by_words, [unit for unit in related if unit in set(within)]])
     if method == "basic":
         return Found(tuple(units[:_UNITS]))
-    entities = _entities(support, units, corpus)
+    entities = entities_of(support, units, corpus)
     inside = {unit for row in entities for unit in corpus.units_of_entity[row]}
     units = _fused([units, [unit for unit in units if unit in inside]])
-    relationships, reports = _relationships(entities, corpus), _reports(entities, corpus)
+    relationships, reports = relationships_of(entities, corpus), _reports(entities, corpus)
     return Found(tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports))
 
 
@@ -137,7 +142,7 @@ def _fused(rankings: Sequence[Sequence[int]]) -> list[int]:
     return sorted(scores, key=lambda unit: (-scores[unit], unit))
 
 
-def _entities(support: Support, units: Sequence[int], corpus: Corpus) -> list[int]:
+def entities_of(support: Support, units: Sequence[int], corpus: Corpus) -> list[int]:
     """Entities that the question names, then those that the best text units share."""
     named = [row for row, title in enumerate(corpus.titles) if support.matches(fold(title))]
     weights: dict[int, float] = dict.fromkeys(named, 10.0)
@@ -147,15 +152,15 @@ def _entities(support: Support, units: Sequence[int], corpus: Corpus) -> list[in
     return sorted(weights, key=lambda row: (-weights[row], row))[:_ENTITIES]
 
 
-def _relationships(entities: Sequence[int], corpus: Corpus) -> list[int]:
-    """Relationships between the entities, the heaviest first."""
+def relationships_of(entities: Sequence[int], corpus: Corpus, *, both: bool = True) -> list[int]:
+    """Relationships between the entities, or where not `both` ends have to be of these of any; the heaviest first."""
     table = corpus.index.tables["relationships"]
     wanted = {corpus.titles[row] for row in entities}
     rows = enumerate(zip(table["source"], table["target"], table["weight"], strict=True))
     inside = [
         (0.0 if pd.isna(weight) else float(weight), row)
         for row, (source, target, weight) in rows
-        if source in wanted and target in wanted
+        if (source in wanted and target in wanted if both else source in wanted or target in wanted)
     ]
     return [row for _, row in sorted(inside, key=lambda one: (-one[0], one[1]))[:_RELATIONSHIPS]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -15,6 +15,17 @@ from relrag_query.graphrag.index import Index, ids
 PERSON = "PERSON"
 _SHORT = 3
 """letters of a name that an inflected one has more than"""
+
+
+class Word(NamedTuple):
+    """How a word is used in the texts of an index."""
+
+    key: str
+    """what its forms share"""
+    noun: float
+    """how likely it is a noun"""
+    units: int
+    """text units that hold it in any form"""
 
 
 class Corpus:
@@ -62,6 +73,30 @@ class Corpus:
         days = dict(zip(tables["documents"]["id"], map(_seconds, tables["documents"]["creation_date"]), strict=True))
         of = [(ids(one) or [""])[0] for one in tables["text_units"]["document_id"]]
         return [(days.get(one), days.get(one)) for one in of]
+
+    def entities_of_person(self, person_id: int) -> list[int]:
+        """The rows of entities that a person of the archive is."""
+        return self._people.get(person_id, [])
+
+    @functools.cached_property
+    def vocabulary(self) -> dict[str, Word]:
+        """How words are used, by how they are compared; nothing in an index of Microsoft's."""
+        table = self.index.tables["vocabulary"]
+        columns = (table[name] for name in ("key", "noun", "text_units"))
+        return dict(zip(table["word"], map(Word, *columns), strict=True)) if len(table) else {}
+
+    @functools.cached_property
+    def units_of_key(self) -> dict[str, int]:
+        """How many text units hold the words of a key."""
+        return {one.key: one.units for one in self.vocabulary.values()}
+
+    @functools.cached_property
+    def _people(self) -> dict[int, list[int]]:
+        beside = self.index.tables["entity_people"]
+        found: dict[int, list[int]] = {}
+        for entity, person in zip(beside["entity_id"], beside["person_id"], strict=True):
+            found.setdefault(int(person), []).extend(self.index.rows_of("entities", "id", [entity]))
+        return found
 
     def day(self, unit: int, *, last: bool = False) -> str:
         """ISO 8601; empty where it is not known."""

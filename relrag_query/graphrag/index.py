@@ -57,9 +57,14 @@ _COLUMNS = {
     ),
     "community_reports": _Table(("community", "title", "full_content"), {}, more=("summary", "rank", "level")),
     "covariates": _Table(("id", "human_readable_id", "text_unit_id"), {}, needed=False),
+    "entity_people": _Table(("entity_id", "person_id"), {}, needed=False),
+    "vocabulary": _Table(("word", "key", "noun", "text_units"), {}, needed=False),
     "nodes": _Table(("title", "community", "id"), {}, needed=False),
     "text_unit_chunks": _Table(
-        ("text_unit_id", "chunk_id", "page_number", "last_page_number"), {}, needed=False, more=("ts", "last_ts")
+        ("text_unit_id", "chunk_id", "page_number", "last_page_number"),
+        {},
+        needed=False,
+        more=("ts", "last_ts", "asset_id"),
     ),
 }
 _LISTS = {"text_unit_ids", "entity_ids", "relationship_ids", "document_id"}

@@ -7,15 +7,18 @@ it mostly stands.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.text.analyzer import fold
+from relrag_pipelines.text.analyzer import PREFIXED, fold
+from relrag_pipelines.text.kinship import types_named, words_for
 from relrag_query.graphrag.corpus import PERSON, Corpus
 from relrag_query.graphrag.support import Support, beginnings
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -25,6 +28,12 @@ _TOGETHER = 0.5
 """share of a person's passages that hold a word, from which on it may be said of that person"""
 _ROLES = 2
 """people that one word stands for at most"""
+_FAMILY = ("family", "rodina", "משפחה", "משפחת")
+KIN = frozenset(
+    {"parent", "child", "sibling", "spouse", "partner", "grandparent", "grandchild", "aunt_or_uncle", "cousin"}
+    | {"nephew_or_niece", "parent_in_law", "child_in_law", "sibling_in_law"}
+)
+"""relationship types of a family"""
 _FEW, _RELATED = 3, 12
 """text units that hold a word, below which so many that a search by meaning finds are taken, too"""
 
@@ -44,7 +53,18 @@ class Scope:
     """words that nothing is called by"""
 
 
-def scope_of(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo, related: Sequence[int] = ()) -> Scope:
+Relatives = Mapping[str, Collection[int]]
+"""relationship type -> the people whom the archive's owner is so related to"""
+
+
+def scope_of(
+    question: str,
+    corpus: Corpus,
+    now: datetime,
+    zone: ZoneInfo,
+    related: Sequence[int] = (),
+    relatives: Relatives = MappingProxyType({}),
+) -> Scope:
     """The scope of a question; `related` are text units that a search by meaning finds, best first."""
     time = time_range(question, now, zone)
     rest = time.without(question) if time else question
@@ -56,7 +76,7 @@ def scope_of(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo, relat
     people: dict[str, None] = {}
     unknown = []
     for word in words:
-        found, who = _called(word, corpus)
+        found, who = _called(word, corpus, relatives)
         if not found.intersection(within):
             unknown.append(word)
             found, who = _held(word, corpus)
@@ -78,20 +98,28 @@ def words_of(question: str) -> list[str]:
     return [word for word in kept if beginnings(word)]
 
 
-def _called(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
-    """The text units of documents and people that are called so, and these people."""
-    support = _looked_for(word)
-    titled = {unit for unit, title in enumerate(corpus.documents) if support.matches(fold(title))}
+def _called(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], list[str]]:
+    """The text units of documents and people that are called so or are so related to the owner, and these people."""
+    is_meant, types = _looked_for(word), _types(word)
+    titled = {unit for unit, title in enumerate(corpus.documents) if is_meant(fold(title))}
+    meant = {row for type_ in types for person in relatives.get(type_, ()) for row in corpus.entities_of_person(person)}
     entities = [
-        row for row, title in enumerate(corpus.titles) if corpus.types[row] == PERSON and support.matches(fold(title))
+        row
+        for row, title in enumerate(corpus.titles)
+        if corpus.types[row] == PERSON and (row in meant or is_meant(fold(title)))
     ]
     return titled | {unit for row in entities for unit in corpus.units_of_entity[row]}, _titles(entities, corpus)
 
 
+def _types(word: str) -> frozenset[str]:
+    """The relationships that a word names: of a family all kin."""
+    return KIN if load_phrases().intent.family.search(bare(word)) else types_named(word)
+
+
 def _held(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
     """The text units that hold a word and those of the people beside whom it mostly stands, and these people."""
-    support = Support(word)
-    holding = {unit for unit, text in enumerate(corpus.folded) if support.matches(text)}
+    is_meant = _looked_for(word)
+    holding = {unit for unit, text in enumerate(corpus.folded) if is_meant(text)}
     roles = _people_beside(holding, corpus)
     return holding | {unit for row in roles for unit in corpus.units_of_entity[row]}, _titles(roles, corpus)
 
@@ -100,11 +128,14 @@ def _titles(entities: Sequence[int], corpus: Corpus) -> list[str]:
     return [corpus.titles[row] for row in entities]
 
 
-def _looked_for(word: str) -> Support:
-    """A word, or in all languages what a family is called."""
-    if load_phrases().intent.family.search(bare(word)):
-        return Support(f"{word} family rodina משפחה משפחת")
-    return Support(word)
+@functools.lru_cache(maxsize=256)
+def _looked_for(word: str) -> Callable[[str], object]:
+    """Whether a folded text holds a word, or what else stands in any language for the relationship that it names."""
+    types = _types(word)
+    if not types:
+        return Support(word).matches
+    words = sorted({fold(word), *(_FAMILY if types == KIN else ()), *words_for(types)}, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)[{PREFIXED}]{{0,2}}(?:{'|'.join(map(re.escape, words))})(?!\w)").search
 
 
 def _people_beside(holding: set[int], corpus: Corpus) -> list[int]:

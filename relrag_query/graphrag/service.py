@@ -47,16 +47,27 @@ def query(settings: Settings, collection: str, question: str, method: Method = "
 
     Raises CollectionError, IndexMissing, and QuestionEmpty.
     """
+    named, index = collections.load(settings, collection)
+    corpus = Corpus(index)
+    if named.own:
+        with suppress(ArchiveError), Archive.of(settings) as archive:
+            return answered(settings, named, corpus, question, method, archive)
+    return answered(settings, named, corpus, question, method)
+
+
+def answered(
+    settings: Settings, named: Named, corpus: Corpus, question: str, method: Method, archive: Archive | None = None
+) -> Answered:
+    """What an opened index says to a question. An index of the archive is searched by meaning, too. QuestionEmpty."""
     if not question.strip():
         raise QuestionEmpty("the question is empty")
-    named, index = collections.load(settings, collection)
-    corpus, zone = Corpus(index), ZoneInfo(settings.timezone)
-    asked = redact_question(question, settings)
+    zone, asked = ZoneInfo(settings.timezone), redact_question(question, settings)
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(asked)) if method == "global" else asked
-    related = _related(settings, named, index, searched) if named.own and searched else []
-    answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related))
-    return Answered(answer, index, trace(answer.text, index, asked))
+    related = _related(settings, named, corpus.index, searched, archive) if archive and named.own and searched else []
+    relatives = _relatives(archive) if archive and named.own and method == "global" else {}
+    answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related, relatives))
+    return Answered(answer, corpus.index, trace(answer.text, corpus.index, asked))
 
 
 def global_query(settings: Settings, collection: str, query_: str, *, include_sources: bool = False) -> dict[str, Any]:
@@ -96,14 +107,21 @@ def _source(one: Source) -> dict[str, Any]:
     }
 
 
-def _related(settings: Settings, named: Named, index: Index, question: str) -> list[int]:
-    """The text units that the archive's own search finds, best first; none where nothing is published."""
+def _relatives(archive: Archive) -> dict[str, set[int]]:
+    """By relationship type the people whom the owner of the archive is related to."""
+    found: dict[str, set[int]] = {}
+    with archive.people() as people:
+        for one in people.relationships([people.owner]) if people.owner is not None else ():
+            found.setdefault(one.type, set()).add(one.other_id)
+    return found
+
+
+def _related(settings: Settings, named: Named, index: Index, question: str, archive: Archive) -> list[int]:
+    """The text units that the archive's own search finds, best first."""
     wanted = settings.graphrag.collections.get(named.name)
     since, until = (wanted.since or None, wanted.until or None) if wanted else (None, None)
-    with suppress(ArchiveError), Archive.of(settings) as archive:
-        sources = [one.name for one in settings.sources if wanted is None or wanted.holds(one)]
-        found = archive.search(question, sources=sources, limit=_SEARCHED, since=since, until=until)
-        units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in found.hits]
-        ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
-        return index.rows_of("text_units", "id", ids)
-    return []
+    sources = [one.name for one in settings.sources if wanted is None or wanted.holds(one)]
+    found = archive.search(question, sources=sources, limit=_SEARCHED, since=since, until=until)
+    units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in found.hits]
+    ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
+    return index.rows_of("text_units", "id", ids)

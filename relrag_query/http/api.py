@@ -1,6 +1,6 @@
 """The operations of the API, each declared once: its path, what it is asked with, what it replies.
 
-What people and GraphRAG queries add goes into OPERATIONS, behind a method of the service.
+What is added goes into OPERATIONS, behind a method of the service.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.trace_reply import TraceReply
 from relrag_query.http import requests
 from relrag_query.http.event_stream import MEDIA_TYPE, event_stream
@@ -22,6 +23,7 @@ from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
 from relrag_query.http.turns import Turns
 from relrag_query.service import GraphLimits, GraphReply, Service, record_replies, replies
 from relrag_query.service.archive_status import Status
+from relrag_query.service.graph_indexes import CollectionsReply, ReportsReply
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
 
 PREFIX = "/api/v1"
@@ -121,7 +123,31 @@ OPERATIONS = (
         "/graphrag/trace",
         requests.TraceRequest,
         TraceReply,
-        lambda to, asked: to.trace(asked.answer, asked.question),
+        lambda to, asked: to.graphs.trace(asked.answer, asked.question, asked.collection),
+    ),
+    Operation(
+        "graphrag",
+        "POST",
+        "/graphrag/query",
+        requests.GraphQuestionRequest,
+        GraphAnswerReply,
+        lambda to, asked: to.graphrag(asked.question, asked.collection, asked.method),
+    ),
+    Operation(
+        "collections",
+        "GET",
+        "/graphrag/collections",
+        requests.CollectionsRequest,
+        CollectionsReply,
+        lambda to, _: to.graphs.collections(),
+    ),
+    Operation(
+        "reports",
+        "GET",
+        "/graphrag/reports",
+        requests.ReportsRequest,
+        ReportsReply,
+        lambda to, asked: to.reports(asked.collection, asked.limit, asked.cursor),
     ),
 )
 

@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.pages import BATCH
 from relrag_query.service import MOST, Filters
+from relrag_query.service.graph_indexes import ARCHIVE
 
 LONGEST = 4000
 """characters of a question"""
@@ -128,6 +130,29 @@ class TraceRequest(BaseModel, extra="forbid"):
 
     answer: str = Field(min_length=1, max_length=1_000_000)
     question: str = Field("", max_length=LONGEST)
+    collection: str = Field("", max_length=200, description="the index; else the one that is served, or the archive's")
+
+
+class GraphQuestionRequest(BaseModel, extra="forbid"):
+    """Answer a question from a GraphRAG index, with the documents and pages behind its citations."""
+
+    question: Words
+    collection: Ref = Field(ARCHIVE, description="name of an index")
+    method: Method = Field(
+        "global", description="global: what is talked about; local: one thing; basic: passages alone"
+    )
+
+
+class CollectionsRequest(BaseModel, extra="forbid"):
+    """The GraphRAG indexes that can be asked."""
+
+
+class ReportsRequest(BaseModel, extra="forbid"):
+    """The reports of a GraphRAG index, those of most passages first."""
+
+    collection: Ref = ARCHIVE
+    limit: int = Field(20, ge=1, le=MOST)
+    cursor: Cursor = None
 
 
 class ChunkRow(BaseModel):

@@ -1,6 +1,6 @@
 """The tools: what the service answers, each reply within a budget of tokens and labelled as data.
 
-All of them only read. What people and GraphRAG queries add is declared in `tools`, beside these.
+All of them only read. What is added is declared in `tools`, beside these.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from relrag_query.http.problems import describe
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
 from relrag_query.service import Filters, Service
 from relrag_query.service.cursors import cursor, offset_of
+from relrag_query.service.graph_indexes import ARCHIVE
 
 INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, calls and code. Use `ask` for a
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
@@ -135,12 +136,35 @@ def tools(service: Service) -> list[Callable[..., str]]:
         """What is known of a person, by a name, an alias or a number: facts and relationships with what says so."""
         return _page(service.person(name), "latest", cursor)
 
-    @_told
-    def trace(answer: TracedAnswer, question: str = "", cursor: Cursor = None) -> str:
-        """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
-        return _page(service.trace(answer, question), "sources", cursor)
+    return [search, ask, show, thread, neighbors, explore, person, *graph_tools(service)]
 
-    return [search, ask, show, thread, neighbors, explore, person, *([trace] if service.traces else [])]
+
+def graph_tools(service: Service) -> list[Callable[..., str]]:
+    """The tools of GraphRAG indexes; none where there is no index."""
+
+    @_told
+    def graphrag(
+        question: Words,
+        method: Literal["global", "local", "basic"] = "global",
+        collection: Ref = ARCHIVE,
+        cursor: Cursor = None,
+    ) -> str:
+        """Answer from a GraphRAG index: global says what is talked about most, in themes; local is about one thing.
+
+        Each sentence cites its records; `sources` are the documents and pages behind them, further ones by the cursor.
+        """
+        found = service.graphrag(question, collection, method)
+        found.citations, found.references = [], []
+        found.answer = "" if found.themes and not found.model else found.answer  # not everything twice
+        return _page(found, "sources", cursor)
+
+    @_told
+    def trace(answer: TracedAnswer, question: str = "", collection: str = "", cursor: Cursor = None) -> str:
+        """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
+        return _page(service.graphs.trace(answer, question, collection), "sources", cursor)
+
+    named = service.graphs.collections().collections
+    return [*([graphrag] if named else []), *([trace] if service.graphs.traces else [])]
 
 
 def _told(tool: Callable[..., str]) -> Callable[..., str]:

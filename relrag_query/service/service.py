@@ -14,22 +14,22 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.exploration import explore
 from relrag_query.graph.layout import layout
+from relrag_query.graphrag.answer import Method
+from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
-from relrag_query.graphrag.trace import trace
-from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
+from relrag_query.graphrag.exploration import explore
 from relrag_query.people.people import PeopleError, is_number
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
 from relrag_query.service.archive_status import Status, collect
 from relrag_query.service.cursors import cursor, offset_of
-from relrag_query.service.errors import NotServed, UnknownRef
+from relrag_query.service.errors import UnknownRef
+from relrag_query.service.graph_indexes import GraphIndexes, ReportsReply
 from relrag_query.service.graph_replies import GraphLimits, GraphReply
 from relrag_query.service.open_generation import OpenGeneration
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, person_reply
 from relrag_query.service.record_replies import ShowReply
-from relrag_query.service.trace_index import TraceIndex
 
 MOST = 100
 """entries of one page of a list"""
@@ -42,7 +42,7 @@ class Service:
         """`graphrag_index` is the folder of the index in which `trace` looks citations up."""
         self.settings = settings
         self.zone = ZoneInfo(settings.timezone)
-        self._index = TraceIndex(graphrag_index) if graphrag_index else None
+        self.graphs = GraphIndexes(settings, graphrag_index)
         self._graph_lock = threading.Lock()
         self._graph: tuple[tuple[int, GraphLimits], GraphReply] | None = None
         self._generation = OpenGeneration(settings, self._drop_graph, self._look)
@@ -170,7 +170,8 @@ class Service:
     def explore(self, query: str, search_relationships: bool = True, limit: int = 5) -> ExploreReply:
         """People, records and relationships that a query is about; see `exploration.explore`."""
         with self.reading() as archive:
-            found = explore(archive, _words(query), search_relationships=search_relationships, limit=min(limit, MOST))
+            corpus, most = self.graphs.own_corpus(), min(limit, MOST)
+            found = explore(archive, _words(query), corpus, search_relationships=search_relationships, limit=most)
             return ExploreReply(generation=archive.generation.number, **dataclasses.asdict(found))
 
     def people(self, limit: int = 50, after: str | None = None) -> PeopleReply:
@@ -219,17 +220,21 @@ class Service:
         """What there is of the archive, as `relrag status` says it."""
         return collect(self.settings)
 
-    @property
-    def traces(self) -> bool:
-        """Whether there is an index in which citations can be looked up."""
-        return self._index is not None
+    def graphrag(self, question: str, collection: str = "archive", method: Method = "global") -> GraphAnswerReply:
+        """What a GraphRAG index says to a question, with citations traced. Raises NotServed where there is none."""
+        with self.reading() as archive:
+            return self.graphs.query(archive, collection, _words(question), method)
 
-    def trace(self, answer: str, question: str = "") -> TraceReply:
-        """The documents and pages behind the citations of a GraphRAG answer; NotServed without an index."""
-        if self._index is None:
-            raise NotServed("no GraphRAG index is served; start it with --index FOLDER")
-        index = self._index.current()
-        return trace_reply(trace(answer, index, question), index)
+    def reports(self, collection: str = "archive", limit: int = 20, after: str | None = None) -> ReportsReply:
+        """The reports of a GraphRAG index, those of most passages first. Raises NotServed."""
+        size = min(limit, MOST)
+        with self.reading() as archive:
+            number = archive.generation.number
+            skipped = offset_of(after, number)
+            found = self.graphs.reports(collection, size, skipped)
+            if skipped + size < found.count:
+                found.next_cursor = cursor(number, skipped + size)
+            return found
 
     def _person(self, archive: Archive, ref: str) -> PersonReply:
         number = ref.removeprefix("person:")
@@ -262,8 +267,7 @@ class Service:
         self._graph = None
 
     def _look(self) -> None:
-        if self._index:
-            self._index.let_go_of_old()
+        self.graphs.let_go()
 
 
 def _limits(filters: Filters | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The pages, each with an address of its own, and what their scripts load into them.
 
-What people, the graph and GraphRAG queries show has its routes in `routes` too, and its place in templates/base.html.
+What is added has its routes in `routes`, and its place in templates/base.html.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
 from relrag_query.service.archive_status import load_failures
-from relrag_query.web import originals
+from relrag_query.web import graphrag_page, originals
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
 
@@ -52,6 +52,7 @@ def routes(service: Service, turns: Turns) -> list[Route]:
         "/people": pages.people,
         "/person": pages.person,
         "/graph": pages.graph,
+        "/graphrag": pages.graphrag,
         "/archive": pages.archive,
     }
     loaded: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
@@ -164,6 +165,11 @@ class Pages:
         return self._page(
             "graph.html", graph=found, asked=dataclasses.asdict(GRAPH), focus=request.query_params.get("ref", "")
         )
+
+    async def graphrag(self, request: Request) -> Response:
+        """What is talked about: themes, reports, and the passages behind them."""
+        found = await self._turns.run(graphrag_page.shown, self._service, request)
+        return self._page("graphrag.html", **found)
 
     async def archive(self, request: Request) -> Response:
         """What is indexed, how fresh it is, and what failed."""

@@ -213,7 +213,7 @@ def test_the_embedder_and_the_bare_runtime_embed_the_same_texts() -> None:
     assert seen["memory"] > 100
 
 
-def test_a_graphrag_index_is_traced_and_built(tmp_path: Path) -> None:
+def test_a_graphrag_index_is_traced_and_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Row by row leads to the documents of all entities of a community."""
     graphrag.write(tmp_path, 2_000)
     frames = {path.stem: pd.read_parquet(path) for path in tmp_path.glob("*.parquet")}
@@ -221,7 +221,8 @@ def test_a_graphrag_index_is_traced_and_built(tmp_path: Path) -> None:
     units = set(np.concatenate(frames["entities"].set_index("id").loc[entities, "text_unit_ids"].tolist()))
     documents = frames["text_units"].set_index("id").loc[sorted(units), "document_id"]
     assert graphrag.by_rows(frames, [3]) == set(documents)
-    figures = graphrag.measure(2_000, 50, 500)
+    monkeypatch.setattr(graphrag, "GRAPHRAG", tmp_path / "none")
+    figures = graphrag.measure(2_000, 50, 500, 1_000)
     assert [figure.what for figure in figures] == [
         "tracing 10 cited reports among 2,000 entities",
         "the same",
@@ -230,5 +231,7 @@ def test_a_graphrag_index_is_traced_and_built(tmp_path: Path) -> None:
         "four times as many passages take so many times as long",
         "communities of 500 edges",
         "memory of the whole process",
+        "pairing, weighing and pruning 881 relations",
+        "the table of communities of 546 relations",
     ]
     assert all(figure.ours > 0 for figure in figures)

@@ -1,13 +1,15 @@
 """What may name something, and what of it is an entity."""
 
-import math
+from collections.abc import Sequence
 
 import pandas as pd
 import pytest
 
+from relrag_pipelines.graphrag import repeats
 from relrag_pipelines.graphrag.candidates import EntityType, candidates
 from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
-from relrag_pipelines.graphrag.selection import Mention, Selection, burst, select
+from relrag_pipelines.graphrag.nouns import Nouns
+from relrag_pipelines.graphrag.selection import Mention, Selection, select
 
 NAME, NUMBER, FILE, QUOTATION, TERM = (
     EntityType.NAME,
@@ -40,10 +42,15 @@ def test_candidates(text: str, type_: EntityType, found: list[str]) -> None:
     assert all(text[one.start : one.start + len(one.text)] == one.text for one in candidates(text))
 
 
+def selected(*texts: str, people: Sequence[Mention] = (), options: Selection | None = None) -> list[Mention]:
+    found = [candidates(text) for text in texts]
+    return select(found, people, Nouns(found), options or Selection())
+
+
 def mentions(*texts: str, options: Selection | None = None) -> dict[str, list[int]]:
     """Of each key the texts that name it."""
     found: dict[str, dict[int, None]] = {}
-    for one in select([candidates(text) for text in texts], [], options or Selection()):
+    for one in selected(*texts, options=options):
         found.setdefault(one.key, {})[one.unit] = None
     return {key: list(units) for key, units in found.items()}
 
@@ -55,9 +62,7 @@ def test_a_capital_at_the_beginning_of_a_sentence_is_no_name() -> None:
 
 def test_a_capital_counts_where_the_word_is_mostly_written_with_one() -> None:
     texts = ["see the Contract", "the contract of May", "a contract is a contract", "I saw Brno", "in Brno"]
-    assert "contract" not in {
-        one.key for one in select([candidates(text) for text in texts], [], Selection()) if one.type == NAME
-    }
+    assert "contract" not in {one.key for one in selected(*texts) if one.type == NAME}
     assert mentions(*texts)["brno"] == [3, 4]
 
 
@@ -69,21 +74,53 @@ def test_months_and_days_are_no_names() -> None:
     assert mentions("we met in March on a Monday", "they met in March on a Monday") == {}
 
 
-def test_words_that_come_in_bursts_are_terms() -> None:
-    filler = [f"plain afternoon {place}" for place in range(20)]
-    found = mentions("boiler, boiler, boiler broke", "boiler, boiler leaks", "somebody went", "somebody came", *filler)
-    assert found == {"boiler": [0, 1]}
+FILLER = [f"plain afternoon {place}" for place in range(20)]
 
 
-def test_the_burst_is_the_residual_of_chance() -> None:
-    """Five in 2 of 10 texts: chance would have put them into 3.93."""
-    assert burst(5, 2, 10) == pytest.approx(math.log2(3.9347 / 2), abs=1e-3)
+@pytest.mark.parametrize(
+    ("texts", "terms"),
+    [
+        (["they repair the boiler", "we bought a boiler"], {"boiler": [0, 1]}),
+        (["I'll repair it", "we repair it", "they repair it"], {}),
+        (["opravili jsme v kotli závit", "musíme koupit závit na kotli"], {"kotl": [0, 1], "zavit": [0, 1]}),
+        (["budeme opravovat", "musíme opravovat"], {}),
+        (["התיקון של הדוד", "דיברנו על דוד"], {"דוד": [0, 1]}),
+    ],
+)
+def test_words_that_are_used_as_nouns_are_terms(texts: list[str], terms: dict[str, list[int]]) -> None:
+    found = mentions(*texts, *FILLER)
+    assert {key: found[key] for key in terms if key in found} == terms
+    if not terms:
+        assert found == {}
+
+
+def test_a_word_that_is_seldom_seen_is_judged_by_its_ending() -> None:
+    nouns = Nouns(
+        [candidates(text) for text in ["I am walking", "you are talking", "a nation, the station, my ration"]]
+    )
+    assert nouns.likely(nouns.key("nation")) > 0.6 > nouns.likely(nouns.key("walking"))
+
+
+def test_words_side_by_side_are_a_term_of_their_own() -> None:
+    texts = ["the garden wall is hollow", "rebuild the garden wall", "the garden sleeps", "a garden by the sea"]
+    assert mentions(*texts, *FILLER) == {"garden wall": [0, 1], "garden": [0, 1, 2, 3]}
+
+
+def test_lines_that_several_documents_repeat_name_nothing() -> None:
+    signature = "Sent from the Nimbus gateway"
+    texts = [f"{said}\n{signature}" for said in ("one", "two", "three")]
+    assert repeats.blank(texts, ["a", "b", "c"]) == [f"{text[: -len(signature)]}{' ' * 28}" for text in texts]
+    assert repeats.blank(texts, ["a", "b", "b"]) == texts
+
+
+@pytest.mark.parametrize("title", ["Mrs", "Dr.", "pan", "Ing."])
+def test_titles_are_no_part_of_a_name(title: str) -> None:
+    assert mentions(f"we met {title} Kolar there", f"they met {title} Kolar again") == {"kolar": [0, 1]}
 
 
 def test_hebrew_prefixes_are_taken_off_where_the_rest_is_a_word() -> None:
     texts = ["כרטיסים, כרטיסים", "הכרטיסים, הכרטיסים", "וכרטיסים"]
-    filler = [f"plain afternoon {place}" for place in range(20)]
-    assert mentions(*texts, *filler) == {"כרטיסים": [0, 1, 2]}
+    assert mentions(*texts, *FILLER) == {"כרטיס": [0, 1, 2]}
 
 
 def test_a_text_unit_has_so_many_entities_at_most() -> None:
@@ -149,7 +186,7 @@ def test_names_of_senders(sender: str, name: str) -> None:
 def test_people_win_over_names_within_them() -> None:
     text = "with Dana Levi in Brno"
     people = list(known().mentions(0, text, [])) + list(known().mentions(1, text, []))
-    found = select([candidates(text)] * 2, people, Selection())
+    found = selected(text, text, people=people)
     assert [(one.unit, one.key, one.text) for one in found] == [
         (0, "person:1", "Dana Levi"),
         (0, "brno", "Brno"),

@@ -12,7 +12,7 @@ from relrag_pipelines.graphrag.llm import extraction as extractions
 from relrag_pipelines.graphrag.llm.extraction import INSTRUCTIONS, Extraction, cost, drop_unsupported, estimate, extract
 from relrag_pipelines.graphrag.llm.model import JsonModel, ModelError, TextRefused, load
 from tests.graphrag.json_service import TOKENS, Service, serving
-from tests.passages import HOUSE, table
+from tests.passages import HOUSE, passage, table
 
 
 def entity(name: str, type_: str = "PERSON", description: str = "") -> dict[str, str]:
@@ -246,3 +246,52 @@ def test_a_model_can_be_any_function() -> None:
 
     found = extract([TEXT], JsonModel("m", "host", broken), {}, budget=10_000)
     assert (found.reason, found.pending) == ("host answered 500", (TEXT,))
+
+
+CLAIM = {
+    "subject": "Dana Levi",
+    "object": "plumber",
+    "type": "phone call",
+    "status": "true",
+    "start_date": "2024-03-01",
+    "end_date": "soon",
+    "description": "Dana Levi called the plumber.",
+    "source_text": "Dana  Levi called",
+}
+
+
+def test_claims_are_asked_for_and_become_covariates(service: Service) -> None:
+    service.says = {"Dana": BOILER | {"claims": [CLAIM, CLAIM | {"description": "", "source_text": "she never said"}]}}
+    service.again = {"entities": [], "relationships": [], "claims": []}
+    chunks = table([passage("n:1", TEXT), passage("n:2", "Dana Levi waits for the plumber.")])
+    found = extract(chunks["text"], load("openai", "m", service.url), {}, budget=10_000, gleanings=0, claims=True)
+    assert service.asked[0]["response_format"]["json_schema"]["schema"]["required"] == [
+        "entities",
+        "relationships",
+        "claims",
+    ]
+    assert service.asked[0]["messages"][0]["content"] == INSTRUCTIONS + extractions.CLAIMS
+    tables = build(chunks, extractions=found.extractions, claims=True)
+    assert violations(tables) == []
+    (row,) = tables["covariates"].to_dict("records")
+    unit = tables["text_units"].iloc[0]
+    assert row == {
+        "id": row["id"],
+        "human_readable_id": 0,
+        "covariate_type": "claim",
+        "type": "PHONE CALL",
+        "description": "Dana Levi called the plumber.",
+        "subject_id": "Dana Levi",
+        "object_id": "plumber",
+        "status": "TRUE",
+        "start_date": "2024-03-01",
+        "end_date": "NONE",
+        "source_text": "Dana Levi called",
+        "text_unit_id": unit["id"],
+    }
+    assert list(unit["covariate_ids"]) == [row["id"]]
+
+
+def test_nothing_is_claimed_where_nobody_asks() -> None:
+    assert "covariates" not in build(table(HOUSE), extractions={})
+    assert cost(TEXT, 0, claims=True) > cost(TEXT, 0)

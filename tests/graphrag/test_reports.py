@@ -26,8 +26,8 @@ NUMBERS = {"e-boiler": 7, "e-dana": 1, "e-inv": 2, "r-boiler-dana": 30, "r-boile
 
 def test_a_report() -> None:
     drafted = draft(MATERIAL)
-    assert drafted["title"] == "boiler, INV-1187, Dana Levi"
-    assert drafted["summary"] == ("2024-03-01 – 2024-03-05 · boiler, INV-1187 · Dana Levi")
+    assert drafted["title"] == "boiler, INV-1187 · Dana Levi · 2024-03"
+    assert drafted["summary"] == ("2024-03-01 – 2024-03-05 · boiler, INV-1187 · Dana Levi · 7,980 Kč, €12")
     assert render(drafted, NUMBERS) == [
         {
             "summary": "boiler: Dana Levi, INV-1187",

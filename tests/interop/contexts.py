@@ -50,6 +50,7 @@ def main(folder: Path) -> dict[str, Any]:
     entities = indexer_adapters.read_indexer_entities(tables["entities"], tables["communities"], None)
     relationships = indexer_adapters.read_indexer_relationships(tables["relationships"])
     units = indexer_adapters.read_indexer_text_units(tables["text_units"])
+    claims = indexer_adapters.read_indexer_covariates(tables["covariates"]) if "covariates" in tables else []
     config = GraphRagConfig(**CONFIG)
     local = factory.get_local_search_engine(
         config,
@@ -57,7 +58,7 @@ def main(folder: Path) -> dict[str, Any]:
         text_units=units,
         entities=entities,
         relationships=relationships,
-        covariates={},
+        covariates={"claims": claims} if claims else {},
         response_type="paragraph",
         description_embedding_store=Everything([one.id for one in entities]),
     )
@@ -76,6 +77,7 @@ def main(folder: Path) -> dict[str, Any]:
             "in_a_community": sum("-1" not in (one.community_ids or ["-1"]) for one in entities),
             "relationships": len(relationships),
             "text_units": len(units),
+            "claims": len(claims),
         },
         "contexts": {name: shown(one.context_records) for name, one in found.items()},
     }

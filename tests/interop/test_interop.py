@@ -10,10 +10,11 @@ import pytest
 
 from relrag_pipelines.graphrag import parquet
 from relrag_pipelines.graphrag.build import build
+from relrag_pipelines.graphrag.llm.extraction import Extraction, FoundClaim, FoundEntity, FoundRelationship
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import State, resolve
-from tests.passages import ARCHIVE, table
+from tests.passages import ARCHIVE, HOUSE, table
 
 PYTHON = os.environ.get("RELRAG_INTEROP_PYTHON", "")
 pytestmark = pytest.mark.skipif(
@@ -30,6 +31,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def read(folder: Path) -> dict[str, Any]:
+    return read_by_graphrag(folder)
+
+
+def read_by_graphrag(folder: Path) -> dict[str, Any]:
     """What graphrag made of the index."""
     done = subprocess.run(
         [PYTHON, str(Path(__file__).with_name("contexts.py")), str(folder)],
@@ -52,6 +57,7 @@ def test_nothing_is_lost_on_the_way(folder: Path, read: dict[str, Any]) -> None:
         "in_a_community": len(tables["entities"]),
         "relationships": len(tables["relationships"]),
         "text_units": len(tables["text_units"]),
+        "claims": 0,
     }
     assert read["loaded"]["entities"] > 10
 
@@ -68,3 +74,30 @@ def test_every_number_in_a_context_resolves(folder: Path, read: dict[str, Any], 
         dataset = next(one for one in Dataset if one.lower() == name)
         assert numbers
         assert {resolve(Reference(dataset, number), index).state for number in numbers} == {State.RESOLVED}
+
+
+def test_claims_are_read_and_shown_beside_their_entities(tmp_path: Path) -> None:
+    found = Extraction(
+        entities=[FoundEntity(name=name, type="PERSON", description="") for name in ("Dana Levi", "Petr Kolar")],
+        relationships=[FoundRelationship(source="Dana Levi", target="Petr Kolar", description="", strength=5)],
+        claims=[
+            FoundClaim(
+                subject="Petr Kolar",
+                object="NONE",
+                type="PAYMENT",
+                status="TRUE",
+                start_date="2024-03-02",
+                end_date="NONE",
+                description="Petr Kolar paid the invoice.",
+                source_text="Petr Kolar paid invoice INV-1187",
+            )
+        ],
+    )
+    chunks = table(HOUSE)
+    parquet.write(build(chunks, extractions=dict.fromkeys(chunks["text"], found), claims=True), tmp_path)
+    index = open_index(tmp_path)
+    seen = read_by_graphrag(tmp_path)
+    assert seen["loaded"]["claims"] == len(HOUSE)
+    numbers = seen["contexts"]["local"]["claims"]
+    assert numbers
+    assert {resolve(Reference(Dataset.CLAIMS, number), index).state for number in numbers} == {State.RESOLVED}

@@ -81,3 +81,10 @@ def test_the_answer_in_the_readme_is_the_one_that_is_given(demo: Path) -> None:
     found = re.search(r'^> (relrag ask ".*")\n\n(.*?)^```', page, re.M | re.S)
     assert found
     assert run(found[1], demo).stdout.strip() == found[2].strip()
+
+
+def test_the_themes_in_the_readme_are_those_that_are_found(demo: Path) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"^> (relrag graphrag query [^\n]*)\n\n(.*?)\n\.\.\.\n```", page, re.M | re.S)
+    assert found
+    assert run(found[1], demo).stdout.startswith(found[2])

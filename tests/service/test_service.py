@@ -103,9 +103,9 @@ def test_a_cursor_of_another_generation_says_that_the_archive_changed() -> None:
 
 def test_trace_needs_an_index(service: Service, tmp_path: Path) -> None:
     with pytest.raises(NotServed, match="--index"):
-        service.trace("Ota owns the cabin [Data: Entities (1)].")
+        service.graphs.trace("Ota owns the cabin [Data: Entities (1)].")
     with Service(service.settings, tmp_path) as indexed, pytest.raises(NotServed):
-        indexed.trace("Ota owns the cabin [Data: Entities (1)].")
+        indexed.graphs.trace("Ota owns the cabin [Data: Entities (1)].")
 
 
 def test_an_index_is_read_as_its_files_are_now(service: Service, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_an_index_is_read_as_its_files_are_now(service: Service, tmp_path: Path)
         pd.DataFrame(columns).to_parquet(tmp_path / "entities.parquet")
 
     def titles() -> list[str]:
-        return [one.title for one in indexed.trace("He owns it [Data: Entities (1)].").references]
+        return [one.title for one in indexed.graphs.trace("He owns it [Data: Entities (1)].").references]
 
     write("Ota Kralicek")
     with Service(service.settings, tmp_path) as indexed:
@@ -128,9 +128,9 @@ def test_an_index_is_read_as_its_files_are_now(service: Service, tmp_path: Path)
         assert titles() == ["Somebody else"]
         (tmp_path / "entities.parquet").unlink()
         until = time.monotonic() + 30
-        while indexed._index._open and time.monotonic() < until:  # nobody asks: it is let go of all the same
+        while indexed.graphs.traced._open and time.monotonic() < until:  # nobody asks: it is let go of all the same
             time.sleep(0.05)
-        assert indexed._index._open is None
+        assert indexed.graphs.traced._open is None
 
 
 def test_the_watch_goes_on_after_a_disk_that_did_not_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.graphrag import parquet
-from relrag_pipelines.graphrag.schema import ALL
+from relrag_pipelines.graphrag.schema import ALL, OPTIONAL
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import graph_build
 from relrag_pipelines.stages import plan as plans
@@ -96,7 +96,7 @@ def _plain(workspace: Workspace) -> dict[str, bytes]:
     return {
         f"{collection}/{name}": json.dumps(table(workspace, collection, name).to_dict("records"), default=list).encode()
         for collection in graph_indexes.collections(workspace.home)
-        for name in ALL
+        for name in ALL.keys() - OPTIONAL.keys()
     }
 
 
@@ -104,7 +104,7 @@ def test_what_personal_data_stands_in_a_table_is_counted_and_not_shown(tmp_path:
     made = archive.sync(with_graphs(archive.make(tmp_path)))
     place = graph_indexes.current(made.home, "archive")
     assert place
-    tables = {name: table(made, "archive", name) for name in ALL}
+    tables = {name: table(made, "archive", name) for name in ALL.keys() - OPTIONAL.keys()}
     tables["entities"].loc[0, "description"] = "Call me on 052-123-4567"
     parquet.write(tables, place)
     assert graph_build.unredacted(made, "archive") == {"entities": 1}

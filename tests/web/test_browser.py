@@ -32,7 +32,7 @@ PAGE = ["The tenant pays nine hundred a month.", "Call Dana on 052-123-4567 abou
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server over an archive with a PDF, hostile texts and related records."""
     folder = tmp_path_factory.mktemp("browser")
-    config = archive.make(folder)
+    config = archive.make(folder, '[graphrag]\nmethod = "fast"')
     (folder / "papers" / "lease 2024-01-05.md").unlink()
     (folder / "papers" / "lease 2024-01-05.pdf").write_bytes(pdf(PAGE))
     hostile = [
@@ -126,12 +126,22 @@ def test_a_link_from_another_page_works_without_scripts(browser: sync_api.Browse
 
 
 @pytest.mark.parametrize(
-    "path", ["/search?q=hostile", "/ask?q=hostile", "/thread?id=evil", "/graph", "/record?ref=jsonl:notes:h0"]
+    "path",
+    [
+        "/search?q=hostile",
+        "/ask?q=hostile",
+        "/thread?id=evil",
+        "/graph",
+        "/record?ref=jsonl:notes:h0",
+        "/graphrag",
+        "/graphrag?q=hostile",
+    ],
 )
 def test_hostile_texts_run_nothing(page: sync_api.Page, served: str, path: str) -> None:
     page.goto(f"{served}{path}")
     if path == "/graph":
         page.wait_for_selector("#graph[data-drawn]")
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     for link in page.query_selector_all("[data-beside]")[:6]:
         link.click()
         page.wait_for_selector("#source article")

@@ -7,7 +7,8 @@ on there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -31,11 +32,24 @@ relates them, and a strength from 1 (named together) to 10 (the passage is about
 
 Say only what the passage says. Answer as JSON with the lists entities and relationships; where the passage names \
 nothing, they are empty."""
+CLAIMS = """
+
+Claims are what the passage states of one of these entities: what somebody did, decided, owes, promised or denies. \
+Give each with the name of the entity as subject, that of another as object or NONE, a type in two or three words, \
+the status TRUE (the passage confirms it), FALSE (it denies it) or SUSPECTED (it is not sure), the first and the \
+last day as 2024-03-15, each NONE where the passage does not say it, one sentence in the language of the passage, \
+and the words of the passage that say it, letter by letter. The list claims may be empty."""
 AGAIN = "Something may be missing. Give only entities and relationships that you have not given yet, else empty lists."
 
 
 _IN_A_ROW = 5
 """texts that fail one after another: then it is not the texts"""
+
+
+NONE = "NONE"
+"""what Microsoft's tables hold where a claim has no object or day"""
+_STATUSES = ("TRUE", "FALSE", "SUSPECTED")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class _Strict(BaseModel):
@@ -59,11 +73,26 @@ class FoundRelationship(_Strict):
     strength: int
 
 
+class FoundClaim(_Strict):
+    """A claim as a model gives it, with the fields of Microsoft's covariates."""
+
+    subject: str
+    object: str
+    type: str
+    status: str
+    start_date: str
+    end_date: str
+    description: str
+    source_text: str
+
+
 class Extraction(_Strict):
     """What a model found in one text."""
 
     entities: list[FoundEntity]
     relationships: list[FoundRelationship]
+    claims: list[FoundClaim] = []
+    """where it was asked for them"""
 
 
 @dataclass(frozen=True)
@@ -91,9 +120,12 @@ def extract(
     *,
     budget: int,
     gleanings: int = 1,
+    claims: bool = False,
     keep: Callable[[str, str, Sequence[str]], None] = lambda key, answer, texts: None,
 ) -> Extractions:
     """What the model finds in texts, each asked about once, and then `gleanings` times for what is missing.
+
+    With `claims` it is asked for these, too.
 
     No text is begun whose estimated cost would exceed the `budget` of tokens. `cache` is what an earlier run returned;
     `keep` is called with each answer as soon as it is there, its key and the text, so that a kill costs nothing.
@@ -105,16 +137,16 @@ def extract(
     tokens, stopped, in_a_row = 0, "", 0
     pending: list[str] = []
     for text in different:
-        one = key(text, model.name, gleanings)
+        one = key(text, model.name, gleanings, claims=claims)
         if known := _read_stored(cache.get(one)):
             found[text], kept[one] = known, cache[one]
             continue
-        if not stopped and tokens + cost(text, gleanings) > budget:
+        if not stopped and tokens + cost(text, gleanings, claims=claims) > budget:
             stopped = f"the budget of {budget} tokens is used up"
         if stopped:
             pending.append(text)
             continue
-        asked = _Conversation(model, text)
+        asked = _Conversation(model, text, claims=claims)
         try:
             extraction = asked.answered(gleanings)
         except (TextRefused, ValidationError) as error:
@@ -127,28 +159,42 @@ def extract(
             stopped = str(error)
             pending.append(text)
         else:
-            found[text], kept[one] = extraction, orjson.dumps(extraction.model_dump()).decode()
+            found[text], kept[one] = extraction, orjson.dumps(extraction.model_dump(exclude_defaults=True)).decode()
             keep(one, kept[one], [text])
             in_a_row = 0
         tokens += asked.tokens
     return Extractions(found, dict(sorted(kept.items())), tokens, tuple(failed), tuple(pending), stopped)
 
 
-def estimate(texts: Iterable[str], model: str, cache: Mapping[str, str], gleanings: int = 1) -> int:
+def estimate(
+    texts: Iterable[str], model: str, cache: Mapping[str, str], gleanings: int = 1, *, claims: bool = False
+) -> int:
     """About how many tokens an extraction will cost; texts that are known cost nothing."""
     different = {text for text in texts if text.strip()}
-    return sum(cost(text, gleanings) for text in different if key(text, model, gleanings) not in cache)
+    return sum(
+        cost(text, gleanings, claims=claims)
+        for text in different
+        if key(text, model, gleanings, claims=claims) not in cache
+    )
 
 
-def key(text: str, model: str, gleanings: int) -> str:
+def instructions(*, claims: bool = False) -> str:
+    """What the model is told."""
+    return INSTRUCTIONS + CLAIMS * claims
+
+
+def key(text: str, model: str, gleanings: int, *, claims: bool = False) -> str:
     """The hash of all that an extraction depends on, hex."""
-    return blake2b(orjson.dumps([INSTRUCTIONS, AGAIN, model, gleanings, text]), digest_size=20).hexdigest()
+    return blake2b(
+        orjson.dumps([instructions(claims=claims), AGAIN, model, gleanings, text]), digest_size=20
+    ).hexdigest()
 
 
-def cost(text: str, gleanings: int) -> int:
+def cost(text: str, gleanings: int, *, claims: bool = False) -> int:
     """About how many tokens a text costs: each question repeats what was said, and an answer is as long as the text."""
     passage = count_tokens(text)
-    return sum(count_tokens(INSTRUCTIONS) + passage + (asked + 1) * passage for asked in range(gleanings + 1))
+    told = count_tokens(instructions(claims=claims))
+    return sum(told + passage + (asked + 1) * passage for asked in range(gleanings + 1))
 
 
 def _read_stored(cache: str | None) -> Extraction | None:
@@ -159,10 +205,15 @@ def _read_stored(cache: str | None) -> Extraction | None:
         return None
 
 
-def schema() -> Schema:
+def schema(*, claims: bool = False) -> Schema:
     """JSON Schema of an Extraction without references, which not every service follows."""
     whole = Extraction.model_json_schema()
     parts = whole.pop("$defs")
+    if claims:
+        whole["required"].append("claims")
+        del whole["properties"]["claims"]["default"]
+    else:
+        del whole["properties"]["claims"]
     for column in whole["properties"].values():
         column["items"] = parts[column["items"]["$ref"].rpartition("/")[2]]
     return whole
@@ -171,11 +222,15 @@ def schema() -> Schema:
 class _Conversation:
     """Questions about one text."""
 
-    def __init__(self, model: JsonModel, text: str) -> None:
+    def __init__(self, model: JsonModel, text: str, *, claims: bool = False) -> None:
         self.tokens = 0
+        self._claims = claims
         self._model, self._text = model, text
         passage = text.replace("</passage", "< /passage")
-        self._messages: list[Message] = [("system", INSTRUCTIONS), ("user", f"<passage>\n{passage}\n</passage>")]
+        self._messages: list[Message] = [
+            ("system", instructions(claims=claims)),
+            ("user", f"<passage>\n{passage}\n</passage>"),
+        ]
 
     def answered(self, gleanings: int) -> Extraction:
         """Raises ModelError, or ValidationError where the answer is not of the schema."""
@@ -183,15 +238,17 @@ class _Conversation:
         for _ in range(gleanings):
             self._messages.append(("user", AGAIN))
             more = self._ask()
-            if not more.entities and not more.relationships:
+            if not more.entities and not more.relationships and not more.claims:
                 break
             found = Extraction(
-                entities=[*found.entities, *more.entities], relationships=[*found.relationships, *more.relationships]
+                entities=[*found.entities, *more.entities],
+                relationships=[*found.relationships, *more.relationships],
+                claims=[*found.claims, *more.claims],
             )
         return drop_unsupported(found, self._text)
 
     def _ask(self) -> Extraction:
-        reply = self._model.ask(self._messages, schema())
+        reply = self._model.ask(self._messages, schema(claims=self._claims))
         self.tokens += reply.tokens or sum(count_tokens(content) for _, content in self._messages)
         self._messages.append(("assistant", reply.text))
         return Extraction.model_validate_json(reply.text)
@@ -211,7 +268,32 @@ def drop_unsupported(found: Extraction, text: str) -> Extraction:
         for source, target in [(_name(one.source), _name(one.target))]
         if source.lower() in entities and target.lower() in entities and source.lower() != target.lower()
     ]
-    return Extraction(entities=list(entities.values()), relationships=relationships)
+    claims = [kept for one in found.claims if (kept := _supported(one, entities.keys(), lower))]
+    return Extraction(entities=list(entities.values()), relationships=relationships, claims=claims)
+
+
+def _supported(claim: FoundClaim, entities: Set[str], lower: str) -> FoundClaim | None:
+    """A claim about one of the entities whose words stand in the text; None for others."""
+    subject, object_ = _name(claim.subject), _name(claim.object)
+    said = " ".join(claim.source_text.split())
+    if subject.lower() not in entities or not said or said.lower() not in lower:
+        return None
+    status = claim.status.strip().upper()
+    return claim.model_copy(
+        update={
+            "subject": subject,
+            "object": object_ if object_.lower() in entities else NONE,
+            "type": " ".join(claim.type.split()).upper(),
+            "status": status if status in _STATUSES else "SUSPECTED",
+            "start_date": _day(claim.start_date),
+            "end_date": _day(claim.end_date),
+            "source_text": said,
+        }
+    )
+
+
+def _day(day: str) -> str:
+    return day.strip() if _DAY.fullmatch(day.strip()) else NONE
 
 
 def _name(name: str) -> str:

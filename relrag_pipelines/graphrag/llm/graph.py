@@ -10,8 +10,8 @@ import pandas as pd
 
 from relrag_pipelines.graphrag.graph import Graph, entity_titles, group_by_unit, shorten, split_sentences, stable_id
 from relrag_pipelines.graphrag.known_people import KnownPeople
-from relrag_pipelines.graphrag.llm.extraction import Extraction
-from relrag_pipelines.graphrag.schema import frame
+from relrag_pipelines.graphrag.llm.extraction import NONE, Extraction
+from relrag_pipelines.graphrag.schema import OPTIONAL, frame
 from relrag_pipelines.graphrag.selection import Mention
 from relrag_pipelines.text.analyzer import fold
 
@@ -182,6 +182,42 @@ def _relationships(
             "combined_degree": [degrees[edge.source] + degrees[edge.target] for edge in edges],
             "text_unit_ids": [[unit_ids[unit] for unit in of] for of in units],
         },
+    )
+
+
+def covariates(
+    built: Graph,
+    texts: Sequence[str],
+    unit_ids: Sequence[str],
+    extractions: Mapping[str, Extraction],
+    known: KnownPeople,
+) -> pd.DataFrame:
+    """The claims about entities of the graph, in the order of text units, each once."""
+    titles = dict(zip(built.keys, built.entities["title"], strict=True))
+    rows: dict[str, dict[str, str]] = {}
+    for text, unit_id in zip(texts, unit_ids, strict=True):
+        for one in extractions[text].claims if text in extractions else ():
+            subject, object_ = (titles.get(known.key(name) or fold(name)) for name in (one.subject, one.object))
+            if subject is None:
+                continue
+            said = {
+                "covariate_type": "claim",
+                "type": one.type,
+                "description": one.description,
+                "subject_id": subject,
+                "object_id": object_ or NONE,
+                "status": one.status,
+                "start_date": one.start_date,
+                "end_date": one.end_date,
+                "source_text": one.source_text,
+                "text_unit_id": unit_id,
+            }
+            rows[stable_id("claim", *said.values())] = said
+    columns = OPTIONAL["covariates"].names[2:]
+    return frame(
+        "covariates",
+        {"id": list(rows), "human_readable_id": range(len(rows))}
+        | {name: [row[name] for row in rows.values()] for name in columns},
     )
 
 

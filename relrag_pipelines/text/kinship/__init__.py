@@ -6,13 +6,14 @@ import functools
 import itertools
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
+from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.names.czech_forms import cases
 from relrag_pipelines.text.names.tables import given_names, kin, plain
 
@@ -80,6 +81,22 @@ def type_in_name(words: Sequence[str]) -> str | None:
         if kind and (rest or word in kin()) and word not in given_names() and len(word) >= _SHORTEST:
             return kind
     return None
+
+
+def types_named(word: str) -> frozenset[str]:
+    """The relationship types that a word of any language and case may mean; Hebrew may write letters before it."""
+    known = plain(word)
+    stripped = [known[place:] for place in (1, 2) if known[:place].strip(PREFIXED) == "" and len(known) > place + 1]
+    forms = (known, known.removesuffix("s"), *stripped)
+    found = [table.get(form) for table in (types_of_names(), czech_cases()) for form in forms]
+    return frozenset(filter(None, found))
+
+
+def words_for(types: Collection[str]) -> frozenset[str]:
+    """Every word, as names are compared, that means one of these relationship types in any language."""
+    return frozenset(
+        word for table in (types_of_names(), czech_cases()) for word, type_ in table.items() if type_ in types
+    )
 
 
 def type_of(written: str) -> tuple[str, str | None]:

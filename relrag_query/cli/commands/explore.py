@@ -7,10 +7,11 @@ import textwrap
 from dataclasses import asdict
 from pathlib import Path
 
-from relrag_query import exploration
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.inert_text import safe
 from relrag_query.exploration import Exploration
+from relrag_query.graphrag.exploration import explore as explored
+from relrag_query.graphrag.exploration import own_corpus
 from relrag_query.people.relationship_search import RelationshipSearchResult
 
 _EXCERPT = 120
@@ -29,7 +30,8 @@ def explore(
     if not query.strip():
         raise ArchiveError("the question is empty")
     with Archive.open(config) as archive:
-        found = exploration.explore(archive, query, search_relationships=relationships, person=person, limit=limit)
+        of_index = own_corpus(archive)
+        found = explored(archive, query, of_index, search_relationships=relationships, person=person, limit=limit)
     if as_json:
         print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
         return 0
@@ -45,6 +47,9 @@ def _print(found: Exploration) -> None:
     people = [node for node in found.nodes if node.kind == "person"]
     if people:
         print(safe(f"People: {', '.join(f'{node.name} ({node.entity_key})' for node in people)}"))
+    things = [node.name for node in found.nodes if node.kind in ("entity", "concept")]
+    if things:
+        print(safe(f"About: {', '.join(things)}"))
     for node in (node for node in found.nodes if node.kind == "source"):
         print(safe(f"{node.entity_key}  {node.name}"))
         print(safe(f"  {textwrap.shorten(str(node.data['text']), _EXCERPT, placeholder=' ...')}"))

@@ -14,6 +14,7 @@ from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.display.inert_text import safe
 from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import METHODS
+from relrag_query.graphrag.answer_reply import answer_reply
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace as trace_citations
 from relrag_query.graphrag.trace_reply import trace_reply
@@ -60,7 +61,7 @@ def query(
         raise UnknownMethod(f'"{method}" is no method; methods: {", ".join(METHODS)}')
     found = service.query(settings_module.load(config), collection, question, method)
     if as_json:
-        print(json.dumps(graph_answer.as_json(found), indent=1, ensure_ascii=False))
+        print(answer_reply(found, collection).model_dump_json(indent=1))
         return DONE
     print(graph_answer.as_text(found))
     if show_sources:

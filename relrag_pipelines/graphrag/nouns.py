@@ -1,0 +1,152 @@
+"""Which words are nouns, told by how they are used, without a model.
+
+A noun stands behind an article, a possessive or a preposition (the boiler, v kotli, של הדוד), a verb behind a pronoun
+or an auxiliary; which words these are is all that is known of a language (words/). How often a word does either is
+counted over all texts. Of a word that is seldom seen its ending is asked, of which more is seen. In Hebrew an article
+or preposition is a letter of the word itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relrag_pipelines.graphrag.candidates import Candidate, Cue, EntityType
+from relrag_pipelines.graphrag.words import compared, languages
+from relrag_pipelines.text.analyzer import PREFIXED
+
+_PRIOR = 2.0
+"""uses that the ending of a word counts for"""
+_USUAL, _UNUSUAL = 0.6, 0.3
+"""share of nouns among words of which nothing is known, and among those whose ending speaks against it"""
+_ENDING = 2
+_BEFORE_NOUN = "הבמ"
+"""prefixed letters of Hebrew that are an article or a preposition"""
+
+
+@dataclass
+class _Uses:
+    """How often something stands where nouns and where verbs do."""
+
+    nouns: int = 0
+    verbs: int = 0
+
+    def add(self, nouns: int, verbs: int) -> None:
+        """Counts further uses."""
+        self.nouns += nouns
+        self.verbs += verbs
+
+    def share(self, expected: float) -> float:
+        """The share of nouns, from what is expected where little is seen."""
+        return (self.nouns + _PRIOR * expected) / (self.nouns + self.verbs + _PRIOR)
+
+
+class Nouns:
+    """The words of all texts: their keys, which their forms share, and how likely each is a noun."""
+
+    def __init__(self, found: Iterable[Sequence[Candidate]]) -> None:
+        """`found` holds the candidates of each text."""
+        terms = [one for some in found for one in some if one.type == EntityType.TERM]
+        self._words = Counter(compared(one.text) for one in terms)
+        self._small = Counter(compared(one.text) for one in terms if not one.opens)
+        self._languages = _languages(terms)
+        self._keys = {word: self._key(word) for word in self._words}
+        self._likely = self._likelihoods(*self._uses(terms))
+
+    def key(self, word: str) -> str:
+        """What the forms of a word share; the word itself where no text has it as a term."""
+        word = compared(word)
+        return self._keys.get(word, word)
+
+    def likely(self, key: str) -> float:
+        """How likely the words of a key are nouns, 0 to 1."""
+        return self._likely.get(key, _USUAL)
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is written without a capital anywhere."""
+        return self._small[compared(word)] > 0
+
+    def vocabulary(self, found: Sequence[Sequence[Candidate]], names: Collection[str]) -> dict[str, Sequence[Any]]:
+        """Every word, compared: its key, how likely it is a noun, and how many of these texts hold it in any form.
+
+        Words of people's `names` are none.
+        """
+        units = Counter(
+            key for some in found for key in {self.key(one.text) for one in some if one.type == EntityType.TERM}
+        )
+        words = sorted(self._keys)
+        keys = [self._keys[word] for word in words]
+        return {
+            "word": words,
+            "key": keys,
+            "noun": [
+                0.0 if self.is_name(word, names) else round(self.likely(key), 4)
+                for word, key in zip(words, keys, strict=True)
+            ],
+            "text_units": [units[key] for key in keys],
+        }
+
+    def bare(self, word: str) -> str:
+        """A word, compared, without letters that Hebrew writes before it."""
+        return self._without_prefix(compared(word))
+
+    def is_name(self, word: str, names: Collection[str]) -> bool:
+        """Whether a word is of people's names, and no other word too: no name of Hebrew has an article."""
+        bare = self.bare(word)
+        return bare in names and not self._words[f"ה{bare}"]
+
+    def head_first(self, word: str) -> bool:
+        """Whether a word is of a language in which the first word of a phrase is the noun that the others tell of."""
+        return self._languages.get(compared(word)) == "he"
+
+    def _key(self, word: str) -> str:
+        language = self._languages[word]
+        return languages()[language].stem(self._without_prefix(word))
+
+    def _without_prefix(self, word: str) -> str:
+        """A Hebrew word without prefixed letters, where what is left is a word at least as frequent."""
+        while len(word) > 3 and word[0] in PREFIXED and self._words[word[1:]] >= self._words[word]:
+            word = word[1:]
+        return word
+
+    def _uses(self, terms: Iterable[Candidate]) -> tuple[Counter[str], Counter[str]]:
+        """How often each word stands where a noun does, and where a verb does."""
+        nouns, verbs = Counter[str](), Counter[str]()
+        for one in terms:
+            word = compared(one.text)
+            assert one.use
+            nouns[word] += one.use.cue == Cue.NOUN
+            verbs[word] += one.use.cue == Cue.VERB
+        for word, count in self._words.items():
+            if word[0] in _BEFORE_NOUN and self._without_prefix(word) != word:
+                nouns[word] += count
+        return nouns, verbs
+
+    def _likelihoods(self, nouns: Counter[str], verbs: Counter[str]) -> dict[str, float]:
+        """Of each key, from how often its words stand where nouns and verbs do, and from their endings."""
+        endings: dict[tuple[str, str], _Uses] = defaultdict(_Uses)
+        keys: dict[str, _Uses] = defaultdict(_Uses)
+        for word in self._words:
+            endings[self._ending(word)].add(nouns[word], verbs[word])
+        expected: dict[str, list[float]] = defaultdict(list)
+        for word, count in self._words.items():
+            usual = _UNUSUAL if word.endswith(languages()[self._languages[word]].not_noun) else _USUAL
+            # endings that speak against a noun stay against it, whatever stands before them
+            prior = min(endings[self._ending(word)].share(usual), usual if usual == _UNUSUAL else 1.0)
+            keys[self._keys[word]].add(nouns[word], verbs[word])
+            expected[self._keys[word]] += [prior] * count
+        return {key: uses.share(sum(expected[key]) / len(expected[key])) for key, uses in keys.items()}
+
+    def _ending(self, word: str) -> tuple[str, str]:
+        return self._languages[word], word[-_ENDING:]
+
+
+def _languages(terms: Iterable[Candidate]) -> dict[str, str]:
+    """The language of each word: that of most lines that it stands in."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in terms:
+        assert one.use
+        votes[compared(one.text)][one.use.language] += 1
+    return {word: min(found, key=lambda language: (-found[language], language)) for word, found in votes.items()}

@@ -1,0 +1,140 @@
+"""GraphRAG indexes as the API, tools and the page of a service show them."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from relrag_query.mcp import server as mcp_server
+from relrag_query.service import Service
+from relrag_query.service.errors import NotServed
+from tests import archive
+from tests.web_app import BEARER, COOKIE, client
+
+QUESTION = "What was the greenhouse about in 2024?"
+NOTES = [
+    {"id": "g1", "text": "The greenhouse roof leaks, the glazier asks 4,500 Kč.", "from": "Ota Kralicek"},
+    {"id": "g2", "text": "The glazier mends the greenhouse roof on Tuesday.", "from": "Ota Kralicek"},
+    {
+        "id": "g3",
+        "text": "The greenhouse roof is mended, the glazier forgot <b>one pane</b>.",
+        "from": "Eva <i>Nova</i>",
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served")
+    made = archive.make(folder, '[graphrag]\nmethod = "fast"')
+    archive.write_notes(
+        folder, *({**one, "timestamp": f"2024-03-0{day + 1}T08:00:00Z"} for day, one in enumerate(NOTES))
+    )
+    archive.sync(made)
+    return made
+
+
+@pytest.fixture
+def service(config: Path) -> Iterator[Service]:
+    with Service.open(config) as opened:
+        yield opened
+
+
+@pytest.fixture
+def asked(config: Path) -> Iterator[TestClient]:
+    with client(config) as opened:
+        yield opened
+
+
+def tools(service: Service) -> dict[str, Any]:
+    return {tool.__name__: tool for tool in mcp_server.tools(service)}
+
+
+@pytest.mark.requirement("S1-16")
+def test_a_question_is_answered_with_themes_and_sources(asked: TestClient) -> None:
+    reply = asked.post("/api/v1/graphrag/query", json={"question": QUESTION}, headers=BEARER).json()
+    (theme, *_) = reply["themes"]
+    assert theme["title"] == "greenhouse roof, glazier, mended · Ota Kralicek · 2024-03"
+    assert (theme["first"], theme["figures"]) == ("2024-03-01", ["4,500 Kč"])
+    assert {one["state"] for one in reply["references"]} == {"resolved"}
+    assert any("glazier" in one["quote"] for one in reply["sources"])
+    assert (reply["collection"], reply["method"], reply["about"]) == (
+        "archive",
+        "global",
+        ["2024", "greenhouse", "Ota Kralicek"],
+    )
+
+
+def test_collections_and_reports_are_listed(asked: TestClient) -> None:
+    assert asked.get("/api/v1/graphrag/collections", headers=BEARER).json() == {
+        "collections": [{"name": "archive", "own": True, "problems": []}]
+    }
+    page = asked.get("/api/v1/graphrag/reports?limit=1", headers=BEARER).json()
+    assert len(page["reports"]) == 1
+    assert page["reports"][0]["content"].startswith("## ")
+    if page["count"] > 1:
+        more = asked.get(f"/api/v1/graphrag/reports?limit=1&cursor={page['next_cursor']}", headers=BEARER).json()
+        assert more["reports"] != page["reports"]
+
+
+def test_what_there_is_not_is_a_problem(asked: TestClient) -> None:
+    said = asked.post("/api/v1/graphrag/query", json={"question": "x", "collection": "gone"}, headers=BEARER)
+    assert (said.status_code, said.json()["detail"]) == (404, 'no index is named "gone"; indexes: archive')
+
+
+def test_the_tools_answer_and_trace(service: Service) -> None:
+    told = json.loads(tools(service)["graphrag"](QUESTION))
+    assert "answer" not in told, "the themes say it already"
+    assert "glazier" in told["themes"][0]["title"]
+    cited = told["themes"][0]["sentences"][0]["references"][-1]
+    name, number = cited.split()
+    traced = json.loads(tools(service)["trace"](f"The glazier came [Data: {name} {number}]."))
+    assert "glazier" in traced["sources"][0]["quote"]
+
+
+def test_there_are_no_tools_without_an_index(tmp_path: Path) -> None:
+    made = archive.make(tmp_path)
+    archive.sync(made)
+    with Service.open(made) as service:
+        assert not {"graphrag", "trace"} & tools(service).keys()
+        with pytest.raises(NotServed, match="graphrag"):
+            service.graphrag("anything")
+    with client(made) as opened:
+        assert "There is no GraphRAG index yet" in opened.get("/graphrag", headers=COOKIE).text
+
+
+@pytest.mark.parametrize("path", ["/graphrag", f"/graphrag?q={QUESTION}", "/graphrag?q=glazier&method=local"])
+def test_the_page_shows_sentences_with_their_passages(asked: TestClient, path: str) -> None:
+    page = asked.get(path, headers=COOKIE)
+    assert page.status_code == 200
+    assert "glazier" in page.text
+    assert "/source?chunk=" in page.text
+    assert "<b>one" not in page.text
+    assert "<i>Nova" not in page.text
+
+
+def test_an_index_that_is_gone_is_in_no_memory(config: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(config.parent, copy)
+    with Service.open(copy / config.name) as service:
+        assert service.graphrag(QUESTION).themes
+        shutil.rmtree(archive.home(copy) / "graphrag")
+        service.graphs.let_go()
+        assert not service.graphs._opened
+        with pytest.raises(NotServed, match="not made yet"):
+            service.graphrag(QUESTION)
+
+
+@pytest.mark.requirement("S2-31")
+def test_entities_and_concepts_are_nodes_of_their_own_kind(service: Service) -> None:
+    found = service.explore("Who mends the greenhouse roof?")
+    kinds = {node.kind for node in found.nodes}
+    assert kinds >= {"source", "concept"}
+    (roof,) = [node for node in found.nodes if node.name == "greenhouse roof"]
+    assert (roof.kind, roof.data["type"], roof.data["passages"]) == ("concept", "TERM", 3)
+    assert "glazier" in {one["with"] for one in roof.data["related"]}
+    assert roof.entity_key.startswith("entity:")
