@@ -267,6 +267,12 @@ class Settings(BaseModel):
         "", description="address under which a proxy serves the pages of `relrag serve`, as ui_public_url"
     )
 
+    web_writes_enabled: bool = Field(
+        False,
+        description="programs with the token, and language models through MCP, may state relationships of people; each "
+        "statement is an entry of the journal, and `relrag people undo` takes it back",
+    )
+
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
     unit_max_bytes: int = Field(2 * 2**30, ge=1, description="a document larger than this is refused, bytes")

@@ -23,6 +23,12 @@ from relrag_query.http.turns import Turns
 from relrag_query.service import GraphLimits, GraphReply, Service, record_replies, replies
 from relrag_query.service.archive_status import Status
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
+from relrag_query.service.relationship_statements import (
+    StatementReply,
+    add_note_to_relationship,
+    create_relationship,
+    update_relationship,
+)
 
 PREFIX = "/api/v1"
 FULL_GRAPH = "/entities/graph/full"
@@ -58,6 +64,10 @@ def _neighbors(service: Service, asked: requests.NeighborsRequest) -> record_rep
 
 def _graph(service: Service, asked: requests.GraphRequest) -> GraphReply:
     return service.full_graph(GraphLimits(**dict(asked)))
+
+
+def _stated(call: Callable[..., StatementReply]) -> Callable[[Service, Any], StatementReply]:
+    return lambda service, asked: call(service, **dict(asked))
 
 
 OPERATIONS = (
@@ -122,6 +132,14 @@ OPERATIONS = (
         requests.TraceRequest,
         TraceReply,
         lambda to, asked: to.trace(asked.answer, asked.question),
+    ),
+    *(
+        Operation(call.__name__, "POST", path, request, StatementReply, _stated(call))
+        for path, request, call in (
+            ("/relationships", requests.CreateRelationshipRequest, create_relationship),
+            ("/relationships/update", requests.UpdateRelationshipRequest, update_relationship),
+            ("/relationships/notes", requests.RelationshipNoteRequest, add_note_to_relationship),
+        )
     ),
 )
 

@@ -48,6 +48,12 @@ class OpenGeneration:
             self._retire()
         self._watch.join()
 
+    @property
+    def number(self) -> int | None:
+        """The generation that requests begin in now; None where none is open."""
+        held = self._held
+        return held.archive.generation.number if held else None
+
     @contextmanager
     def reading(self) -> Iterator[Archive]:
         """The newest generation, open until the block ends whatever is published meanwhile; raises ArchiveError."""

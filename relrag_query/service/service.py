@@ -15,7 +15,7 @@ from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.exploration import explore
-from relrag_query.graph.layout import layout
+from relrag_query.graph.layout_store import places
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
@@ -38,9 +38,9 @@ MOST = 100
 class Service:
     """One archive, for any number of threads. Use it in a `with` block, or close it."""
 
-    def __init__(self, settings: Settings, graphrag_index: Path | None = None) -> None:
-        """`graphrag_index` is the folder of the index in which `trace` looks citations up."""
-        self.settings = settings
+    def __init__(self, settings: Settings, graphrag_index: Path | None = None, config: Path | None = None) -> None:
+        """`graphrag_index` is the folder of the index in which `trace` looks citations up, `config` its relrag.toml."""
+        self.settings, self.config = settings, config
         self.zone = ZoneInfo(settings.timezone)
         self._index = TraceIndex(graphrag_index) if graphrag_index else None
         self._graph_lock = threading.Lock()
@@ -50,7 +50,8 @@ class Service:
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
         """The service of that relrag.toml, else of the nearest one; SettingsError where there is none."""
-        return cls(settings_module.load(config), graphrag_index)
+        path = config or settings_module.find_config()
+        return cls(settings_module.load(path), graphrag_index, path)
 
     def close(self) -> None:
         """Lets go of the archive once the requests that read it have ended."""
@@ -197,15 +198,15 @@ class Service:
     def full_graph(self, asked: GraphLimits | None = None) -> GraphReply:
         """The graph of the archive with the place of each node; the same until another generation is published."""
         limits = asked or GraphLimits()
-        with self.reading() as archive:
+        with self.reading() as archive, self._graph_lock:  # laid out once, however many ask at once
             key = (archive.generation.number, limits)
-            with self._graph_lock:  # laid out once, however many ask at once
-                if self._graph is None or self._graph[0] != key:
-                    graph = archive.full_graph(**dataclasses.asdict(limits))
-                    for node, (x, y) in zip(graph.nodes, layout(graph), strict=True):
-                        node.x, node.y = x, y
-                    self._graph = key, GraphReply(generation=archive.generation.number, **dict(graph))
-                return self._graph[1]
+            held = self._graph
+            if held is None or held[0] != key:
+                graph = archive.full_graph(**dataclasses.asdict(limits))
+                for node, (x, y) in zip(graph.nodes, places(self.settings.home_path, graph), strict=True):
+                    node.x, node.y = x, y
+                held = self._graph = key, GraphReply(generation=archive.generation.number, **dict(graph))
+            return held[1]
 
     def graph_around(self, ref: str, limit: int = 30) -> GraphReply:
         """A record or person of the graph and what it is directly related to, without places. Raises UnknownRef."""
@@ -218,6 +219,11 @@ class Service:
     def status(self) -> Status:
         """What there is of the archive, as `relrag status` says it."""
         return collect(self.settings)
+
+    @property
+    def writes(self) -> bool:
+        """Whether programs may state things."""
+        return self.settings.web_writes_enabled
 
     @property
     def traces(self) -> bool:
@@ -262,6 +268,9 @@ class Service:
         self._graph = None
 
     def _look(self) -> None:
+        graph = self._graph
+        if graph and graph[0][0] != self._generation.number:  # made by a request that outlived its generation
+            self._drop_graph()
         if self._index:
             self._index.let_go_of_old()
 

@@ -18,7 +18,14 @@ from relrag_query.web.app import SERVER, create_app
 _SHUTDOWN_SECONDS = 5
 
 
-def serve(settings: Settings, host: str, port: int, graphrag_index: Path | None, ready: Callable[[], object]) -> None:
+def serve(
+    settings: Settings,
+    config_file: Path,
+    host: str,
+    port: int,
+    graphrag_index: Path | None,
+    ready: Callable[[], object],
+) -> None:
     """Serves pages, API and MCP until it is interrupted; `ready` is called once links log in.
 
     Raises SettingsError where the port is in use.
@@ -36,7 +43,7 @@ def serve(settings: Settings, host: str, port: int, graphrag_index: Path | None,
     where = settings.web_public_url or address(host, port)
     with (
         listening,
-        Service(settings, graphrag_index) as service,
+        Service(settings, graphrag_index, config_file) as service,
         login.open_session(settings.home_path, port, where, SERVER.name) as tickets,
     ):
         config.app = create_app(service, tickets, HeldToken(settings), host, port, settings.web_public_url)

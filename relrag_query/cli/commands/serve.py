@@ -33,6 +33,7 @@ def serve(
     A link that is printed once it is ready logs in; `login` prints another one, `token` what programs show, and both
     serve nothing.
     """
+    config = config or settings_module.find_config()
     settings = settings_module.load(config)
     option = "" if port == USUAL_PORT else f" --port {port}"
     if login:
@@ -49,7 +50,7 @@ def serve(
         print(
             "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
         )
-    server.serve(settings, host, port, index, lambda: _tell(settings, port, option))
+    server.serve(settings, config, host, port, index, lambda: _tell(settings, port, option))
     return 0
 
 
