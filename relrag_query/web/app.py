@@ -58,7 +58,7 @@ def create_app(
         Route(HEALTH, _health),
         Route(f"{api.PREFIX}/openapi.json", _openapi),
         *api.routes(service, turns),
-        *pages.routes(service, turns),
+        *pages.routes(service, turns, reveals=True),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
     ]
