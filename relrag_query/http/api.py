@@ -48,6 +48,8 @@ class Operation:
     reply: Any
     call: Callable[[Service, Any], Any]
     streams: bool = False
+    for_clients: bool = False
+    """may be asked by those who see the records of some clients only"""
 
 
 def _search(service: Service, asked: requests.SearchRequest) -> replies.SearchReply:
@@ -71,8 +73,8 @@ def _stated(call: Callable[..., StatementReply]) -> Callable[[Service, Any], Sta
 
 
 OPERATIONS = (
-    Operation("search", "POST", "/search", requests.SearchRequest, replies.SearchReply, _search),
-    Operation("ask", "POST", "/ask", requests.AskRequest, replies.AnswerReply, _ask, streams=True),
+    Operation("search", "POST", "/search", requests.SearchRequest, replies.SearchReply, _search, for_clients=True),
+    Operation("ask", "POST", "/ask", requests.AskRequest, replies.AnswerReply, _ask, streams=True, for_clients=True),
     Operation(
         "show",
         "GET",
@@ -80,6 +82,7 @@ OPERATIONS = (
         requests.ShowRequest,
         record_replies.ShowReply,
         lambda to, asked: to.show(asked.ref, asked.limit),
+        for_clients=True,
     ),
     Operation(
         "thread",
@@ -88,8 +91,17 @@ OPERATIONS = (
         requests.ThreadRequest,
         record_replies.ThreadReply,
         lambda to, asked: to.thread(asked.thread_id, asked.limit, asked.cursor),
+        for_clients=True,
     ),
-    Operation("neighbors", "GET", "/neighbors", requests.NeighborsRequest, record_replies.NeighborsReply, _neighbors),
+    Operation(
+        "neighbors",
+        "GET",
+        "/neighbors",
+        requests.NeighborsRequest,
+        record_replies.NeighborsReply,
+        _neighbors,
+        for_clients=True,
+    ),
     Operation(
         "chunks",
         "POST",
@@ -97,6 +109,7 @@ OPERATIONS = (
         requests.ChunksRequest,
         requests.ChunksReply,
         lambda to, asked: to.chunks(asked.chunk_ids),
+        for_clients=True,
     ),
     Operation(
         "explore",
@@ -115,7 +128,7 @@ OPERATIONS = (
         PeopleReply,
         lambda to, asked: to.people(asked.limit, asked.cursor),
     ),
-    Operation("graph", "GET", "/graph", requests.GraphRequest, GraphReply, _graph),
+    Operation("graph", "GET", "/graph", requests.GraphRequest, GraphReply, _graph, for_clients=True),
     Operation(
         "graph_around",
         "GET",
@@ -123,6 +136,7 @@ OPERATIONS = (
         requests.AroundRequest,
         GraphReply,
         lambda to, asked: to.graph_around(asked.ref, asked.limit),
+        for_clients=True,
     ),
     Operation("status", "GET", "/status", requests.StatusRequest, Status, lambda to, _: to.status()),
     Operation(
@@ -146,6 +160,7 @@ OPERATIONS = (
 
 def routes(service: Service, turns: Turns, operations: tuple[Operation, ...] = OPERATIONS) -> list[Route]:
     """The routes of the API; what has none of these paths is a problem of its own."""
+    operations = tuple(one for one in operations if one.for_clients or not service.clients)
     found = [
         Route(
             FULL_GRAPH,

@@ -24,6 +24,8 @@ INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, 
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
 Cite ids of what you use. `confidence` says whether an answer is sure; say so where it is not. {DATA}"""
 READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+FOR_CLIENTS = frozenset({"search", "ask", "show", "thread", "neighbors"})
+"""tools for those who see the records of some clients only"""
 _SPARE = 200
 """bytes for the cursor and the marks around a text"""
 
@@ -42,6 +44,8 @@ def build(service: Service) -> MCPServer[Any]:
         "relrag", instructions=INSTRUCTIONS, version=version("relrag"), log_level="CRITICAL"
     )
     for tool in tools(service):
+        if service.clients and tool.__name__ not in FOR_CLIENTS:
+            continue
         server.tool(annotations=READ_ONLY, structured_output=False)(tool)
     for tool, hints in writing_tools(service):
         server.tool(annotations=hints, structured_output=False)(tool)

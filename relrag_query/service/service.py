@@ -38,14 +38,23 @@ MOST = 100
 class Service:
     """One archive, for any number of threads. Use it in a `with` block, or close it."""
 
-    def __init__(self, settings: Settings, graphrag_index: Path | None = None, config: Path | None = None) -> None:
-        """`graphrag_index` is the folder of the index in which `trace` looks citations up, `config` its relrag.toml."""
-        self.settings, self.config = settings, config
+    def __init__(
+        self,
+        settings: Settings,
+        graphrag_index: Path | None = None,
+        config: Path | None = None,
+        clients: Sequence[str] = (),
+    ) -> None:
+        """`graphrag_index` is the folder of the index in which `trace` looks citations up, `config` its relrag.toml.
+
+        With `clients` only their records exist, and what is about the archive as a whole is not served.
+        """
+        self.settings, self.config, self.clients = settings, config, tuple(clients)
         self.zone = ZoneInfo(settings.timezone)
         self._index = TraceIndex(graphrag_index) if graphrag_index else None
         self._graph_lock = threading.Lock()
         self._graph: tuple[tuple[int, GraphLimits], GraphReply] | None = None
-        self._generation = OpenGeneration(settings, self._drop_graph, self._look)
+        self._generation = OpenGeneration(settings, self.clients, self._drop_graph, self._look)
 
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
@@ -217,13 +226,22 @@ class Service:
             return GraphReply(generation=archive.generation.number, **dict(graph))
 
     def status(self) -> Status:
-        """What there is of the archive, as `relrag status` says it."""
+        """What there is of the archive, as `relrag status` says it; NotServed to those who see a part of it."""
+        if self.clients:
+            raise NotServed("this is for those who see the whole archive")
         return collect(self.settings)
 
     @property
     def writes(self) -> bool:
         """Whether programs may state things."""
-        return self.settings.web_writes_enabled
+        return self.settings.web_writes_enabled and not self.clients
+
+    def source_names(self) -> list[str]:
+        """The sources that a query may be limited to."""
+        if not self.clients:
+            return [one.name for one in self.settings.sources]
+        with self.reading() as archive:
+            return [one.name for one in archive.settings.sources]
 
     @property
     def traces(self) -> bool:

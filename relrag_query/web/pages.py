@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 from starlette.requests import Request
@@ -16,6 +17,7 @@ from starlette.routing import Route
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.document.page_picture import PagePicture
+from relrag_query.archive import ArchiveError
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
@@ -33,6 +35,8 @@ _FAILURES = 200
 _PAGE = 20
 """hits, and records of a thread, on a page"""
 
+FOR_CLIENTS = frozenset({"/", "/ask", "/search", "/record", "/thread", "/source", "/graph", "/ask/stream", "/page.png"})
+"""pages for those who see the records of some clients only"""
 GRAPH = GraphLimits(records=300)
 """what the page of the graph shows"""
 
@@ -41,7 +45,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def routes(service: Service, turns: Turns, *, reveals: bool = False) -> list[Route]:
     """The routes of all pages; `reveals`: whoever is logged in may see what redaction replaced."""
-    reveals = reveals and service.settings.pii_redaction_enabled
+    reveals = reveals and service.settings.pii_redaction_enabled and not service.clients
     pages = Pages(service, turns, reveals)
     shown: dict[str, Endpoint] = {
         "/": pages.ask,
@@ -56,7 +60,11 @@ def routes(service: Service, turns: Turns, *, reveals: bool = False) -> list[Rou
         "/archive": pages.archive,
     }
     loaded: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
-    found = [Route(path, pages.guarded(endpoint)) for path, endpoint in {**shown, **loaded}.items()]
+    every = {**shown, **loaded}
+    if service.clients:
+        every = {path: endpoint for path, endpoint in every.items() if path in FOR_CLIENTS}
+    pages.served = frozenset(every)
+    found = [Route(path, pages.guarded(endpoint)) for path, endpoint in every.items()]
     if reveals:
         revealed = reveal_page.endpoint(service.settings, turns, pages.templates)
         found.append(Route("/reveal", pages.guarded(revealed), methods=["POST"]))
@@ -69,6 +77,8 @@ class Pages:
     def __init__(self, service: Service, turns: Turns, reveals: bool = False) -> None:
         self._service, self._turns, self._reveals = service, turns, reveals
         self.templates = templates()
+        self.served: frozenset[str] = frozenset()
+        """paths that the menu may name"""
 
     def guarded(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint with its errors as a page that says nothing private."""
@@ -211,12 +221,16 @@ class Pages:
 
     def _choices(self, filters: Filters) -> dict[str, Any]:
         """What the filters of a page offer, and what is chosen."""
-        settings = self._service.settings
-        return {"sources": [one.name for one in settings.sources], "chosen": filters}
+        try:
+            return {"sources": self._service.source_names(), "chosen": filters}
+        except ArchiveError:  # nothing is published yet
+            return {"sources": [], "chosen": filters}
 
     def _page(self, name: str, status: int = 200, **values: Any) -> Response:
         named = self._service.settings.archive
-        return HTMLResponse(self._html(name, status=status, archive_name=named, **values), status)
+        html = self._html(name, status=status, archive_name=named, served=self.served, **values)
+        headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+        return HTMLResponse(html, status, headers)
 
     def _html(self, name: str, **values: Any) -> str:
         return self.templates.get_template(name).render(values)
