@@ -25,6 +25,7 @@ from bench import (
     redaction,
     report,
     search,
+    serving,
     stores,
     threads,
     transcripts,
@@ -113,6 +114,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "people": lambda: (people.measure(), {}),
     "stores": lambda: (stores.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
+    "serving": lambda: (serving.measure(), {}),
 }
 
 
