@@ -26,6 +26,7 @@ from bench import (
     redaction,
     report,
     search,
+    serving,
     stores,
     threads,
     transcripts,
@@ -115,6 +116,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "people": lambda: (people.measure(), {}),
     "stores": lambda: (stores.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
+    "serving": lambda: (serving.measure(), {}),
 }
 
 

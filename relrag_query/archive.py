@@ -31,7 +31,7 @@ from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval import catalog_reader, client_scope
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.question import DateLike, Filters, read_question
@@ -45,15 +45,18 @@ __all__ = ["Archive", "ArchiveError", "DateLike"]
 class Archive:
     """The newest generation of an archive, for any number of threads. Use it in a `with` block, or close it."""
 
-    def __init__(self, settings: Settings, generation: Generation, held: ExitStack) -> None:
-        self.settings = settings
-        self.generation = generation
-        self._held = held
+    def __init__(
+        self, settings: Settings, generation: Generation, held: ExitStack, clients: Sequence[str] = ()
+    ) -> None:
+        self.settings, self.generation, self._held, self._clients = settings, generation, held, clients
         self._zone = ZoneInfo(settings.timezone)
         # point lookups are faster on one thread, and many readers may run at once
         self._catalog = held.enter_context(catalog.open(generation.path / catalog.NAME, threads=1))
         self._vectors = vectors.open(generation.path / "vectors")
         held.callback(self._vectors.close)
+        if clients:
+            scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
+            self._vectors, self.generation, self.settings = scoped
         self._readers = Readers(self._catalog, self._let_go)
         self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()
@@ -71,15 +74,18 @@ class Archive:
         return cls.of(settings_module.load(config))
 
     @classmethod
-    def of(cls, settings: Settings) -> Archive:
-        """The archive of these settings; raises as `open` does."""
+    def of(cls, settings: Settings, clients: Sequence[str] = ()) -> Archive:
+        """The archive of these settings, of which only the records of `clients` exist, if any are named.
+
+        Raises as `open` does.
+        """
         with ExitStack() as held:
             try:
                 generation = held.enter_context(generations.open_current(settings.home_path))
             except (generations.NothingPublished, generations.GenerationError) as error:
                 raise ArchiveError(str(error)) from None
             try:
-                archive = cls(settings, generation, held)
+                archive = cls(settings, generation, held, clients)
             except StoreError as error:
                 raise ArchiveError(str(error)) from None
             except Exception as error:  # Qdrant Edge raises Exception itself
@@ -202,6 +208,8 @@ class Archive:
             return self._counted(connection)
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
+        if self._clients:  # what the owner says of people is for none of them
+            return People(connection, pending.Pending())
         return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))
 
     def _people_or_why(self, connection: duckdb.DuckDBPyConnection) -> tuple[People, str]:

@@ -20,7 +20,7 @@ from relrag_pipelines.stores.catalog_links import MAX_RECORDS
 CONFIG_NAME = "relrag.toml"
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
-STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag"})
+STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag", "web_users"})
 """settings that are no single value, and the folder, which is not set by anyone"""
 COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """of a GraphRAG index"""
@@ -285,6 +285,22 @@ class Settings(BaseModel):
 
     web_public_url: str = Field(
         "", description="address under which a proxy serves the pages of `relrag serve`, as ui_public_url"
+    )
+
+    web_identity_header: str = Field(
+        "X-Forwarded-Email",
+        description="header by which the proxy before `relrag serve --socket` names who asks; it is read there only",
+    )
+    web_users: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="who may ask through that proxy: by name as the header says it, `*` for the whole archive or the "
+        "client_ids whose records that person sees",
+        examples=[{"dana@example.org": ["*"], "ota@example.org": ["acme"]}],
+    )
+    web_writes_enabled: bool = Field(
+        False,
+        description="programs with the token, and language models through MCP, may state relationships of people; each "
+        "statement is an entry of the journal, and `relrag people undo` takes it back",
     )
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")

@@ -166,7 +166,7 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_remaining_statements(on_top)))
     if not on_top:
-        _count_terms(connection)
+        count_terms(connection)
     for other in ("base", "previous", "previous_base"):
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
     failpoint("catalog.commit", path)
@@ -225,7 +225,8 @@ def _attach_vectors(connection: duckdb.DuckDBPyConnection, embedded: Files, only
     return sql.WITH_VECTORS.format(only=only)
 
 
-def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
+def count_terms(connection: duckdb.DuckDBPyConnection) -> None:
+    """Counts in how many passages a word stands, of a sample of them, into `terms`."""
     texts = connection.execute("SELECT text FROM chunks ORDER BY chunk_id LIMIT $limit", {"limit": _COUNTED}).fetchall()
     counted = Counter(term for (text,) in texts for term in set(document_tokens(text).split()))
     rows = [

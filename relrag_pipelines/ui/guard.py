@@ -85,6 +85,11 @@ def sites(host: str, port: int, public_url: str = "") -> dict[str, str]:
     return dict(spelled for one in [*addresses, public_url] if one for spelled in _spellings(one))
 
 
+def public_sites(public_url: str) -> dict[str, str]:
+    """What a server answers to that only a proxy can reach: the name of that proxy."""
+    return dict(_spellings(public_url))
+
+
 def address(host: str, port: int) -> str:
     """Where this machine reaches a server that is bound to that host."""
     if host in _UNSPECIFIED:
@@ -114,13 +119,19 @@ class Guard:
         port: int,
         server: GuardedServer = DAGSTER,
         token: Callable[[], str] = str,
+        identity: Callable[[HTTPConnection], bool | None] | None = None,
     ) -> None:
-        """`token` returns what programs show, asked each time; an empty one lets none in."""
+        """`token` returns what programs show, asked each time; an empty one lets none in.
+
+        Where the proxy before us says who asks, `identity` decides in place of logins and tokens: whether that one may,
+        or None where nobody is named.
+        """
         self._app = app
         self._sites = sites
         self._login = login
         self._server = server
         self._token = token
+        self._identity = identity
         option = "" if port == server.usual_port else f" --port {port}"
         self._how = _HOW.format(command=server.command, port=option)
         # cookies know no ports: two servers on this machine would log each other out
@@ -162,13 +173,24 @@ class Guard:
             return _plain("Not for pages of other sites", 403)
         if path in self._server.public and looks:
             return None
-        if path == "/login":
+        if path == "/login" and not self._identity:
             return self._entered(request, site)
-        if not (self._login.knows(request.cookies.get(self._cookie, "")) or self._shows_token(request)):
-            return self._stranger(path=path)
+        if refused := self._refused(request, path):
+            return refused
         if not looks and _media_type(request) != "application/json":
             return _plain("Send JSON", 415)
         return None
+
+    def _refused(self, request: HTTPConnection, path: str) -> Response | None:
+        """What is answered to one whom we do not know; None to one who may ask."""
+        if self._identity:
+            known = self._identity(request)
+            if known:
+                return None
+            return _plain("Not for you", 403) if known is False else _plain("The proxy does not say who you are", 401)
+        if self._login.knows(request.cookies.get(self._cookie, "")) or self._shows_token(request):
+            return None
+        return self._stranger(path=path)
 
     def _entered(self, request: HTTPConnection, site: str) -> Response:
         """Begins a session for the token of a link, and goes on to where no token stands in the address."""

@@ -6,9 +6,11 @@ whoever can read the archive can have another link, and nobody else can.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,16 +46,29 @@ def _signature(key: bytes, purpose: Purpose, content: str) -> str:
 class Login:
     """Tickets of one web server; remembers which links were used."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, used: Path | None = None) -> None:
+        """`used` is a folder in which several processes of one server tell each other which links were used."""
         self._key = key
+        self._folder = used
         self._used: set[str] = set()
 
     def enter(self, token: str) -> str | None:
         """Takes the token of a link, which is void from then on, and gives a session; None where it does not hold."""
-        if token in self._used or not is_valid(self._key, "link", token):
+        if not is_valid(self._key, "link", token) or not self._spent(token):
             return None
-        self._used.add(token)
         return ticket(self._key, "session", SESSION_SECONDS)
+
+    def _spent(self, token: str) -> bool:
+        """Whether it could be spent: only the first who tries may."""
+        if self._folder is None:
+            fresh = token not in self._used
+            self._used.add(token)
+            return fresh
+        try:
+            (self._folder / hashlib.sha256(token.encode()).hexdigest()).touch(mode=0o600, exist_ok=False)
+        except OSError:
+            return False
+        return True
 
     def knows(self, session: str) -> bool:
         """Whether that session was begun by one of our links and has not run out."""
@@ -75,10 +90,20 @@ def open_session(folder: Path, port: int, address: str, name: str = "ui") -> Ite
     with replacing(path) as beside:
         beside.touch(mode=0o600)
         beside.write_text(json.dumps({"address": address, "key": key.hex()}))
+    used = path.with_suffix(".used")
+    shutil.rmtree(used, ignore_errors=True)
+    used.mkdir(mode=0o700)
     try:
-        yield Login(key)
+        yield Login(key, used)
     finally:
         path.unlink(missing_ok=True)
+        shutil.rmtree(used, ignore_errors=True)
+
+
+def joined(folder: Path, port: int, name: str = "ui") -> Login:
+    """The login of a web server that another process has opened."""
+    path = key_file(folder, port, name)
+    return Login(bytes.fromhex(json.loads(path.read_text())["key"]), path.with_suffix(".used"))
 
 
 def link(folder: Path, port: int, name: str = "ui") -> str | None:

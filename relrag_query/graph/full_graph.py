@@ -35,6 +35,10 @@ _HELD = """
     QUALIFY row_number() OVER (PARTITION BY person_id ORDER BY ts DESC NULLS LAST, asset_ref) <= $limit
     ORDER BY person_id, asset_ref
 """
+_HELD_IN_ALL = """
+    SELECT count(DISTINCT asset_ref) FROM person_assets JOIN records ON asset_id = asset_ref
+    WHERE person_id IN (SELECT unnest($persons))
+"""
 _RELATIONSHIPS = """
     SELECT DISTINCT from_person_id, to_person_id, relationship_type FROM person_relationships
     WHERE from_person_id IN (SELECT unnest($persons)) AND to_person_id IN (SELECT unnest($persons)) ORDER BY ALL
@@ -57,8 +61,9 @@ _BETWEEN = """
     ORDER BY ALL LIMIT $limit
 """
 _AROUND = """
-    SELECT DISTINCT if(src_asset_ref = $ref, dst_asset_ref, src_asset_ref) FROM asset_asset_edges
-    WHERE (src_asset_ref = $ref OR dst_asset_ref = $ref) AND relation_type <> 'chunk_of' ORDER BY ALL LIMIT $limit
+    SELECT DISTINCT if(src_asset_ref = $ref, dst_asset_ref, src_asset_ref) AS other FROM asset_asset_edges
+    WHERE (src_asset_ref = $ref OR dst_asset_ref = $ref) AND relation_type <> 'chunk_of'
+        AND other IN (SELECT asset_id FROM records) ORDER BY ALL
 """
 
 
@@ -91,7 +96,7 @@ class FullGraph(BaseModel):
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     omitted: dict[str, int]
-    """how many persons are not shown"""
+    """how many persons, and records of those who are there, are not shown"""
 
 
 def get_full_graph_data(
@@ -124,13 +129,16 @@ def get_graph_around(connection: Connection, ref: str, limit: int = 30) -> FullG
     if ref.startswith("person:"):
         number = ref.removeprefix("person:")
         known = is_number(number) and "person_assets" in _tables(connection)
-        held = _rows(connection, _HELD, persons=[int(number)], limit=limit) if known else []
+        persons = [int(number)] if known else []
+        held = _rows(connection, _HELD, persons=persons, limit=limit) if known else []
         refs = [one for _, one, _ in held]
         edges = [GraphEdge(source=ref, target=one, type=role) for _, one, role in held]
-        return FullGraph(nodes=_nodes(connection, refs), edges=edges, omitted={})
-    refs = [ref, *(one for (one,) in _rows(connection, _AROUND, ref=ref, limit=limit))]
-    nodes = _nodes(connection, refs)
-    return FullGraph(nodes=nodes, edges=_between(connection, [one.id for one in nodes]), omitted={})
+        omitted = _omitted(records=_held_in_all(connection, persons) - len(refs)) if len(refs) == limit else {}
+        return FullGraph(nodes=_nodes(connection, refs), edges=edges, omitted=omitted)
+    others = [one for (one,) in _rows(connection, _AROUND, ref=ref)]
+    nodes = _nodes(connection, [ref, *others[:limit]])
+    edges = _between(connection, [one.id for one in nodes])
+    return FullGraph(nodes=nodes, edges=edges, omitted=_omitted(records=len(others) - limit))
 
 
 def _people(
@@ -144,7 +152,18 @@ def _people(
     ((total,),) = _rows(connection, "SELECT count(*) FROM persons")
     held = _rows(connection, _HELD, persons=numbers, limit=assets)
     related = _rows(connection, _RELATIONSHIPS, persons=numbers)
-    return found, held, related, {"persons": total - len(found)} if total > len(found) else {}
+    shown = len({ref for _, ref, _ in held})
+    omitted = _omitted(persons=total - len(found), records=_held_in_all(connection, numbers) - shown)
+    return found, held, related, omitted
+
+
+def _held_in_all(connection: Connection, persons: Sequence[int]) -> int:
+    ((count,),) = _rows(connection, _HELD_IN_ALL, persons=list(persons))
+    return int(count)
+
+
+def _omitted(**counts: int) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count > 0}
 
 
 def _nodes(connection: Connection, refs: Sequence[str]) -> list[GraphNode]:

@@ -14,6 +14,8 @@ import numpy as np
 
 from relrag_query.graph.full_graph import FullGraph
 
+VERSION = 2
+"""raised whenever the places of a graph change"""
 _MOST_FREE = 1200
 """nodes that are laid out by forces; more lie on a spiral, in order of their edges"""
 _STEPS = 80
@@ -62,10 +64,11 @@ def _by_forces(ids: list[str], edges: list[tuple[str, str]]) -> dict[str, Place]
 def _settled(at: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Places after the forces have acted; each step moves nothing further than its temperature."""
     for step in range(_STEPS):
-        away = at[:, None, :] - at[None, :, :]
-        squared = (away**2).sum(2) + 1e-3
-        near = (squared < _REACH**2)[:, :, None]  # what is far apart need not be driven further
-        force = (away / squared[:, :, None] * near).sum(1) - _MIDDLE * at
+        apart = [np.subtract.outer(axis, axis) for axis in at.T]
+        squared = apart[0] ** 2 + apart[1] ** 2 + np.float32(1e-3)
+        # what is far apart need not be driven further
+        push = np.where(squared < _REACH**2, 1 / squared, np.float32(0))
+        force = np.stack([(one * push).sum(1) for one in apart], 1) - _MIDDLE * at
         along = at[pairs[:, 0]] - at[pairs[:, 1]]
         pull = along * np.linalg.norm(along, axis=1, keepdims=True)
         np.subtract.at(force, pairs[:, 0], pull)

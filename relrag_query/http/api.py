@@ -25,6 +25,12 @@ from relrag_query.service import GraphLimits, GraphReply, Service, record_replie
 from relrag_query.service.archive_status import Status
 from relrag_query.service.graph_indexes import CollectionsReply, ReportsReply
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
+from relrag_query.service.relationship_statements import (
+    StatementReply,
+    add_note_to_relationship,
+    create_relationship,
+    update_relationship,
+)
 
 PREFIX = "/api/v1"
 FULL_GRAPH = "/entities/graph/full"
@@ -44,6 +50,8 @@ class Operation:
     reply: Any
     call: Callable[[Service, Any], Any]
     streams: bool = False
+    for_clients: bool = False
+    """may be asked by those who see the records of some clients only"""
 
 
 def _search(service: Service, asked: requests.SearchRequest) -> replies.SearchReply:
@@ -62,9 +70,13 @@ def _graph(service: Service, asked: requests.GraphRequest) -> GraphReply:
     return service.full_graph(GraphLimits(**dict(asked)))
 
 
+def _stated(call: Callable[..., StatementReply]) -> Callable[[Service, Any], StatementReply]:
+    return lambda service, asked: call(service, **dict(asked))
+
+
 OPERATIONS = (
-    Operation("search", "POST", "/search", requests.SearchRequest, replies.SearchReply, _search),
-    Operation("ask", "POST", "/ask", requests.AskRequest, replies.AnswerReply, _ask, streams=True),
+    Operation("search", "POST", "/search", requests.SearchRequest, replies.SearchReply, _search, for_clients=True),
+    Operation("ask", "POST", "/ask", requests.AskRequest, replies.AnswerReply, _ask, streams=True, for_clients=True),
     Operation(
         "show",
         "GET",
@@ -72,6 +84,7 @@ OPERATIONS = (
         requests.ShowRequest,
         record_replies.ShowReply,
         lambda to, asked: to.show(asked.ref, asked.limit),
+        for_clients=True,
     ),
     Operation(
         "thread",
@@ -80,8 +93,17 @@ OPERATIONS = (
         requests.ThreadRequest,
         record_replies.ThreadReply,
         lambda to, asked: to.thread(asked.thread_id, asked.limit, asked.cursor),
+        for_clients=True,
     ),
-    Operation("neighbors", "GET", "/neighbors", requests.NeighborsRequest, record_replies.NeighborsReply, _neighbors),
+    Operation(
+        "neighbors",
+        "GET",
+        "/neighbors",
+        requests.NeighborsRequest,
+        record_replies.NeighborsReply,
+        _neighbors,
+        for_clients=True,
+    ),
     Operation(
         "chunks",
         "POST",
@@ -89,6 +111,7 @@ OPERATIONS = (
         requests.ChunksRequest,
         requests.ChunksReply,
         lambda to, asked: to.chunks(asked.chunk_ids),
+        for_clients=True,
     ),
     Operation(
         "explore",
@@ -107,7 +130,7 @@ OPERATIONS = (
         PeopleReply,
         lambda to, asked: to.people(asked.limit, asked.cursor),
     ),
-    Operation("graph", "GET", "/graph", requests.GraphRequest, GraphReply, _graph),
+    Operation("graph", "GET", "/graph", requests.GraphRequest, GraphReply, _graph, for_clients=True),
     Operation(
         "graph_around",
         "GET",
@@ -115,6 +138,7 @@ OPERATIONS = (
         requests.AroundRequest,
         GraphReply,
         lambda to, asked: to.graph_around(asked.ref, asked.limit),
+        for_clients=True,
     ),
     Operation("status", "GET", "/status", requests.StatusRequest, Status, lambda to, _: to.status()),
     Operation(
@@ -149,11 +173,20 @@ OPERATIONS = (
         ReportsReply,
         lambda to, asked: to.reports(asked.collection, asked.limit, asked.cursor),
     ),
+    *(
+        Operation(call.__name__, "POST", path, request, StatementReply, _stated(call))
+        for path, request, call in (
+            ("/relationships", requests.CreateRelationshipRequest, create_relationship),
+            ("/relationships/update", requests.UpdateRelationshipRequest, update_relationship),
+            ("/relationships/notes", requests.RelationshipNoteRequest, add_note_to_relationship),
+        )
+    ),
 )
 
 
 def routes(service: Service, turns: Turns, operations: tuple[Operation, ...] = OPERATIONS) -> list[Route]:
     """The routes of the API; what has none of these paths is a problem of its own."""
+    operations = tuple(one for one in operations if one.for_clients or not service.clients)
     found = [
         Route(
             FULL_GRAPH,

@@ -16,6 +16,8 @@ LONGEST = 4000
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST)]
 Ref = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+Note = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 Cursor = Annotated[str | None, Field(description="`next_cursor` of the page before")]
 _DATE = r"^\d{4}(-\d\d(-\d\d)?)?$"
 
@@ -153,6 +155,36 @@ class ReportsRequest(BaseModel, extra="forbid"):
     collection: Ref = ARCHIVE
     limit: int = Field(20, ge=1, le=MOST)
     cursor: Cursor = None
+
+
+class _Relationship(BaseModel, extra="forbid"):
+    from_person: Name
+    to_person: Name
+    relationship_type: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+class CreateRelationshipRequest(_Relationship):
+    """State that `to_person` is the `relationship_type` of `from_person`; where programs may write."""
+
+    description: Note | None = None
+    attitude: int | None = Field(None, ge=1, le=5, description="1 (very negative) to 5 (very positive)")
+    proximity: int | None = Field(None, ge=1, le=5, description="1 (distant) to 5 (very close)")
+    notes: list[Note] = Field(default_factory=list, max_length=50)
+
+
+class UpdateRelationshipRequest(_Relationship):
+    """Change what is known of a relationship; what is left out stays; where programs may write."""
+
+    description: Note | None = None
+    attitude: int | None = Field(None, ge=1, le=5, description="1 (very negative) to 5 (very positive)")
+    proximity: int | None = Field(None, ge=1, le=5, description="1 (distant) to 5 (very close)")
+    deleted: bool = Field(False, description="there is no such relationship")
+
+
+class RelationshipNoteRequest(_Relationship):
+    """Add a note to a relationship that is known; where programs may write."""
+
+    note: Note
 
 
 class ChunkRow(BaseModel):

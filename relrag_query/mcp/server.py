@@ -1,24 +1,22 @@
 """The tools: what the service answers, each reply within a budget of tokens and labelled as data.
 
-All of them only read. What is added is declared in `tools`, beside these.
+These only read; `writing_tools` are those that state things. What GraphRAG queries add is declared in `tools` too.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
-import orjson
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from relrag_query.exploration import DESCRIPTION
-from relrag_query.http.problems import describe
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
+from relrag_query.mcp.tool_replies import fields, to_json, told
+from relrag_query.mcp.writing_tools import writing_tools
 from relrag_query.service import Filters, Service
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.graph_indexes import ARCHIVE
@@ -27,9 +25,8 @@ INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, 
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
 Cite ids of what you use. `confidence` says whether an answer is sure; say so where it is not. {DATA}"""
 READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-_NOT_SENT = {"trace", "intents", "score", "timestamp", "when", "source_role", "chunk_index", "chunk_count"}
-"""fields of replies that a model has no use for"""
-
+FOR_CLIENTS = frozenset({"search", "ask", "show", "thread", "neighbors"})
+"""tools for those who see the records of some clients only"""
 _SPARE = 200
 """bytes for the cursor and the marks around a text"""
 
@@ -49,14 +46,18 @@ def build(service: Service) -> MCPServer[Any]:
         "relrag", instructions=INSTRUCTIONS, version=version("relrag"), log_level="CRITICAL"
     )
     for tool in tools(service):
+        if service.clients and tool.__name__ not in FOR_CLIENTS:
+            continue
         server.tool(annotations=READ_ONLY, structured_output=False)(tool)
+    for tool, hints in writing_tools(service):
+        server.tool(annotations=hints, structured_output=False)(tool)
     return server
 
 
 def tools(service: Service) -> list[Callable[..., str]]:
     """Each tool as a function, whose name, docstring and parameters describe it."""
 
-    @_told
+    @told
     def search(
         query: Words,
         sources: Names = None,
@@ -71,7 +72,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         found = service.search(query, Filters(sources or (), kinds or (), since, until, person), limit, cursor)
         return _page(found, "hits", cursor)
 
-    @_told
+    @told
     def ask(
         question: Words,
         sources: Names = None,
@@ -91,7 +92,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         found.answer = "" if found.quotes else found.answer  # not everything twice
         return _page(found, "sources" if found.sources else "closest", cursor)
 
-    @_told
+    @told
     def show(ref: Ref, cursor: Cursor = None) -> str:
         """What an id names, whole: a record, passage (chunk:...), thread (thread:...) or person (person:...).
 
@@ -105,12 +106,12 @@ def tools(service: Service) -> list[Callable[..., str]]:
             return _page(shown, "latest", cursor)
         return _shown(service, ref, cursor)
 
-    @_told
+    @told
     def thread(thread_id: Ref, limit: Limit = 50, cursor: Cursor = None) -> str:
         """The records of a thread or chat, newest first, with the beginning of each."""
         return _page(service.thread(thread_id, limit, cursor), "members", cursor)
 
-    @_told
+    @told
     def neighbors(
         ref: Ref,
         relation_types: Names = None,
@@ -124,14 +125,14 @@ def tools(service: Service) -> list[Callable[..., str]]:
         """
         return _page(service.neighbors(ref, relation_types, direction, limit, cursor), "neighbors", cursor)
 
-    @_told
+    @told
     def explore(query: Words, search_relationships: bool = True, limit: Limit = 5, cursor: Cursor = None) -> str:
         found = service.explore(query, search_relationships, limit)
         return _page(found, "nodes", cursor)
 
     explore.__doc__ = DESCRIPTION
 
-    @_told
+    @told
     def person(name: Ref, cursor: Cursor = None) -> str:
         """What is known of a person, by a name, an alias or a number: facts and relationships with what says so."""
         return _page(service.person(name), "latest", cursor)
@@ -142,7 +143,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
 def graph_tools(service: Service) -> list[Callable[..., str]]:
     """The tools of GraphRAG indexes; none where there is no index."""
 
-    @_told
+    @told
     def graphrag(
         question: Words,
         method: Literal["global", "local", "basic"] = "global",
@@ -158,7 +159,7 @@ def graph_tools(service: Service) -> list[Callable[..., str]]:
         found.answer = "" if found.themes and not found.model else found.answer  # not everything twice
         return _page(found, "sources", cursor)
 
-    @_told
+    @told
     def trace(answer: TracedAnswer, question: str = "", collection: str = "", cursor: Cursor = None) -> str:
         """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
         return _page(service.graphs.trace(answer, question, collection), "sources", cursor)
@@ -167,22 +168,9 @@ def graph_tools(service: Service) -> list[Callable[..., str]]:
     return [*([graphrag] if named else []), *([trace] if service.graphs.traces else [])]
 
 
-def _told(tool: Callable[..., str]) -> Callable[..., str]:
-    """The tool with errors that hold no private text."""
-
-    @functools.wraps(tool)
-    def told(*given: Any, **named: Any) -> str:
-        try:
-            return tool(*given, **named)
-        except Exception as error:  # noqa: BLE001  the library would show and log its text
-            raise ToolError(describe(error)[1]) from None
-
-    return told
-
-
 def _page(reply: BaseModel, name: str, after: str | None) -> str:
     """A reply with as many entries of its list as fit. One that is not cut ends with the cursor that it has itself."""
-    said = _said(reply)
+    said = fields(reply)
     number = int(said.get("generation", 0))
     entries = said.pop(name, [])
     further = said.pop("next_cursor", None)
@@ -194,13 +182,13 @@ def _page(reply: BaseModel, name: str, after: str | None) -> str:
     found, kept = fit(about, name, entries)
     if kept < len(entries):
         further = cursor(number, begun + kept)
-    return _json({**found, "next_cursor": further} if further else found)
+    return to_json({**found, "next_cursor": further} if further else found)
 
 
 def _shown(service: Service, ref: str, after: str | None) -> str:
     """What an id names: its text, in parts where it is long, and what it is related to, as far as there is room."""
     reply = service.show(ref)
-    said = _said(reply)
+    said = fields(reply)
     begun = offset_of(after, reply.generation)
     passages = said.pop("passages", [])
     about = {**said.pop("record", {}), **(passages[0] if passages else {})}
@@ -215,7 +203,7 @@ def _shown(service: Service, ref: str, after: str | None) -> str:
     found = {**about, "text": part}
     if begun + len(part) < len(text):
         found["next_cursor"] = cursor(reply.generation, begun + len(part))
-    return _json(compact(found))
+    return to_json(compact(found))
 
 
 def _beginning(text: str, room: int) -> str:
@@ -223,18 +211,3 @@ def _beginning(text: str, room: int) -> str:
     while (taken := size(text)) > room and text:
         text = text[: max(0, min(len(text) - 1, len(text) * room // taken))]
     return text
-
-
-def _said(reply: BaseModel) -> dict[str, Any]:
-    said: dict[str, Any] = compact(_without(reply.model_dump(mode="json", by_alias=True)))
-    return said
-
-
-def _without(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without(one) for name, one in value.items() if name not in _NOT_SENT}
-    return [_without(one) for one in value] if isinstance(value, list) else value
-
-
-def _json(value: dict[str, Any]) -> str:
-    return orjson.dumps(value).decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,23 +63,24 @@ class _Opened:
 class GraphIndexes:
     """The indexes of an archive, and another one by its folder, in which `trace` looks citations up."""
 
-    def __init__(self, settings: Settings, folder: Path | None = None) -> None:
-        self._settings = settings
-        self.traced = TraceIndex(folder) if folder else None
+    def __init__(self, settings: Settings, folder: Path | None = None, *, served: bool = True) -> None:
+        """Where they are not `served`, to those who see a part of the archive, it is as if there were none."""
+        self._settings, self._served = settings, served
+        self.traced = TraceIndex(folder) if folder and served else None
         self._lock = threading.Lock()
         self._opened: dict[str, _Opened] = {}
 
     @property
     def traces(self) -> bool:
         """Whether there is an index in which citations can be looked up."""
-        return self.traced is not None or bool(collections.named(self._settings))
+        return self.traced is not None or bool(self._named())
 
     def collections(self) -> CollectionsReply:
         """The indexes that there are names for."""
         return CollectionsReply(
             collections=[
                 CollectionReply(name=one.name, own=one.own, problems=list(collections.problems(one)))
-                for one in collections.named(self._settings)
+                for one in self._named()
             ]
         )
 
@@ -119,7 +121,12 @@ class GraphIndexes:
         if self.traced:
             self.traced.let_go_of_old()
 
+    def _named(self) -> Sequence[Named]:
+        return collections.named(self._settings) if self._served else []
+
     def _open(self, name: str) -> _Opened:
+        if not self._served:
+            raise NotServed("this is for those who see the whole archive")
         with self._lock:
             try:
                 found = collections.find(self._settings, name)

@@ -7,7 +7,7 @@ of by the last that reads it: within a second of a publish where nobody does, so
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -32,9 +32,11 @@ class _Held:
 class OpenGeneration:
     """The generation that requests begin in. Close it."""
 
-    def __init__(self, settings: Settings, let_go: Callable[[], None], look: Callable[[], None]) -> None:
+    def __init__(
+        self, settings: Settings, clients: Sequence[str], let_go: Callable[[], None], look: Callable[[], None]
+    ) -> None:
         """`let_go` is called when a generation is given up, `look` whenever a newer one is looked for."""
-        self._settings, self._let_go, self._look = settings, let_go, look
+        self._settings, self._clients, self._let_go, self._look = settings, clients, let_go, look
         self._lock = threading.Lock()
         self._held: _Held | None = None
         self._closed = threading.Event()
@@ -47,6 +49,12 @@ class OpenGeneration:
         with self._lock:
             self._retire()
         self._watch.join()
+
+    @property
+    def number(self) -> int | None:
+        """The generation that requests begin in now; None where none is open."""
+        held = self._held
+        return held.archive.generation.number if held else None
 
     @contextmanager
     def reading(self) -> Iterator[Archive]:
@@ -68,7 +76,7 @@ class OpenGeneration:
         if self._closed.is_set():
             raise ArchiveError("the archive was closed; open it again")
         if self._held is None or self._outdated(self._held):
-            opened = Archive.of(self._settings)
+            opened = Archive.of(self._settings, self._clients)
             self._retire()
             self._held = _Held(opened)
         return self._held

@@ -14,7 +14,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.graph.layout import layout
+from relrag_query.graph.layout_store import places
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
@@ -24,7 +24,7 @@ from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
 from relrag_query.service.archive_status import Status, collect
 from relrag_query.service.cursors import cursor, offset_of
-from relrag_query.service.errors import UnknownRef
+from relrag_query.service.errors import NotServed, UnknownRef
 from relrag_query.service.graph_indexes import GraphIndexes, ReportsReply
 from relrag_query.service.graph_replies import GraphLimits, GraphReply
 from relrag_query.service.open_generation import OpenGeneration
@@ -38,19 +38,29 @@ MOST = 100
 class Service:
     """One archive, for any number of threads. Use it in a `with` block, or close it."""
 
-    def __init__(self, settings: Settings, graphrag_index: Path | None = None) -> None:
-        """`graphrag_index` is the folder of the index in which `trace` looks citations up."""
-        self.settings = settings
+    def __init__(
+        self,
+        settings: Settings,
+        graphrag_index: Path | None = None,
+        config: Path | None = None,
+        clients: Sequence[str] = (),
+    ) -> None:
+        """`graphrag_index` is the folder of the index in which `trace` looks citations up, `config` its relrag.toml.
+
+        With `clients` only their records exist, and what is about the archive as a whole is not served.
+        """
+        self.settings, self.config, self.clients = settings, config, tuple(clients)
         self.zone = ZoneInfo(settings.timezone)
-        self.graphs = GraphIndexes(settings, graphrag_index)
+        self.graphs = GraphIndexes(settings, graphrag_index, served=not clients)
         self._graph_lock = threading.Lock()
         self._graph: tuple[tuple[int, GraphLimits], GraphReply] | None = None
-        self._generation = OpenGeneration(settings, self._drop_graph, self._look)
+        self._generation = OpenGeneration(settings, self.clients, self._drop_graph, self._look)
 
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
         """The service of that relrag.toml, else of the nearest one; SettingsError where there is none."""
-        return cls(settings_module.load(config), graphrag_index)
+        path = config or settings_module.find_config()
+        return cls(settings_module.load(path), graphrag_index, path)
 
     def close(self) -> None:
         """Lets go of the archive once the requests that read it have ended."""
@@ -198,15 +208,15 @@ class Service:
     def full_graph(self, asked: GraphLimits | None = None) -> GraphReply:
         """The graph of the archive with the place of each node; the same until another generation is published."""
         limits = asked or GraphLimits()
-        with self.reading() as archive:
+        with self.reading() as archive, self._graph_lock:  # laid out once, however many ask at once
             key = (archive.generation.number, limits)
-            with self._graph_lock:  # laid out once, however many ask at once
-                if self._graph is None or self._graph[0] != key:
-                    graph = archive.full_graph(**dataclasses.asdict(limits))
-                    for node, (x, y) in zip(graph.nodes, layout(graph), strict=True):
-                        node.x, node.y = x, y
-                    self._graph = key, GraphReply(generation=archive.generation.number, **dict(graph))
-                return self._graph[1]
+            held = self._graph
+            if held is None or held[0] != key:
+                graph = archive.full_graph(**dataclasses.asdict(limits))
+                for node, (x, y) in zip(graph.nodes, places(self.settings.home_path, graph), strict=True):
+                    node.x, node.y = x, y
+                held = self._graph = key, GraphReply(generation=archive.generation.number, **dict(graph))
+            return held[1]
 
     def graph_around(self, ref: str, limit: int = 30) -> GraphReply:
         """A record or person of the graph and what it is directly related to, without places. Raises UnknownRef."""
@@ -217,8 +227,22 @@ class Service:
             return GraphReply(generation=archive.generation.number, **dict(graph))
 
     def status(self) -> Status:
-        """What there is of the archive, as `relrag status` says it."""
+        """What there is of the archive, as `relrag status` says it; NotServed to those who see a part of it."""
+        if self.clients:
+            raise NotServed("this is for those who see the whole archive")
         return collect(self.settings)
+
+    @property
+    def writes(self) -> bool:
+        """Whether programs may state things."""
+        return self.settings.web_writes_enabled and not self.clients
+
+    def source_names(self) -> list[str]:
+        """The sources that a query may be limited to."""
+        if not self.clients:
+            return [one.name for one in self.settings.sources]
+        with self.reading() as archive:
+            return [one.name for one in archive.settings.sources]
 
     def graphrag(self, question: str, collection: str = "archive", method: Method = "global") -> GraphAnswerReply:
         """What a GraphRAG index says to a question, with citations traced. Raises NotServed where there is none."""
@@ -267,6 +291,9 @@ class Service:
         self._graph = None
 
     def _look(self) -> None:
+        graph = self._graph
+        if graph and graph[0][0] != self._generation.number:  # made by a request that outlived its generation
+            self._drop_graph()
         self.graphs.let_go()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from relrag_pipelines.ui.login import Login
 from relrag_query.http import api
 from relrag_query.http.openapi import description
 from relrag_query.http.problems import answer_error
-from relrag_query.http.turns import Turns
+from relrag_query.http.turns import WAITING, Turns
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
 from relrag_query.web import pages
@@ -41,10 +41,24 @@ SERVER = GuardedServer(
 
 
 def create_app(
-    service: Service, login: Login, token: Callable[[], str], host: str, port: int, public_url: str = ""
+    service: Service,
+    login: Login,
+    token: Callable[[], str],
+    host: str,
+    port: int,
+    public_url: str = "",
+    waiting: int = WAITING,
 ) -> Starlette:
     """The ASGI app. What `token` returns lets programs ask API and MCP; `public_url` is where a proxy serves it."""
-    turns = Turns()
+    guard = Middleware(Guard, sites=sites(host, port, public_url), login=login, port=port, server=SERVER, token=token)
+    return unguarded(service, [guard], reveals=True, waiting=waiting)
+
+
+def unguarded(
+    service: Service, middleware: Sequence[Middleware] = (), *, reveals: bool = False, waiting: int = WAITING
+) -> Starlette:
+    """Pages, API and MCP of one service, behind what is given; `waiting` requests may queue."""
+    turns = Turns(waiting=waiting)
     tools = mcp_server.build(service)
     # every call stands by itself: no session outlives it, and any process can answer the next
     protocol = tools.streamable_http_app(stateless_http=True, json_response=True, host="behind-the-guard")
@@ -58,12 +72,12 @@ def create_app(
         Route(HEALTH, _health),
         Route(f"{api.PREFIX}/openapi.json", _openapi),
         *api.routes(service, turns),
-        *pages.routes(service, turns),
+        *pages.routes(service, turns, reveals=reveals),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
     ]
-    guard = Middleware(Guard, sites=sites(host, port, public_url), login=login, port=port, server=SERVER, token=token)
-    return Starlette(routes=routes, middleware=[guard], lifespan=lifespan, exception_handlers={Exception: answer_error})
+    faults = {Exception: answer_error}
+    return Starlette(routes=routes, middleware=list(middleware), lifespan=lifespan, exception_handlers=faults)
 
 
 async def _health(_: Request) -> Response:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 from starlette.requests import Request
@@ -16,12 +17,13 @@ from starlette.routing import Route
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.document.page_picture import PagePicture
+from relrag_query.archive import ArchiveError
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
 from relrag_query.service.archive_status import load_failures
-from relrag_query.web import graphrag_page, originals
+from relrag_query.web import graph_cards, graphrag_page, originals, reveal_page
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
 
@@ -33,15 +35,18 @@ _FAILURES = 200
 _PAGE = 20
 """hits, and records of a thread, on a page"""
 
+FOR_CLIENTS = frozenset({"/", "/ask", "/search", "/record", "/thread", "/source", "/graph", "/ask/stream", "/page.png"})
+"""pages for those who see the records of some clients only"""
 GRAPH = GraphLimits(records=300)
 """what the page of the graph shows"""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def routes(service: Service, turns: Turns) -> list[Route]:
-    """The routes of all pages."""
-    pages = Pages(service, turns)
+def routes(service: Service, turns: Turns, *, reveals: bool = False) -> list[Route]:
+    """The routes of all pages; `reveals`: whoever is logged in may see what redaction replaced."""
+    reveals = reveals and service.settings.pii_redaction_enabled and not service.clients
+    pages = Pages(service, turns, reveals)
     shown: dict[str, Endpoint] = {
         "/": pages.ask,
         "/ask": pages.ask,
@@ -56,15 +61,25 @@ def routes(service: Service, turns: Turns) -> list[Route]:
         "/archive": pages.archive,
     }
     loaded: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
-    return [Route(path, pages.guarded(endpoint)) for path, endpoint in {**shown, **loaded}.items()]
+    every = {**shown, **loaded}
+    if service.clients:
+        every = {path: endpoint for path, endpoint in every.items() if path in FOR_CLIENTS}
+    pages.served = frozenset(every)
+    found = [Route(path, pages.guarded(endpoint)) for path, endpoint in every.items()]
+    if reveals:
+        revealed = reveal_page.endpoint(service.settings, turns, pages.templates)
+        found.append(Route("/reveal", pages.guarded(revealed), methods=["POST"]))
+    return found
 
 
 class Pages:
     """The endpoints, over one service."""
 
-    def __init__(self, service: Service, turns: Turns) -> None:
-        self._service, self._turns = service, turns
-        self._templates = templates()
+    def __init__(self, service: Service, turns: Turns, reveals: bool = False) -> None:
+        self._service, self._turns, self._reveals = service, turns, reveals
+        self.templates = templates()
+        self.served: frozenset[str] = frozenset()
+        """paths that the menu may name"""
 
     def guarded(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint with its errors as a page that says nothing private."""
@@ -94,7 +109,7 @@ class Pages:
 
         def ask(tell: Callable[[str], None]) -> Any:
             answer = self._service.ask(question, filters, None, tell, follows)
-            return self._html("answer.html", answer=answer, **_told(answer, follows))
+            return self._html("answer.html", answer=answer, chosen=filters, **_told(answer, follows))
 
         return event_stream(self._turns, ask)
 
@@ -116,7 +131,7 @@ class Pages:
         shown = await self._turns.run(self._service.show, ref)
         if shown.record is None and not shown.passages:
             return self._page("related.html", shown=shown)
-        return self._page("record.html", shown=shown, groups=_groups(shown.related))
+        return self._page("record.html", shown=shown, groups=_groups(shown.related), revealed=self._reveals)
 
     async def thread(self, request: Request) -> Response:
         """A thread, newest first."""
@@ -160,10 +175,18 @@ class Pages:
         return self._page("person.html", person=found)
 
     async def graph(self, request: Request) -> Response:
-        """People and records and what relates them: drawn by a script, and as a table."""
-        found = await self._turns.run(self._service.full_graph, GRAPH)
+        """People and records and what relates them: drawn by a script, as cards, and as a table."""
+        asked = request.query_params
+        persons, each = (_number(asked.get(name), most) for name, most in (("persons", 1000), ("each", 100)))
+        limits = GraphLimits(persons or GRAPH.limit_persons, each or GRAPH.limit_assets_per_person, True, GRAPH.records)
+        found = await self._turns.run(self._service.full_graph, limits)
         return self._page(
-            "graph.html", graph=found, asked=dataclasses.asdict(GRAPH), focus=request.query_params.get("ref", "")
+            "graph.html",
+            graph=found,
+            cards=graph_cards.cards(found),
+            most=graph_cards.MOST,
+            limits=dataclasses.asdict(limits),
+            focus=asked.get("ref", ""),
         )
 
     async def graphrag(self, request: Request) -> Response:
@@ -175,7 +198,8 @@ class Pages:
         """What is indexed, how fresh it is, and what failed."""
         status = await self._turns.run(self._service.status)
         failures = await self._turns.run(self._failures)
-        return self._page("archive.html", found=status, failures=failures[:_FAILURES], more=len(failures) - _FAILURES)
+        shown, more = failures[:_FAILURES], len(failures) - _FAILURES
+        return self._page("archive.html", found=status, failures=shown, more=more, zone=self._service.zone)
 
     def _cited(self, chunk_id: str) -> dict[str, Any]:
         with self._service.reading() as archive:
@@ -203,15 +227,19 @@ class Pages:
 
     def _choices(self, filters: Filters) -> dict[str, Any]:
         """What the filters of a page offer, and what is chosen."""
-        settings = self._service.settings
-        return {"sources": [one.name for one in settings.sources], "chosen": filters}
+        try:
+            return {"sources": self._service.source_names(), "chosen": filters}
+        except ArchiveError:  # nothing is published yet
+            return {"sources": [], "chosen": filters}
 
     def _page(self, name: str, status: int = 200, **values: Any) -> Response:
         named = self._service.settings.archive
-        return HTMLResponse(self._html(name, status=status, archive_name=named, **values), status)
+        html = self._html(name, status=status, archive_name=named, served=self.served, **values)
+        headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+        return HTMLResponse(html, status, headers)
 
     def _html(self, name: str, **values: Any) -> str:
-        return self._templates.get_template(name).render(values)
+        return self.templates.get_template(name).render(values)
 
 
 def _question(request: Request) -> tuple[str, Filters]:
@@ -244,7 +272,12 @@ def _told(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
         page = quote.page if quote and quote.sources[:1] == [number] else None
         return place(ref, quote.text if quote else "", page)
 
-    return {"numbered": numbered, "citation": citation, "earlier": earlier}
+    return {"numbered": numbered, "citation": citation, "earlier": earlier, "follows": follows}
+
+
+def _number(said: str | None, most: int) -> int:
+    """A number of an address, 1 to `most`; 0 for what is none."""
+    return min(int(said), most) if said and said.isdecimal() and len(said) < 7 else 0
 
 
 def _groups(related: list[record_replies.NeighborReply]) -> dict[str, list[record_replies.NeighborReply]]:

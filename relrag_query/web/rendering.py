@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from relrag_pipelines.sources import record_type
 from relrag_query.display.inert_text import safe
 
 _FOLDER = Path(__file__).parent
 _CITED = re.compile(r"\[(\d{1,3})\]")
+_PSEUDONYM = re.compile(r"<[A-Z_]+(:[^<>\s]*)?>")
 _WORD = re.compile(r"\w+")
 
 
@@ -65,6 +70,23 @@ def when(time: str | None, *, clock: bool = True) -> str:
     return f"{at.day} {at:%B %Y, %H:%M}" if clock and "T" in time else f"{at.day} {at:%B %Y}"
 
 
+def by_clock(time: str, zone: ZoneInfo) -> str:
+    """A moment in UTC as the owner's clock has it, and the zone: 15 January 2025, 10:12 (Europe/Prague)."""
+    at = datetime.fromisoformat(time)
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return f"{when(at.astimezone(zone).isoformat())} ({zone.key})"
+
+
+def commands(text: str) -> Markup:
+    """A text of ours in which `commands` stand between backticks; whatever else it holds is escaped."""
+    parts = safe(text).split("`")
+    if len(parts) % 2 == 0:  # one of them is no mark
+        return escape(safe(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(one) if odd % 2 else escape(one) for odd, one in enumerate(parts)
+    )
+
+
 def noun(rag_source_type: str) -> str:
     """What a record is called."""
     return record_type(rag_source_type).noun or rag_source_type.replace("_", " ") or "record"
@@ -97,6 +119,12 @@ def cited(text: str) -> list[tuple[str, int]]:
         found.append((text[start : match.start()], int(match[1])))
         start = match.end()
     return [*found, (text[start:], 0)]
+
+
+def direction(text: str) -> str:
+    """Which way most letters of a line run, `rtl` or `ltr`: what comes first may be a foreign name or a pseudonym."""
+    found = Counter(unicodedata.bidirectional(letter) for letter in _PSEUDONYM.sub("", text))
+    return "rtl" if found["R"] + found["AL"] > found["L"] else "ltr"
 
 
 def marked(text: str, quote: str) -> list[tuple[str, bool]]:
@@ -143,11 +171,14 @@ def templates() -> Environment:
     found.globals |= {"url": url, "place": place, "static": static}
     found.filters |= {
         "when": when,
+        "by_clock": by_clock,
+        "commands": commands,
         "noun": noun,
         "counted": counted,
         "family": family,
         "web_address": web_address,
         "cited": cited,
         "marked": marked,
+        "direction": direction,
     }
     return found

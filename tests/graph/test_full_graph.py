@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines.records import TABLES, columns, ddl
+from relrag_query.graph import layout_store
 from relrag_query.graph.full_graph import FullGraph, GraphEdge, GraphNode, get_full_graph_data, get_graph_around
 from relrag_query.graph.layout import layout
 from tests import archive
@@ -113,7 +114,7 @@ def test_limits_keep_the_people_of_most_records_and_their_newest(catalog: duckdb
     graph = get_full_graph_data(catalog, limit_persons=1, limit_assets_per_person=1, include_asset_edges=False)
     assert [node.id for node in graph.nodes] == ["person:1", "document:d1"]
     assert edges(graph) == {("person:1", "document:d1", "mentioned")}
-    assert graph.omitted == {"persons": 2}
+    assert graph.omitted == {"persons": 2, "records": 2}
     whole = get_full_graph_data(catalog, include_asset_edges=False)
     assert not {"attachment_of", "references"} & {one.type for one in whole.edges}
 
@@ -129,9 +130,11 @@ def test_a_catalog_without_people_gives_records_that_are_related(catalog: duckdb
 def test_what_is_around_a_node(catalog: duckdb.DuckDBPyConnection) -> None:
     around = get_graph_around(catalog, "gmail:m1")
     assert [node.id for node in around.nodes] == ["calls:c1", "gmail:m1", "gmail:m1:0"]
-    assert len(around.edges) == 2
+    assert (len(around.edges), around.omitted) == (2, {})
     person = get_graph_around(catalog, "person:1", 2)
     assert {node.id for node in person.nodes} == {"document:d1", "gmail:m1"}
+    assert person.omitted == {"records": 1}
+    assert get_graph_around(catalog, "gmail:m1", 1).omitted == {"records": 1}
     assert get_graph_around(catalog, "person:x").nodes == []
     assert get_graph_around(catalog, "nothing").nodes == []
 
@@ -153,6 +156,23 @@ def test_the_layout_is_the_same_for_the_same_graph_and_keeps_nodes_apart() -> No
         assert (person[0] - record[0]) ** 2 + (person[1] - record[1]) ** 2 <= (0.36**2) * 11
     assert layout(FullGraph(nodes=[], edges=[], omitted={})) == []
     assert len(layout(FullGraph(nodes=people[:1], edges=[], omitted={}))) == 1
+
+
+def test_a_graph_is_laid_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = [GraphNode(id=f"person:{number}", type="person", label="") for number in range(9)]
+    graph = FullGraph(nodes=people, edges=[], omitted={})
+    first = layout_store.places(tmp_path, graph)
+    (stored,) = (tmp_path / layout_store.FOLDER).iterdir()
+    assert (stored.stat().st_mode & 0o777, stored.stat().st_size) == (0o600, 9 * 8)
+    monkeypatch.setattr(layout_store, "layout", lambda graph: pytest.fail("it was laid out again"))
+    assert layout_store.places(tmp_path, graph) == first
+    stored.write_bytes(b"short")
+    monkeypatch.undo()
+    assert layout_store.places(tmp_path, graph) == first
+    related = GraphEdge(source="person:1", target="person:2", type="friend")
+    for edges in ([], [related], [related] * 2, [related] * 3, [related] * 4, [related] * 5):
+        layout_store.places(tmp_path, FullGraph(nodes=people, edges=edges, omitted={}))
+    assert len(list((tmp_path / layout_store.FOLDER).iterdir())) == 4
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """All of the server behind its guard, and pages that show what is in an archive and run nothing of it."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -36,6 +37,17 @@ HOSTILE = [
     "<meta http-equiv=refresh content='0;url=//evil.example'>",
     "<iframe srcdoc='<script>alert(1)</script>'>",
 ]
+_RUNS = (
+    "<script>alert({0})</script>", "<img src=x onerror=alert({0})>", "<svg onload=alert({0})>", "javascript:alert({0})",
+    "<a href='javascript:alert({0})'>go</a>", "<body onload=alert({0})>", "<input autofocus onfocus=alert({0})>",
+    "<math href=javascript:alert({0})>x", "<style>@import'//evil.example/{0}'</style>", "${{alert({0})}}",
+    "\u202e<b onclick=alert({0})>\u202c",
+)  # fmt: skip
+_AROUND = ("{}", '">{}', "'>{}", "</textarea>{}", "-->{}", "]]>{}", "\x1b]0;{}\x07", "\u2066{}\u2069")
+HOSTILE += [
+    around.format(runs.format(number)) for number, (around, runs) in enumerate(itertools.product(_AROUND, _RUNS))
+]
+"""a hundred of them"""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +62,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "subject": f"{payload} subject",
             "thread_id": "evil",
             "source_uri": ["javascript:alert(1)", "https://fine.example/x", "data:text/html,x"][number % 3],
-            "timestamp": f"2024-03-{number + 1:02}T08:00:00Z",
+            "timestamp": f"2024-{number // 28 + 3:02}-{number % 28 + 1:02}T08:00:00Z",
         }
         for number, payload in enumerate(HOSTILE)
     ]
@@ -189,6 +201,10 @@ def test_hostile_texts_are_inert(browser: TestClient, path: str) -> None:
     assert OVERRIDE not in answer.text
     assert "\x1b" not in answer.text
     assert "\x07" not in answer.text
+
+
+def test_a_hundred_hostile_texts_were_shown() -> None:
+    assert len(HOSTILE) == len(set(HOSTILE)) == 100
 
 
 def test_what_a_hostile_text_says_is_still_read(browser: TestClient) -> None:

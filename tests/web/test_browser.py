@@ -182,6 +182,60 @@ def test_the_graph_is_drawn_expands_and_has_a_table(page: sync_api.Page, served:
         page.mouse.click(x, y)
 
 
+@pytest.mark.requirement("S0-100")
+def test_without_webgl_people_are_shown_as_cards(browser: sync_api.Browser, served: str) -> None:
+    context = browser.new_context()
+    context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
+    page = context.new_page()
+    page.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
+    page.goto(f"{served}/graph")
+    page.wait_for_selector("#why:not([hidden])")
+    assert "no WebGL" in page.inner_text("#why")
+    assert page.locator("#graph").is_hidden()
+    card = page.locator(".cards > li", has_text="Dana Levi").first
+    assert card.is_visible()
+    card.locator("h2 a").click()
+    assert page.url.startswith(f"{served}/person?name=")
+    context.close()
+
+
+def test_the_largest_nodes_are_named(page: sync_api.Page, served: str) -> None:
+    page.goto(f"{served}/graph")
+    page.wait_for_selector("#graph[data-drawn]")
+    people = page.evaluate(
+        """() => drawn.graph.filterNodes((id, node) => node.kind === 'person')
+          .sort((a, b) => drawn.graph.degree(b) - drawn.graph.degree(a)).slice(0, 3)
+          .map(id => drawn.renderer.getNodeDisplayedLabels().has(id))"""
+    )
+    assert people == [True] * len(people) != []
+    assert page.locator("#cards").is_hidden()
+
+
+def test_a_question_is_asked_on(page: sync_api.Page, served: str) -> None:
+    page.goto(f"{served}/ask?q=What does the tenant pay?")
+    page.fill("form.follow input[name=q]", "and what is cold?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Going on from: What does the tenant pay?")
+    assert "after=What+does+the+tenant+pay" in page.url
+    assert page.input_value("#ask input[name=q]") == "and what is cold?"
+
+
+def test_an_original_is_revealed_and_gone_when_the_page_is_left(page: sync_api.Page, served: str) -> None:
+    page.goto(f"{served}/search?q=Dana keys&source=papers")
+    page.click("[data-beside] >> nth=0")
+    page.click("#source .links a >> nth=0")
+    page.wait_for_selector("article.record")
+    assert "052-123-4567" not in page.content()
+    page.click(".reveal summary")
+    page.fill("#why", "to ring her")
+    page.click(".reveal button")
+    page.wait_for_selector(".original")
+    assert "052-123-4567" in page.inner_text("#original")
+    page.goto(f"{served}/")
+    page.go_back()
+    assert "052-123-4567" not in page.content()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_a_phone_and_have_contrast(browser: sync_api.Browser, served: str, scheme: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)

@@ -27,12 +27,15 @@ def serve(
     token: bool = False,
     new_token: bool = False,
     index: Path | None = None,
+    unix_socket: Path | None = None,
+    processes: int = 1,
 ) -> int:
     """Serves until it is interrupted; returns the exit code.
 
     A link that is printed once it is ready logs in; `login` prints another one, `token` what programs show, and both
     serve nothing.
     """
+    config = config or settings_module.find_config()
     settings = settings_module.load(config)
     option = "" if port == USUAL_PORT else f" --port {port}"
     if login:
@@ -45,11 +48,12 @@ def serve(
         print(_extra("relrag_query.http.api_token").load_token(settings, new=new_token))
         return 0
     access.restrict_folder(settings.home_path)
-    if host not in _THIS_MACHINE and not settings.web_public_url.startswith("https:"):
+    if not unix_socket and host not in _THIS_MACHINE and not settings.web_public_url.startswith("https:"):
         print(
             "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
         )
-    server.serve(settings, host, port, index, lambda: _tell(settings, port, option))
+    place = server.Place(settings, config.resolve(), host, port, index, unix_socket, processes)
+    server.serve(place, lambda: _tell(settings, port, option) if not unix_socket else _tell_team(settings, unix_socket))
     return 0
 
 
@@ -71,6 +75,11 @@ def _tell(settings: Settings, port: int, option: str) -> None:
         print(f"The link logs in once, within an hour; another one: {another}; stop with Ctrl-C", flush=True)
     else:
         print(f"Your archive: ready; a link to log in: {another}", flush=True)
+
+
+def _tell_team(settings: Settings, unix_socket: Path) -> None:
+    people = len(settings.web_users)
+    print(f"Ready for the proxy at {unix_socket}; {people} people of web_users may ask. Stop with Ctrl-C.", flush=True)
 
 
 def _extra(module: str) -> Any:

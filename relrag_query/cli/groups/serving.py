@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,15 +36,18 @@ def serve(
     token: Annotated[bool, typer.Option("--token", help="Only print the token that programs show.")] = False,
     new_token: Annotated[bool, typer.Option("--new-token", help="Make another token, and print it.")] = False,
     index: ServedIndex = None,
+    socket: Annotated[
+        Path | None, typer.Option("--socket", help="Listen on this Unix socket, for a proxy that says who asks.")
+    ] = None,
+    processes: Annotated[int, typer.Option("--processes", min=1, max=64, help="Processes that answer.")] = 1,
     config: Config = None,
 ) -> None:
     """Serve pages, an API and MCP for this archive.
 
     Whoever opens the link that is printed is logged in; it works once. --login prints another one.
     """
-    dispatch.run(
-        "serve", "serve", config, port=port, host=host, login=login, token=token, new_token=new_token, index=index
-    )
+    asked = {"port": port, "host": host, "login": login, "token": token, "new_token": new_token, "index": index}
+    dispatch.run("serve", "serve", config, **asked, unix_socket=socket, processes=processes)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 const answer = document.getElementById('answer')
 const beside = document.getElementById('source')
-const form = document.querySelector('form.question')
+const form = document.getElementById('ask')
 let asked = null
 
 /** The events of a stream, each as its name and its data. */
@@ -23,7 +23,12 @@ async function* events(response) {
 function say(className, text) {
   const line = document.createElement('p')
   line.className = className
-  line.textContent = text
+  line.dir = 'auto'
+  text.split('`').forEach((part, number) => {
+    const command = number % 2 ? document.createElement('code') : document.createTextNode(part)
+    if (number % 2) command.textContent = part
+    line.append(command)
+  })
   answer.replaceChildren(line)
   return line
 }
@@ -100,12 +105,15 @@ function pictures(within) {
 }
 
 if (form && answer) {
-  form.addEventListener('submit', (event) => {
+  document.addEventListener('submit', (event) => {
+    if (!event.target.matches('form.question')) return
     event.preventDefault()
-    const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value))
+    const query = new URLSearchParams([...new FormData(event.target)].filter(([, value]) => value))
     history.pushState(null, '', `/ask?${query}`)
     document.title = `${query.get('q')} · relrag`
     form.querySelector('h1')?.remove()
+    form.elements.q.value = query.get('q')
+    scrollTo({ top: 0 })
     ask(query)
   })
   addEventListener('popstate', () => location.reload())

@@ -60,7 +60,21 @@ async function load(address) {
   return response.json()
 }
 
-/** What a node is related to, in a ring around it. */
+/** The more a node is related to, the larger; people larger than records. */
+function resize(id) {
+  const person = graph.getNodeAttribute(id, 'kind') === 'person'
+  graph.setNodeAttribute(id, 'size', (person ? 7 : 4) + Math.min(9, 1.1 * Math.sqrt(graph.degree(id))))
+}
+
+/** The largest nodes are named whatever else is drawn near them. */
+const NAMED = 14
+function name() {
+  const people = graph.filterNodes((id, node) => node.kind === 'person')
+  const largest = (people.length ? people : graph.nodes()).sort((a, b) => graph.degree(b) - graph.degree(a))
+  largest.slice(0, NAMED).forEach((id) => graph.setNodeAttribute(id, 'forceLabel', true))
+}
+
+/** What a node is related to, in a ring around it; what was left out is said. */
 async function expand(id) {
   const found = await load(`${place.dataset.around}?${new URLSearchParams({ ref: id })}`)
   const { x, y } = graph.getNodeAttributes(id)
@@ -71,7 +85,8 @@ async function expand(id) {
     addNode(node, x + far * Math.cos(turn), y + far * Math.sin(turn))
   })
   found.edges.forEach(addEdge)
-  return fresh.length
+  ;[id, ...fresh.map((node) => node.id)].forEach(resize)
+  return { added: fresh.length, omitted: found.omitted.records ?? 0 }
 }
 
 function say(text) {
@@ -79,11 +94,17 @@ function say(text) {
   tooltip.hidden = !text
 }
 
+/** Whether this browser can draw it at all. */
+const draws = () => Boolean(document.createElement('canvas').getContext('webgl2'))
+
 async function draw() {
-  const began = performance.now()
+  if (!draws()) throw new Error('This browser draws no graph (no WebGL); the cards below show the same.')
   const data = await load(place.dataset.graph)
+  place.hidden = false
   data.nodes.forEach((node) => addNode(node, node.x, node.y))
   data.edges.forEach(addEdge)
+  graph.forEachNode(resize)
+  name()
   const style = getComputedStyle(document.body)
   const renderer = new Sigma(graph, place, {
     nodeProgramClasses: { square: Square },
@@ -93,7 +114,8 @@ async function draw() {
     labelSize: 12,
     labelDensity: 0.6,
     labelGridCellSize: 130,
-    labelRenderedSizeThreshold: 5,
+    labelRenderedSizeThreshold: 6,
+    hideEdgesOnMove: graph.size > 8000,
     zIndex: true,
     defaultDrawNodeHover: () => {},
   })
@@ -134,8 +156,11 @@ async function draw() {
   renderer.getMouseCaptor().on('mouseup', () => (dragged = null))
   renderer.on('clickNode', async ({ node }) => {
     if (moved) return
-    const added = await expand(node).catch((error) => say(error.message))
-    if (added === 0) say(`${graph.getNodeAttribute(node, 'said')} (nothing more is related)`)
+    const { added, omitted } = await expand(node).catch((error) => ({ added: error.message }))
+    const said = graph.getNodeAttribute(node, 'said')
+    if (typeof added === 'string') say(added)
+    else if (omitted) say(`${said} (the newest of what is related; ${omitted} more on its page: double click)`)
+    else if (!added) say(`${said} (nothing more is related)`)
   })
   renderer.on('doubleClickNode', ({ node, event }) => {
     event.preventSigmaDefault()
@@ -149,8 +174,19 @@ async function draw() {
     await expand(focus)
     light(focus)
   }
-  place.dataset.drawn = `${graph.order} ${graph.size} ${Math.round(performance.now() - began)}`
+  document.getElementById('cards').hidden = true
+  document.getElementById('gestures').hidden = false
+  // milliseconds since the page was asked for
+  place.dataset.drawn = `${graph.order} ${graph.size} ${Math.round(performance.now())}`
   globalThis.drawn = { graph, renderer }
 }
 
-if (place) draw().catch((error) => say(error.message))
+/** Where it cannot be drawn, why; the cards stay. */
+function fail(error) {
+  place.hidden = true
+  const why = document.getElementById('why')
+  why.textContent = error.message
+  why.hidden = false
+}
+
+if (place) draw().catch(fail)

@@ -1,0 +1,156 @@
+"""The server against the service that it serves: a search through HTTP, several clients, streams, pages, the graph."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+from bench import clock, corpus, synced
+from bench.figures import Figure
+
+PERSONS, EACH = 100, 30
+_ASKED, _CLIENTS = 120, 8
+_PORT = 3955
+_PAGES = ("/", "/search?q={q}", "/ask?q={q}", "/people", "/person?name=1", "/archive")
+
+
+def measure() -> list[Figure]:
+    """The figures, of an archive of some thousand records of a hundred people."""
+    from relrag_pipelines import settings
+    from relrag_query.service import GraphLimits, Service
+
+    documents = corpus.documents(PERSONS * EACH)
+    for number, document in enumerate(documents):
+        document["from"] = f"Person{number % PERSONS} Family{number % PERSONS}"
+    questions = corpus.questions(documents, _ASKED)
+    with tempfile.TemporaryDirectory() as place:
+        config = synced.archive(Path(place) / "archive", documents, redacted=False)
+        synced.sync(config)
+        with Service(settings.load(config, {}), config=config) as service:
+            alone = _middle([lambda one=one: service.search(one) for one in questions])  # type: ignore[misc]
+            asking = _middle([lambda one=one: service.ask(one) for one in questions[:20]])  # type: ignore[misc]
+            with service.reading() as archive:
+                graph = _middle([lambda: archive.full_graph(PERSONS, 10)] * 5)
+            service.full_graph(GraphLimits())
+        with _served(config) as token:
+            through = _middle([lambda one=one: _search(one, token) for one in questions])  # type: ignore[misc]
+            one, many = (_rate(questions, token, clients) for clients in (1, _CLIENTS))
+            streamed = statistics.median(_first_byte(one, token) for one in questions[:20])
+            largest = max(_compressed(page.format(q=questions[0].replace(" ", "+")), config) for page in _PAGES)
+    return [
+        Figure("search through HTTP, p50", through, "ms", alone, "the same call in Python", at_most=1.3),
+        Figure(f"searches of {_CLIENTS} clients, 2 processes", many, "searches/s", one, "one client", at_least=1.5),
+        Figure("first byte of a streamed answer, beyond the time of the answer in Python", streamed - asking, "ms",
+               at_most=100.0),
+        Figure("largest page with its files, compressed", largest / 1000, "kB", at_most=60.0),
+        Figure(f"graph data of {PERSONS} people with 10 records each", graph, "ms", at_most=100.0),
+    ]  # fmt: skip
+
+
+def _middle(calls: Sequence[Callable[[], Any]]) -> float:
+    """Milliseconds of a call, the median; the first of them are made before the clock starts."""
+    for call in calls[:5]:
+        call()
+    return 1000 * statistics.median(_seconds(call) for call in calls)
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+@contextmanager
+def _served(config: Path) -> Iterator[str]:
+    command = [clock.RELRAG, "serve", "--config", str(config), "--port", str(_PORT)]
+    token = subprocess.run([*command, "--token"], capture_output=True, text=True, check=True).stdout.strip()
+    server = subprocess.Popen([*command, "--processes", str(os.cpu_count() or 1)], stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            try:
+                _search("a", token)
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield token
+    finally:
+        server.terminate()
+        server.wait()
+
+
+_LOCAL = threading.local()
+
+
+def _connection() -> HTTPConnection:
+    found = getattr(_LOCAL, "connection", None)
+    if found is None:
+        found = _LOCAL.connection = HTTPConnection("127.0.0.1", _PORT, timeout=60)
+    return found
+
+
+def _asked(path: str, body: dict[str, Any], token: str, accept: str = "application/json") -> HTTPConnection:
+    connection = _connection()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": accept}
+    try:
+        connection.request("POST", path, json.dumps(body), headers)
+    except OSError:
+        _LOCAL.connection = None
+        raise
+    return connection
+
+
+def _search(question: str, token: str) -> None:
+    answer = _asked("/api/v1/search", {"query": question}, token).getresponse()
+    answer.read()
+    if answer.status != 200:
+        raise RuntimeError(f"a search was answered with {answer.status}")
+
+
+def _rate(questions: Sequence[str], token: str, clients: int) -> float:
+    """Searches a second of so many clients, each with a connection of its own."""
+
+    def client() -> None:
+        for question in questions:
+            _search(question, token)
+
+    threads = [threading.Thread(target=client) for _ in range(clients)]
+    begun = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return clients * len(questions) / (time.perf_counter() - begun)
+
+
+def _first_byte(question: str, token: str) -> float:
+    """Milliseconds until the first piece of an answer, or the answer, begins to arrive."""
+    begun = time.perf_counter()
+    answer = _asked("/api/v1/ask", {"question": question}, token, "text/event-stream").getresponse()
+    found = 0.0
+    for line in answer:
+        if not found and re.match(rb"event: (piece|answer)", line):
+            found = time.perf_counter() - begun
+    return 1000 * found
+
+
+def _compressed(path: str, config: Path) -> int:
+    """Bytes of a page and of the files that it names, each compressed."""
+    from tests.web_app import COOKIE, client
+
+    with client(config) as opened:
+        page = opened.get(path, headers=COOKIE)
+        files = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text))
+        texts = [page.text, *(opened.get(one, headers=COOKIE).text for one in sorted(files))]
+    return sum(len(gzip.compress(text.encode())) for text in texts)

@@ -1,0 +1,100 @@
+"""What programs may state of the relationships of people, where `web_writes_enabled` lets them.
+
+Each returns once it is in the journal and embedded, and the next query knows it. Raises PeopleError where somebody is
+not the one and only, or the relationship is there already, or is not; NotServed where the service only reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from relrag_query import statements
+from relrag_query.service.errors import NotServed
+from relrag_query.service.person_replies import RelationshipReply
+from relrag_query.service.service import Service
+from relrag_query.statements import Said
+
+_WAIT_SECONDS = 10
+"""for a sync, or another statement, to end"""
+
+
+class StatementReply(BaseModel):
+    """A statement as it stands in the journal, and what is known of the two from now on."""
+
+    entry: int = Field(description="its number in the journal; `relrag people undo NUMBER` takes it back")
+    from_person_id: int
+    from_person: str
+    to_person_id: int
+    to_person: str
+    relationships: list[RelationshipReply] = Field(description="what the second person is to the first")
+    notice: str = Field(description="what is still to be done, or could not be")
+
+
+def create_relationship(
+    service: Service,
+    from_person: str,
+    to_person: str,
+    relationship_type: str,
+    description: str | None = None,
+    attitude: int | None = None,
+    proximity: int | None = None,
+    notes: Sequence[str] = (),
+) -> StatementReply:
+    """States that `to_person` is the `relationship_type` of `from_person`."""
+    given = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity, notes
+    said = statements.create_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
+    return _reply(service, said)
+
+
+def update_relationship(
+    service: Service,
+    from_person: str,
+    to_person: str,
+    relationship_type: str,
+    description: str | None = None,
+    attitude: int | None = None,
+    proximity: int | None = None,
+    deleted: bool = False,
+) -> StatementReply:
+    """Says more, or otherwise, of a relationship; what is left out stays. `deleted`: there is none."""
+    given = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity
+    said = statements.update_relationship(*given, deleted=deleted, config=_config(service), wait=_WAIT_SECONDS)
+    return _reply(service, said)
+
+
+def add_note_to_relationship(
+    service: Service, from_person: str, to_person: str, relationship_type: str, note: str
+) -> StatementReply:
+    """Adds a note to a relationship."""
+    given = _number(from_person), _number(to_person), relationship_type, note
+    said = statements.add_note_to_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
+    return _reply(service, said)
+
+
+def _config(service: Service) -> Path | None:
+    """The relrag.toml of a service that may write."""
+    if not service.writes:
+        raise NotServed("this service only reads; web_writes_enabled = true in relrag.toml lets programs state things")
+    return service.config
+
+
+def _number(person: str) -> str:
+    """What names a person, who may be named as results name them: person:7."""
+    return person.removeprefix("person:")
+
+
+def _reply(service: Service, said: Said) -> StatementReply:
+    one, other = said.about
+    known = service.person(str(one.person_id))
+    return StatementReply(
+        entry=said.number,
+        from_person_id=one.person_id,
+        from_person=one.name,
+        to_person_id=other.person_id,
+        to_person=other.name,
+        relationships=[relation for relation in known.relationships if relation.other_id == other.person_id],
+        notice=said.notice,
+    )

@@ -1,0 +1,26 @@
+"""What redaction replaced is on no page and in no reply; `make planted` does it with 1,000 values."""
+
+from pathlib import Path
+
+from tests import planted_values
+from tests.web_app import COOKIE, client
+
+
+def test_no_planted_value_is_shown_but_to_an_owner_who_asks_for_it(tmp_path: Path) -> None:
+    values = planted_values.values(40)
+    config = planted_values.plant(tmp_path, values)
+    assert planted_values.leaks(config, values) == {}
+    with client(config) as browser:
+        asked = {"ref": "jsonl:notes:p0", "why": "to see that it is there"}
+        shown = browser.post("/reveal", json=asked, headers=COOKIE).text
+    assert all(value in shown for value in values[1:4])
+
+
+def test_the_search_finds_what_is_not_replaced(tmp_path: Path) -> None:
+    """So that finding nothing says something."""
+    values = planted_values.values(8)
+    config = planted_values.plant(tmp_path, values)
+    text = config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false")
+    config.write_text(text)
+    planted_values.archive.sync(config)
+    assert planted_values.leaks(config, values).keys() == set(values)

@@ -1,0 +1,61 @@
+"""How texts from outside are put on a page: direction by line, commands as code, moments by the owner's clock."""
+
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from relrag_query.graph.full_graph import FullGraph, GraphEdge, GraphNode
+from relrag_query.web.graph_cards import cards
+from relrag_query.web.rendering import by_clock, commands, direction
+
+
+@pytest.mark.parametrize(
+    ("line", "way"),
+    [
+        ("מה אמרה שירן?", "rtl"),
+        ("Jonah: מי ניצח אותה?", "rtl"),
+        ("מספר זהות: <IL_ID_NUMBER:k1:d000dabacff7>", "rtl"),
+        ("<PERSON>: שלום", "rtl"),
+        ("مرحبا Dana", "rtl"),
+        ("Dana said שלום", "ltr"),
+        ("12.500 Kč", "ltr"),
+        ("8,400₪ 12:30", "ltr"),
+        ("", "ltr"),
+    ],
+)
+def test_a_line_runs_as_most_of_its_letters_do(line: str, way: str) -> None:
+    assert direction(line) == way
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        ("run `relrag sync` now", "run <code>relrag sync</code> now"),
+        ("a lone ` mark", "a lone ` mark"),
+        ("`<b>` and <i>", "<code>&lt;b&gt;</code> and &lt;i&gt;"),
+        ("`\u202egpj\x1b[31m`", "<code>gpj[31m</code>"),
+        ("plain", "plain"),
+    ],
+)
+def test_commands_are_code_and_everything_else_is_escaped(text: str, page: str) -> None:
+    assert str(commands(text)) == page
+
+
+@pytest.mark.parametrize("utc", ["2025-01-15T23:30:00+00:00", "2025-01-15T23:30:00Z", "2025-01-15T23:30:00"])
+def test_a_moment_is_told_by_the_owners_clock_and_says_so(utc: str) -> None:
+    assert by_clock(utc, ZoneInfo("Asia/Jerusalem")) == "16 January 2025, 01:30 (Asia/Jerusalem)"
+
+
+def test_a_card_holds_people_first_then_the_newest_records_and_says_what_it_leaves_out() -> None:
+    people = [GraphNode(id=f"person:{number}", type="person", label=f"P{number}") for number in (1, 2)]
+    records = [
+        GraphNode(id=f"r{number}", type="document", label="", timestamp=f"2024-01-0{number}") for number in range(1, 9)
+    ]
+    edges = [GraphEdge(source="person:1", target=f"r{number}", type="sender") for number in range(1, 9)]
+    related = GraphEdge(source="person:2", target="person:1", type="friend")
+    one, two = cards(FullGraph(nodes=[*people, *records], edges=[*edges, related], omitted={}))
+    assert [(type_, node.id) for type_, node in one.entries] == [
+        ("friend", "person:2"),
+        *(("sender", f"r{number}") for number in (8, 7, 6, 5, 4)),
+    ]
+    assert (one.more, two.more, len(two.entries)) == (3, 0, 1)
