@@ -8,7 +8,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries planted privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -100,6 +100,9 @@ mailbox: $(STAMP) ## Show that memory does not grow with a mailbox (SIZES="400 1
 
 canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte (a minute)
 	@$(BIN)/python -m tests.proofs.canaries
+
+planted: $(STAMP) ## Plant 1,000 values of personal data, run every command, and look for them in every byte (minutes)
+	@$(BIN)/python -m tests.proofs.planted $(COUNT)
 
 privacy: $(STAMP) ## Show that sync, ask, the UI and its runs reach no other machine (Linux; minutes)
 	@$(BIN)/python -m tests.proofs.privacy
