@@ -101,8 +101,9 @@ mailbox: $(STAMP) ## Show that memory does not grow with a mailbox (SIZES="400 1
 canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte (a minute)
 	@$(BIN)/python -m tests.proofs.canaries
 
-planted: $(STAMP) ## Plant 1,000 personal values and look for them on every page and in every reply (minutes)
-	@$(BIN)/python -m tests.proofs.planted
+planted: $(STAMP) ## Plant 1,000 values of personal data, run every command, open every page, and look for them (minutes)
+	@$(BIN)/python -m tests.proofs.planted $(COUNT)
+	@$(BIN)/python -m tests.proofs.planted_pages
 
 privacy: $(STAMP) ## Show that sync, ask, the UI and its runs reach no other machine (Linux; minutes)
 	@$(BIN)/python -m tests.proofs.privacy

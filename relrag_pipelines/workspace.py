@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Embedder
-from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.privacy.keys import Keys, KeysError
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
@@ -63,12 +62,12 @@ class Workspace:
 
         Raises KeysError when the archive has data and its keys are gone: new ones would rename every record.
         """
-        path = self.settings.keys_path
-        if path.is_relative_to(self.settings.home_path):
+        path, store = self.settings.keys_path, self.settings.key_store
+        if self.settings.keys_store == "file" and path.is_relative_to(self.settings.home_path):
             raise KeysError(f"keys_file is {path}, inside home; keep keys apart from what they protect")
-        if not path.exists() and not (self.settings.home_path / "private").exists():
-            return key_files.create(path)
-        return key_files.load(path)
+        if not store.exists() and not (self.settings.home_path / "private").exists():
+            return store.create()
+        return store.load()
 
     def report(self, what: str, done: int, total: int) -> None:
         """Tells whoever watches how far something is."""

@@ -233,8 +233,8 @@ class Archive:
 
     def stored_id(self, native_id: str) -> str:
         """The id as it stands in the index: one that could hold a phone number or an address is a hash there."""
-        path = self.settings.keys_path
-        return keys.safe_native_id(native_id, keys.load(path)) if path.exists() else native_id
+        store = self.settings.key_store
+        return keys.safe_native_id(native_id, store.load()) if store.exists() else native_id
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """The passage of that id; None where the archive has none."""

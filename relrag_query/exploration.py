@@ -12,7 +12,6 @@ from typing import Any
 
 from relrag_pipelines.identity import stated
 from relrag_pipelines.people import profiles
-from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.stores import vector_cache
 from relrag_query.archive import Archive
@@ -150,10 +149,10 @@ def _related(archive: Archive, query: str, user_id: str, person: str, limit: int
 
 def _rows(archive: Archive, people: People, user_id: str, types: Collection[str] | None) -> list[PersonRelationship]:
     """The relationships that a user may see; those of which something was said since with the hash of their text."""
-    path = archive.settings.keys_path
+    store = archive.settings.key_store
     rows = [one.row for one in people.relationships()]
-    if people.pending.said and path.exists():
-        keyed = keys.load(path).content_hash
+    if people.pending.said and store.exists():
+        keyed = store.load().content_hash
         rows = [replace(row, text_hash=profiles.text_hash(keyed, row)) for row in rows]
     return relationship_search.visible(rows, user_id, types)
 

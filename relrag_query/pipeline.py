@@ -7,7 +7,6 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.privacy import keys
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
 from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
@@ -116,8 +115,8 @@ def ask(
 
 
 def _asked_of_people(context: QueryContext, people: People) -> PeopleQuestion | None:
-    path = context.settings.keys_path
-    if path.exists() and (found := reached.read(context.question, people, keys.load(path).pseudonym)):
+    store = context.settings.key_store
+    if store.exists() and (found := reached.read(context.question, people, store.load().pseudonym)):
         return found
     return questions.read(context.question, people)
 

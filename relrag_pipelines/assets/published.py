@@ -11,7 +11,7 @@ from relrag_pipelines.assets.error_boundary import sealed
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.erasure import purge
-from relrag_pipelines.publishing import disk_space, publish
+from relrag_pipelines.publishing import disk_space, publish, withholding
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations, lake
 from relrag_pipelines.stores.lock import writing
@@ -30,13 +30,17 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     made = [*monthly, *([table] for table in archive_tables.PUBLISHED)]
 
     @sealed
-    def built() -> dict[str, int]:
+    def built() -> tuple[dict[str, int], withholding.Withheld]:
         with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
             purge.resume(workspace)
             lake.sweep(workspace.home)
             archive_tables.sweep(workspace.home)
             disk_space.require_vector_space(workspace.settings)
-            return publish.build(workspace)
+            search = withholding.Search(workspace)
+            search.clean_lake()
+            counts = publish.build(workspace, search)
+            search.look_at_build()
+            return counts, search.found
 
     @dg.multi_asset(
         name="catalog_and_points",
@@ -61,11 +65,18 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
                 description="The passages of the catalog as points that can be searched, built beside.",
             ),
         ],
+        check_specs=[
+            dg.AssetCheckSpec(
+                "no_known_value",
+                asset="duckdb_catalog",
+                description="No value that was replaced stands in what is added; a row that holds one is left out.",
+            )
+        ],
     )
-    def catalog_and_points() -> Iterator[dg.MaterializeResult[Any]]:
+    def catalog_and_points() -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
         # one step for both: they agree on what has changed, and are made at the same time
         started = time.monotonic()
-        counts = built()
+        counts, found = built()
         points = counts.pop("points")
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
@@ -74,6 +85,14 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         vectors = embedders.describe(workspace.settings)
         yield dg.MaterializeResult(
             asset_key="qdrant_points", metadata={"dagster/row_count": points, "vectors": vectors}
+        )
+        yield dg.AssetCheckResult(
+            asset_key="duckdb_catalog",
+            check_name="no_known_value",
+            passed=not str(found),
+            severity=dg.AssetCheckSeverity.WARN,
+            metadata=found.counts(),
+            description=str(found) or None,
         )
 
     @dg.asset(

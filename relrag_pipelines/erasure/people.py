@@ -21,6 +21,7 @@ from relrag_pipelines.identity.statements import (
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.workspace import Workspace
 
@@ -66,12 +67,16 @@ def lacking(workspace: Workspace) -> str:
             archive_tables.read(home, table)
         for source in sorted(lake.sources(home)):
             known = lake.manifest(home, "identifiers", source)
+            private = lake.manifest(home, "private_records", source)
             there = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
             for month in sorted(there):
                 # what lies before the first month that is kept has no partition
                 if month not in known and month >= workspace.settings.first_month:
                     return f"identifiers of {source}, {month}, is not there"
-            for month in known:
+            for month, held in known.items():
+                # such as after a kill between reading an export and what follows
+                if month in private and held.input != fingerprint([private[month].output]):
+                    return f"identifiers of {source}, {month}, are of older records"
                 lake.read(home, "identifiers", source, month)
     except LakeError as error:
         return str(error)

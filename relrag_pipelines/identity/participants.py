@@ -80,8 +80,7 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
             return entry, []
 
     found: dict[tuple[str, str, str, str, str], Identifier] = {}
-    columns = ("asset_id", "rag_source_type", "from", "to", "participants", "people")
-    for asset_id, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in columns), strict=True):
+    for asset_id, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in _COLUMNS), strict=True):
         policy = channel_of(rag_source_type, channel)
         declared = record_type(rag_source_type)
         for role, text, person_id in _people_of_record(*mentioned):
@@ -93,6 +92,18 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
                     found[key] = Identifier(asset_id, role, kind, value, keyed, person_id, entry, shared)
     rows = [found[key] for key in sorted(found)]
     return to_table(rows, Identifier) if rows else arrow_schema(Identifier).empty_table()
+
+
+_COLUMNS = ("asset_id", "rag_source_type", "from", "to", "participants", "people")
+
+
+def names_in(records: pa.Table) -> set[ParsedIdentifier]:
+    """All that private records say of who somebody is."""
+    found: set[ParsedIdentifier] = set()
+    for _, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in _COLUMNS), strict=True):
+        kind = record_type(rag_source_type).identifier
+        found.update(one for _, text, _ in _people_of_record(*mentioned) for one in parse_identifiers(text, kind))
+    return found
 
 
 def parse_identifiers(text: str, name_kind: str = "name") -> list[ParsedIdentifier]:

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -116,6 +116,22 @@ def forget(home: Path, meant: Callable[[list[Any]], bool]) -> int:
 def forget_entries(home: Path, numbers: Collection[int]) -> int:
     """The same of the entries with these numbers."""
     return _forget(home, lambda line: _number(line) in numbers)
+
+
+def rewrite(home: Path, change: Callable[[Any], Any]) -> int:
+    """Replaces what each entry says by what `change` makes of it; numbers and times stay. Returns how many differ.
+
+    The file is replaced as a whole. Raises JournalError where a line cannot be read.
+    """
+    with lock.writing(home, "relrag journal"):
+        take_over(home)
+        before = entries(home)
+        after = [entry if entry.said is None else replace(entry, said=change(entry.said)) for entry in before]
+        changed = sum(one != two for one, two in zip(before, after, strict=True))
+        if changed:
+            told = zip(_whole_lines(path(home)), before, after, strict=True)
+            _replace(home, b"".join(line if one == two else _line(two) for line, one, two in told))
+    return changed
 
 
 def _forget(home: Path, is_meant: Callable[[bytes], bool]) -> int:

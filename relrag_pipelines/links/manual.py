@@ -155,7 +155,7 @@ def _stored(ref: str, keys: Keys | None) -> str:
 
 
 def _keys(settings: Settings) -> Keys | None:
-    return key_files.load(settings.keys_path) if settings.keys_path.exists() else None
+    return settings.key_store.load() if settings.key_store.exists() else None
 
 
 @contextmanager

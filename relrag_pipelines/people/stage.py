@@ -51,6 +51,8 @@ _PEOPLE_OF_MONTHS = """
         AND who.pinned_person_id = coalesce(pinned, -1)
     GROUP BY lake_month
 """
+PERSON = "person"
+"""the kind under which names are hashed in anchors"""
 _OWNER = "owner"
 """the entry of an owner whom the archive does not name"""
 
@@ -129,7 +131,7 @@ def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Cal
 
 
 def _keyed(workspace: Workspace, name: str) -> str:
-    return workspace.keys.pseudonym("person", name)
+    return workspace.keys.pseudonym(PERSON, name)
 
 
 def _entries(connection: duckdb.DuckDBPyConnection) -> list[NamingEntry]:

@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relrag_pipelines.pii.known_phones import flexible_pattern, present_candidates
+    from relrag_pipelines.pii.phones.known import flexible_pattern, present_candidates
     from relrag_pipelines.pii.policies import PolicyError, RedactionError
     from relrag_pipelines.pii.redactor import PIIEntity, PIIRedactor, Replacement, apply
 
@@ -32,12 +32,12 @@ __all__ = [
 _MODULES = {
     "PolicyError": "policies",
     "RedactionError": "policies",
-    "flexible_pattern": "known_phones",
-    "present_candidates": "known_phones",
+    "flexible_pattern": "phones.known",
+    "present_candidates": "phones.known",
 }
 """where a name is, if not in redactor.py"""
 
-VERSION = 5
+VERSION = 6
 """raised when anything is found, replaced or normalised otherwise: every month is redacted again then"""
 
 

@@ -34,6 +34,7 @@ from presidio_anonymizer.entities import RecognizerResult as Finding
 from relrag_pipelines.pii import language_models, operators
 from relrag_pipelines.pii.context_words import words_in_front
 from relrag_pipelines.pii.entities import EntityType
+from relrag_pipelines.pii.language_models import LanguageModel
 from relrag_pipelines.pii.patterns import BOOST, BOOSTED, PatternEntry
 from relrag_pipelines.pii.spans import Span
 
@@ -168,17 +169,18 @@ class Engine:
 @functools.cache
 def engine(entities: tuple[EntityType, ...], model: Path | None) -> Engine:
     """Presidio with these entities' recognisers, with its own for all others, and with the language model of a file."""
-    nlp = language_models.load(model) if model else None
-    language = nlp.get_supported_languages()[0] if nlp else LANGUAGE
+    names = language_models.load(model) if model else LanguageModel(LANGUAGE)
+    language = names.language
     ours = {entity.name for entity in entities}
     recognisers = [
         *(Recognizer(entity.name, entity.find, language) for entity in entities if entity.find),
         *(_of_entry(entry, language) for entity in entities for entry in entity.patterns),
         *(one for one in _predefined() if not ours & set(one.supported_entities)),
+        *([names.recognizer] if names.recognizer else []),
     ]
     for one in recognisers:
         one.supported_language = language
-    return Engine(_analyzer(recognisers, nlp, language), operators.anonymizer(), language)
+    return Engine(_analyzer(recognisers, names.nlp, language), operators.anonymizer(), language)
 
 
 def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from stdnum import numdb
 
+from relrag_pipelines.pii import domestic_accounts
 from relrag_pipelines.pii.national_ids import SEPARATOR
 from relrag_pipelines.pii.normalized_text import normalize, plain_digits
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
@@ -33,7 +34,10 @@ _IBANS = numdb.get("iban")
 
 @normalize
 def find(text: str) -> list[Span]:
-    """IBANs of any country in the register, with or without separators, that pass the ISO 7064 checksum."""
+    """IBANs of any country in the register, with or without separators, that pass the ISO 7064 checksum.
+
+    Beside one, its account in the form of its country is found as well.
+    """
     spans: list[Span] = []
     for match in _IBAN_START.finditer(text):
         start = match.start() - (2 if text[match.start() - 1].isalpha() else 3)
@@ -41,6 +45,9 @@ def find(text: str) -> list[Span]:
             continue
         spans += (Span(start, start + end, score) for end, score in _ibans_at(text[start : start + _LONGEST_IBAN]))
     spans += [Span(*match.span(), 1.0) for match in _spelt_ibans(text)]
+    if spans:
+        found = {_compact(text[start:end]) for start, end, _ in spans}
+        spans += (one for iban in sorted(found) for one in domestic_accounts.beside(text, iban))
     return resolve_overlaps(spans, text)
 
 
@@ -101,8 +108,8 @@ def _iban_length(country: str) -> int | None:
 
 
 def normalise(number: str) -> str:
-    """Its letters and digits, in upper case."""
-    return _compact(number)
+    """Its letters and digits, in upper case; of a domestic account number the IBAN."""
+    return domestic_accounts.iban_of(plain_digits(number)) or _compact(number)
 
 
 def _passes_mod_97(iban: str) -> bool:

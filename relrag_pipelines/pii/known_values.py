@@ -7,8 +7,10 @@ and other values letter by letter. So one mistake in a recogniser does not hide 
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -18,12 +20,16 @@ from relrag_pipelines.pii import pseudonyms
 
 APART = "\0"
 """between texts that are looked at together; no value goes across it"""
-_LEAST_DIGITS, _LEAST_PHONE, _LEAST_LETTERS = 9, 8, 7
+LEAST_DIGITS, LEAST_PHONE, LEAST_LETTERS = 9, 8, 7
 """shorter values stand anywhere by chance"""
+_AROUND = 8
+"""bytes that two characters take at most"""
 _GROUPS = regex.compile(r"\p{Nd}+(?:(?:[^\w\x00]|_){1,3}\p{Nd}+)*")
 _GROUP = regex.compile(r"\p{Nd}+")
 _HASH = regex.compile(r"(?<![0-9A-Za-z])h?(?=\d*[a-f])[0-9a-f]{12,}(?![0-9A-Za-z])")
 """keyed hashes and those of commits; digits in them are nobody's number"""
+_OTHER_END = regex.compile(r"(?<=(?:\d\D{0,3}){7})\s?/\s?\d{1,7}$")
+"""`/ 122` behind a phone, for its last group"""
 _PHONE = "PHONE_NUMBER"
 _CODES = ("972", "420", "1")
 _PREFIXES = frozenset({"", "0", *(zeros + code for zeros in ("", "00") for code in _CODES), "9720"})
@@ -38,27 +44,55 @@ class Held(NamedTuple):
     """the one way to write it: never to be shown"""
 
 
+@dataclass(frozen=True)
 class KnownValues:
-    """Values that were replaced, each with its entity, to be looked for all in one pass."""
+    """Values that were replaced, to be looked for all in one pass."""
 
-    def __init__(self, values: Iterable[tuple[str, str]], allowed: Iterable[str] = ()) -> None:
-        """`values` are pairs of entity and value, as it was found; `allowed` are nobody's secret, however written."""
-        shown = {told for one in allowed for told in (_folded(one).strip(), *_numbers_of(_PHONE, one))}
+    numbers: Mapping[str, frozenset[Held]]
+    """by digits"""
+    words: Mapping[str, frozenset[Held]]
+    """by letters, as `folded` writes them"""
+
+    @classmethod
+    def of(cls, values: Iterable[tuple[str, str]], allowed: Iterable[str] = ()) -> KnownValues:
+        """These pairs of entity and value, as it was found; `allowed` are nobody's secret, however written."""
+        shown = {told for one in allowed for told in (folded(one).strip(), *_numbers_of(_PHONE, one))}
         numbers: dict[str, set[Held]] = {}
         words: dict[str, set[Held]] = {}
         for entity, value in values:
-            digits, word = _numbers_of(entity, value), _folded(value).strip()
-            for one in digits:
+            digits, word = _numbers_of(entity, value), folded(value).strip()
+            for one in digits - shown:
                 numbers.setdefault(one, set()).add(Held(entity, min(digits, key=len)))
-            if not digits and len(word) >= _LEAST_LETTERS and not word.isdecimal():
+            if not digits and len(word) >= LEAST_LETTERS and not word.isdecimal() and word not in shown:
                 words.setdefault(word, set()).add(Held(entity, word))
-        self._numbers = [(number, held) for number, held in numbers.items() if number not in shown]
-        self._words = [(word, held) for word, held in words.items() if word not in shown]
-        self._in_digits = ahocorasick_rs.AhoCorasick([number for number, _ in self._numbers])
-        self._in_text = ahocorasick_rs.AhoCorasick([word for word, _ in self._words])
+        return cls(*({one: frozenset(held) for one, held in found.items()} for found in (numbers, words)))
+
+    def only(self, entities: Set[str]) -> KnownValues:
+        """Those of the values that are of one of these entities."""
+
+        def some(known: Mapping[str, frozenset[Held]]) -> dict[str, frozenset[Held]]:
+            left = {one: frozenset(each for each in held if each.entity in entities) for one, held in known.items()}
+            return {one: held for one, held in left.items() if held}
+
+        return KnownValues(some(self.numbers), some(self.words))
 
     def __bool__(self) -> bool:
-        return bool(self._numbers or self._words)
+        return bool(self.numbers or self.words)
+
+    @functools.cached_property
+    def all(self) -> frozenset[Held]:
+        """Every value."""
+        return frozenset[Held]().union(*self.numbers.values(), *self.words.values())
+
+    @functools.cached_property
+    def by_digits(self) -> ahocorasick_rs.BytesAhoCorasick:
+        """What finds `numbers` in ASCII; patterns are numbered in their order."""
+        return ahocorasick_rs.BytesAhoCorasick([one.encode() for one in self.numbers])
+
+    @functools.cached_property
+    def by_letters(self) -> ahocorasick_rs.BytesAhoCorasick:
+        """What finds `words` in UTF-8; patterns are numbered in their order."""
+        return ahocorasick_rs.BytesAhoCorasick([one.encode("utf-8", "surrogatepass") for one in self.words])
 
     def entities(self, text: str) -> set[str]:
         """The entities of the values that the text holds."""
@@ -74,28 +108,30 @@ class KnownValues:
         return {one for held in itertools.chain(self._held_numbers(text), self._held_words(text)) for one in held}
 
     def _held_numbers(self, text: str) -> Iterator[Set[Held]]:
-        if not self._numbers:
+        if not self.numbers:
             return
+        held = [*self.numbers.values()]
         for run in _GROUPS.finditer(text):
-            if run.end() - run.start() < _LEAST_PHONE:
+            if run.end() - run.start() < LEAST_PHONE:
                 continue
             groups = _GROUP.findall(run[0])
             starts = [0, *itertools.accumulate(map(len, groups))]
             digits = _ascii("".join(groups))
-            for number, start, end in self._in_digits.find_matches_as_indexes(digits, overlapping=True):
+            for number, start, end in self.by_digits.find_matches_as_indexes(digits.encode(), overlapping=True):
                 if end not in starts:
                     continue
                 before = digits[starts[bisect.bisect_right(starts, start) - 1] : start]
-                held = self._numbers[number][1]
-                yield held if not before else {one for one in held if one.entity == _PHONE and before in _PREFIXES}
+                some = held[number]
+                yield some if not before else {one for one in some if one.entity == _PHONE and before in _PREFIXES}
 
     def _held_words(self, text: str) -> Iterator[Set[Held]]:
-        if not self._words:
+        if not self.words:
             return
-        folded = _folded(text)
-        for word, start, end in self._in_text.find_matches_as_indexes(folded, overlapping=True):
-            if _stands_alone(folded, start, end):
-                yield self._words[word][1]
+        held, data = [*self.words.values()], folded(text).encode("utf-8", "surrogatepass")
+        for word, start, end in self.by_letters.find_matches_as_indexes(data, overlapping=True):
+            around = (data[max(0, start - _AROUND) : start], data[end : end + _AROUND])
+            if _stands_alone(*(one.decode("utf-8", "ignore") for one in around)):
+                yield held[word]
 
 
 def _numbers_of(entity: str, value: str) -> set[str]:
@@ -106,23 +142,24 @@ def _numbers_of(entity: str, value: str) -> set[str]:
         longest = max(
             (_ascii("".join(filter(str.isdecimal, run[0]))) for run in _GROUPS.finditer(value)), key=len, default=""
         )
-        return {longest} if len(longest) >= _LEAST_DIGITS else set()
-    digits = _ascii("".join(filter(str.isdecimal, value))).lstrip("0")
-    national = {digits.removeprefix(code).lstrip("0") for code in _CODES if len(digits) > _LEAST_DIGITS}
-    return {one for one in {digits, *national} if len(one) >= _LEAST_PHONE}
+        return {longest} if len(longest) >= LEAST_DIGITS else set()
+    first = _OTHER_END.sub("", value)
+    digits = _ascii("".join(filter(str.isdecimal, first))).lstrip("0")
+    national = {digits.removeprefix(code).lstrip("0") for code in _CODES if len(digits) > LEAST_DIGITS}
+    return {one for one in {digits, *national} if len(one) >= LEAST_PHONE}
 
 
 def _ascii(digits: str) -> str:
     return digits if digits.isascii() else "".join(str(int(one)) for one in digits)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """The text as values are looked for in it letter by letter."""
     return text.casefold().replace("%40", "@").replace("＠", "@")
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether what stands there is no part of a longer word or address."""
-    before, behind = text[start - 1 : start], text[end : end + 2]
-    if before.isalnum() or before in {"_", ".", "+", "-"}:
+def _stands_alone(before: str, behind: str) -> bool:
+    """Whether what stands between the two is no part of a longer word or address."""
+    if before[-1:].isalnum() or before[-1:] in {"_", ".", "+", "-"}:
         return False
-    return not (behind[:1].isalnum() or behind[:1] == "_" or (behind[:1] in {".", "-"} and behind[1:].isalnum()))
+    return not (behind[:1].isalnum() or behind[:1] == "_" or (behind[:1] in {".", "-"} and behind[1:2].isalnum()))

@@ -1,45 +1,109 @@
-"""Names of people and places, by a language model that lies on this machine: Presidio's own spaCy engine.
+"""Names of people and places, by a language model that lies on this machine: Presidio's own engines and recognisers.
 
-Off unless the setting `pii_language_model` names a file, in the form of Presidio's configuration of NLP engines.
+Off unless the setting `pii_language_model` names a file, in the form of Presidio's configuration of NLP engines: spaCy,
+Stanza, transformers, or GLiNER, which Presidio has as a recogniser. What a model needs beside spaCy is an extra of
+presidio-analyzer. Nothing is downloaded: a model is a folder, or for spaCy an installed package.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import spacy.util
 import yaml
-from presidio_analyzer.nlp_engine import NlpEngine, NlpEngineProvider
+from presidio_analyzer import EntityRecognizer
+from presidio_analyzer.nlp_engine import (
+    NerModelConfiguration,
+    NlpEngine,
+    SpacyNlpEngine,
+    StanzaNlpEngine,
+    TransformersNlpEngine,
+)
+from presidio_analyzer.predefined_recognizers import GLiNERRecognizer
+from presidio_analyzer.predefined_recognizers.ner import gliner_recognizer
 
 from relrag_pipelines.settings import SettingsError
 
+_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+"""variables that keep the libraries of transformers and GLiNER from asking huggingface.co"""
 
-def load(path: Path) -> NlpEngine:
-    """The engine that the file describes, loaded. Raises SettingsError where it or its model cannot be read.
 
-    A model is the name of an installed package or a folder, relative to the file; none is downloaded.
+@dataclass(frozen=True)
+class LanguageModel:
+    """What finds names: an engine whose entities a recogniser of Presidio reads, or a recogniser with a model."""
+
+    language: str
+    nlp: NlpEngine | None = None
+    recognizer: EntityRecognizer | None = None
+
+
+def load(path: Path) -> LanguageModel:
+    """The model that the file describes, loaded. Raises SettingsError where it or its model cannot be read.
+
+    Folders of models are relative to the file.
     """
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
-        models = [{**one, "model_name": _local(path, one["model_name"])} for one in given["models"]]
-        if (name := given["nlp_engine_name"]) != "spacy":
-            raise SettingsError(f'{path}: nlp_engine_name is "{name}"; known: spacy')
-        # Presidio says on its logger which entities it leaves out by default; this names none to leave out
-        engine = NlpEngineProvider(nlp_configuration={**given, "models": models}).create_engine()
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError, ValueError) as error:
+        if (name := given["nlp_engine_name"]) not in ENGINES:
+            raise SettingsError(f'{path}: nlp_engine_name is "{name}"; known: {", ".join(ENGINES)}')
+        if not _AVAILABLE[name]():
+            raise SettingsError(f'{path}: "{name}" is not installed; pip install "presidio-analyzer[{name}]"')
+        models = [{**one, "model_name": _local(path, one["model_name"], name)} for one in given["models"]]
+        os.environ.update(dict.fromkeys(_OFFLINE, "1"))
+        return ENGINES[name](models, given)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError, ValueError, ImportError) as error:
         fault = type(error).__name__
-    else:
-        if not engine.is_loaded():
-            engine.load()
-        return engine
     raise SettingsError(f"{path} describes no language model ({fault}); docs/privacy.md shows its form")
 
 
-def _local(path: Path, model: Any) -> str:
+def _engine(kind: Callable[..., NlpEngine], **options: Any) -> Callable[..., LanguageModel]:
+    def loaded(models: list[dict[str, Any]], given: Mapping[str, Any]) -> LanguageModel:
+        mapping = given.get("ner_model_configuration")
+        # Presidio says on its logger which entities it leaves out by default; a file names none to leave out
+        configuration = NerModelConfiguration.from_dict(mapping) if mapping else None
+        engine = kind(models=models, ner_model_configuration=configuration, **options)
+        engine.load()
+        return LanguageModel(engine.get_supported_languages()[0], nlp=engine)
+
+    return loaded
+
+
+def _gliner(models: list[dict[str, Any]], given: Mapping[str, Any]) -> LanguageModel:
+    (model,) = models
+    mapping = given.get("ner_model_configuration", {}).get("model_to_presidio_entity_mapping")
+    options = {name: value for name, value in model.items() if name not in ("lang_code", "model_name")}
+    recognizer = GLiNERRecognizer(
+        model_name=model["model_name"], supported_language=model["lang_code"], entity_mapping=mapping, **options
+    )
+    return LanguageModel(model["lang_code"], recognizer=recognizer)
+
+
+ENGINES: dict[str, Callable[[list[dict[str, Any]], Mapping[str, Any]], LanguageModel]] = {
+    "spacy": _engine(SpacyNlpEngine),
+    "stanza": _engine(StanzaNlpEngine, download_if_missing=False),
+    "transformers": _engine(TransformersNlpEngine),
+    "gliner": _gliner,
+}
+"""by the name that a file gives"""
+_AVAILABLE: dict[str, Callable[[], bool]] = {
+    "spacy": lambda: True,
+    "stanza": lambda: bool(StanzaNlpEngine.is_available),
+    "transformers": lambda: bool(TransformersNlpEngine.is_available),
+    "gliner": lambda: vars(gliner_recognizer)["GLiNER"] is not None,
+}
+
+
+def _local(path: Path, model: Any, engine: str) -> Any:
+    """The model on this machine: a folder, for spaCy also a package; of Stanza's own it is a language of its folder."""
+    if isinstance(model, dict):
+        return {part: _local(path, name, part) for part, name in model.items()}
     folder = path.parent / str(model)
     if folder.is_dir():
         return str(folder)
-    if not spacy.util.is_package(str(model)):
+    if engine != "stanza" and not (engine == "spacy" and spacy.util.is_package(str(model))):
         raise SettingsError(f'{path}: model_name is "{model}", neither an installed package nor a folder')
     return str(model)

@@ -27,10 +27,10 @@ from relrag_pipelines.pii import (
     RedactionError,
     Replacement,
     apply,
-    declared_phones,
     json_values,
     pseudonyms,
 )
+from relrag_pipelines.pii.phones import declared
 from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.sources import COMMIT_REF, record_type
 
@@ -75,7 +75,8 @@ def redact_records(
 ) -> tuple[pa.Table, list[tuple[str, str]]]:
     """Record rows redacted, ordered by asset_id, and asset_id and fault of those that could not be.
 
-    With redaction off the rows stay as they are. `originals` is given what pseudonyms stand for, by pseudonym.
+    With redaction off the rows stay as they are. `originals` is given each value that was replaced, by its pseudonym;
+    where the policy shows none, by the one it would have.
     """
     schema = arrow_schema(Record)
     records = records.select(schema.names).cast(schema)
@@ -86,7 +87,7 @@ def redact_records(
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
-        known = declared_phones.declared_phones_by_row(rows, redactor, channel, columns)
+        known = declared.declared_phones_by_row(rows, redactor, channel, columns)
         redacted, bad = _redacted(rows, redactor, channel, known, {} if originals is None else originals)
         parts.append(redacted.filter(pa.array(~bad)))
         failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
@@ -96,7 +97,7 @@ def redact_records(
 def _redacted(
     rows: pa.Table, redactor: PIIRedactor, channel: str, known: dict[int, tuple[str, ...]], originals: dict[str, str]
 ) -> tuple[pa.Table, FailedRows]:
-    """The rows redacted and which could not be; `known` are phones by row, `originals` gets what pseudonyms mean."""
+    """The rows redacted and which could not be; `known` are phones by row, `originals` gets what was replaced."""
     phones = [(), *dict.fromkeys(known.values())]
     numbered = {some: number for number, some in enumerate(phones)}
     knows = np.zeros(rows.num_rows, dtype="int64")
@@ -114,7 +115,7 @@ def _redacted(
         return armless
 
     def keep(changes: list[Replacement]) -> None:
-        originals.update((one.new, one.value) for one in changes if pseudonyms.is_pseudonym(one.new))
+        originals.update((redactor.vault_name(one), one.value) for one in changes)
 
     def redact_text(text: str, knows: int) -> str:
         told, armless = (text, knows), pseudonyms.escape_lookalikes(text)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import regex
 
-from relrag_pipelines.pii import known_phones, policies, pseudonyms
+from relrag_pipelines.pii import policies, pseudonyms
 from relrag_pipelines.pii.entities import ENTITIES, EntityType
+from relrag_pipelines.pii.phones import known
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, Settings
@@ -58,6 +59,8 @@ class Replacement:
     new: str
     value: str = field(default="", repr=False, compare=False)
     """what was found; it may go on behind `end`, where another finding begins"""
+    entity: str = field(default="", compare=False)
+    """what kind of value that is"""
 
 
 class PIIRedactor:
@@ -161,6 +164,13 @@ class PIIRedactor:
         """What becomes of an entity under the channel's policy."""
         return self._rule_of(channel).actions[entity]
 
+    def vault_name(self, change: Replacement) -> str:
+        """The pseudonym under which the vault keeps what was replaced, also where the policy shows none."""
+        if pseudonyms.is_pseudonym(change.new):
+            return change.new
+        entity = self._catalog.entity("vault", change.entity)
+        return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(change.value), self._keys)
+
     def passes(self, text: str, channel: str, phones: Collection[str] = ()) -> Iterator[list[Replacement]]:
         """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
 
@@ -216,8 +226,8 @@ class PIIRedactor:
         """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
         names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
         further = {}
-        if phones and known_phones.find(text, phones):
-            further[PHONE] = functools.partial(known_phones.find, phones=phones)
+        if phones and known.find(text, phones):
+            further[PHONE] = functools.partial(known.find, phones=phones)
         if not names and not further:
             return []
         found = _guarded(
@@ -243,7 +253,7 @@ class PIIRedactor:
         new = _guarded(kinds, "replaced", self._engine.replace, text, spans, configs)
         ends = [*(one.start for one in found[1:]), len(text)]
         return [
-            Replacement(one.start, min(one.end, end), said, text[one.start : one.end])
+            Replacement(one.start, min(one.end, end), said, text[one.start : one.end], one.type)
             for one, end, said in zip(found, ends, new, strict=True)
         ]
 

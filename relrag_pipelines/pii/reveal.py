@@ -6,10 +6,11 @@ a file or a log.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.stores import vault
 
@@ -21,12 +22,14 @@ def originals(home: Path, keys: Keys, names: Collection[str]) -> Mapping[str, st
     return {name: value for name, value in opened if value is not None}
 
 
-def every_value(home: Path, keys: Keys) -> Iterator[tuple[str, str]]:
-    """Entity and value of everything in the vault that these keys read."""
-    for name, sealed in vault.everything(home):
-        value = keys.unseal(sealed, name)
-        if value is not None:
-            yield pseudonyms.entity_of(name), value
+def known_values(home: Path, keys: Keys, allowed: Iterable[str]) -> KnownValues:
+    """Everything in the vault that these keys read, to be looked for; `allowed` are nobody's secret.
+
+    Raises VaultError where the vault cannot be read.
+    """
+    opened = ((name, keys.unseal(sealed, name)) for name, sealed in dict(vault.everything(home)).items())
+    values = ((pseudonyms.entity_of(name), value) for name, value in opened if value is not None)
+    return KnownValues.of(values, allowed)
 
 
 def in_text(text: str, meant: Mapping[str, str]) -> str:

@@ -9,19 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import re
 import secrets
-import stat
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from relrag_pipelines.errors import SafeError
-from relrag_pipelines.files.atomic import sync_folder
-from relrag_pipelines.files.failpoints import failpoint
 
 
 class KeysError(SafeError):
@@ -109,42 +103,44 @@ def _cipher(key: bytes) -> Any:
     return AESGCMSIV(key)
 
 
-def load(path: Path) -> Keys:
-    """The keys in that file; KeysError where it is missing, open to others, or no key file."""
+def new() -> Keys:
+    """Keys that nobody has."""
+    return Keys(secrets.token_bytes(32), secrets.token_bytes(32), "k1")
+
+
+def following(keys: Keys) -> Keys:
+    """The same id key with a new one for pseudonyms, of the next version."""
+    return Keys(keys.ids, secrets.token_bytes(32), f"k{int(keys.version[1:]) + 1}")
+
+
+def to_text(keys: Keys) -> str:
+    """The keys as they are kept: a secret."""
+    return json.dumps({"version": keys.version, "ids": keys.ids.hex(), "pseudonyms": keys.pseudonyms.hex()})
+
+
+def parse(text: str, place: str) -> Keys:
+    """Keys as `to_text` wrote them; KeysError where they are not, `place` says where they stand."""
     try:
-        mode = path.stat().st_mode
-        values = json.loads(path.read_text())
+        values = json.loads(text)
         keys = Keys(bytes.fromhex(values["ids"]), bytes.fromhex(values["pseudonyms"]), values["version"])
-    except FileNotFoundError:
-        raise KeysError(f"the archive's keys are missing: {path}; restore them from your backup") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise KeysError(f"{path} is no key file of relrag, or cannot be read") from None
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise KeysError(f"{path} can be read by others; run: chmod 600 {path}")
-    return keys
+        if _VERSION.fullmatch(keys.version):
+            return keys
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise KeysError(f"{place} holds no keys of relrag, or cannot be read")
 
 
-def create(path: Path) -> Keys:
-    """New keys in a new owner-only file, whole or absent; where another process made it first, its keys."""
-    keys = Keys(secrets.token_bytes(32), secrets.token_bytes(32), "k1")
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    body = json.dumps({"version": keys.version, "ids": keys.ids.hex(), "pseudonyms": keys.pseudonyms.hex()})
-    failpoint("keys.write", path)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:
-        file.write(body + "\n")
-        file.flush()
-        failpoint("keys.fsync", path)
-        os.fsync(file.fileno())
-        failpoint("keys.link", path)
-        try:
-            os.link(file.name, path)  # unlike a rename it never takes the place of a file
-        except FileExistsError:
-            return load(path)
-    sync_folder(path.parent)
-    return keys
+_VERSION = re.compile(r"k\d+")
 
 
-_REVEALING = re.compile(r"[@＠﹫]|%40|(?:\d[^\w\n]{0,3}){7}|(?<!\d)\d{3,4}_\d{3}_\d{3,4}(?!\d)")
+_KEY = (
+    r"(?<![0-9A-Za-z])(?:A(?:KI|SI)A|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|AIza|ya29\.|sk-|[rs]k_(?:live|test)_"
+    r"|whsec_|npm_|pypi-|SG\.|hf_|dop_v1_|eyJ)[\w.-]{16,}"
+)
+"""how keys of well-known services begin"""
+_REVEALING = re.compile(rf"[@＠﹫]|%40|(?:\d[^\w\n]{{0,3}}){{7}}|(?<!\d)\d{{3,4}}_\d{{3}}_\d{{3,4}}(?!\d)|{_KEY}")
+_MAC = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}(?![0-9A-Za-z])")
+"""the address of a network card, whose colons would part it"""
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 """a day, as names of files hold it: `meeting-2025-01-08.txt`"""
 _OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
@@ -157,16 +153,20 @@ _HARMLESS = re.compile(rf"{_PART}(?::{_PART})*")
 def safe_native_id(native_id: str, keys: Keys) -> str:
     """The id with every part that could hold an address or a phone number replaced by its keyed hash.
 
-    Parts are separated by colons; one that holds `@` or seven digits, or `777_123_456`, is replaced, unless it is a
-    hash or a time; the digits of a day do not count. Ids stand in every table and must mean one record under any
-    policy, so they are never redacted, only replaced by part. The rule is wider than a phone number on purpose.
+    Parts are separated by colons; one that holds `@` or seven digits, or `777_123_456`, or a key of a well-known
+    service, is replaced, unless it is a hash or a time; the digits of a day do not count. Ids stand in every table and
+    must mean one record under any policy, so they are never redacted, only replaced by part. The rule is wider than a
+    phone number on purpose.
     """
     return safe_id(native_id, keys.id_hash)
 
 
 def safe_id(native_id: str, id_hash: Callable[[str], str]) -> str:
     """As `safe_native_id`, by the keyed hash of the ids itself."""
-    if _HARMLESS.fullmatch(native_id) or not _REVEALING.search(native_id):
+    if _HARMLESS.fullmatch(native_id):
+        return native_id
+    native_id = _MAC.sub(lambda match: f"h{id_hash(match[0])}", native_id)
+    if not _REVEALING.search(native_id):
         return native_id
     return ":".join(
         f"h{id_hash(part)}" if _REVEALING.search(_DATE.sub("-", part)) and not _OUR_OWN.fullmatch(part) else part

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import manual_links
 from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.records import Failure, ManualLink, arrow_schema, to_table
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import plan as plans
@@ -20,9 +21,12 @@ from relrag_pipelines.workspace import Workspace
 
 
 def month_files(
-    workspace: Workspace, place: Path, months: Set[str], embedded: bool
+    workspace: Workspace, place: Path, months: Set[str], embedded: bool, known: KnownValues
 ) -> dict[str, list[tuple[str, list[Path]]]]:
-    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there."""
+    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there.
+
+    `known` are values that were replaced, which no failure names.
+    """
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
         for table, found in parts.items():
@@ -35,7 +39,7 @@ def month_files(
                 and (table == "failures" or f"{source.name}/{month}" in months)
             ]
             found.append((source.name, files))
-        failed = _redacted_failures(workspace, source)
+        failed = _redacted_failures(workspace, source, known)
         path = place / f"failures-{source.name}.parquet"
         failpoint("publish.failures", path)
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
@@ -43,18 +47,17 @@ def month_files(
     return parts
 
 
-def _redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
+def _redacted_failures(workspace: Workspace, source: Source, known: KnownValues) -> list[Failure]:
     """What could not be read in a source, its paths redacted."""
     channel, redactor = workspace.channel(source), workspace.redactor
+    hidden = known.only(redactor.hidden(channel))
+
+    def redacted(text: str) -> str:
+        text = redactor.redact(text, channel)
+        return f"h{workspace.keys.id_hash(text)}" if hidden.entities(text) else text
+
     return [
-        Failure(
-            redactor.redact(one.location, channel),
-            one.fault,
-            redactor.redact(one.message, channel),
-            one.source,
-            redactor.redact(one.unit, channel),
-            one.whole_unit,
-        )
+        replace(one, location=redacted(one.location), message=redacted(one.message), unit=redacted(one.unit))
         for one in unit_state.load_failures(workspace.home, source.name)
     ]
 

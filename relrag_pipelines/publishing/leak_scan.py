@@ -1,18 +1,19 @@
 """Looks outside private/ for the values that redaction replaced, by other means than the redactor's own.
 
-What is looked for is in the vault, so it needs the archive's keys. Every table is read row by row, binary columns
-decoded; a find is told by table, record and entity, never by value. A channel may show what another one hides: in a
-record a value counts as a find where the record's channel hides its entity, elsewhere where no record shows it.
+What is looked for is in the vault, so it needs the archive's keys. Files are read table by table, binary columns
+decoded; a find is told by table, record and entity, never by value. What a row may hold is said in
+stages/leak_rules.py.
 """
 
 from __future__ import annotations
 
-import functools
+import itertools
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import duckdb
@@ -20,15 +21,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.files import atomic
-from relrag_pipelines.pii import redact_tables, reveal, stored_text
-from relrag_pipelines.pii.known_values import APART, Held, KnownValues
-from relrag_pipelines.stages.monthly import possible_channels
+from relrag_pipelines.pii import stored_text
+from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import catalog, lake, retired_generations, vectors
 from relrag_pipelines.workspace import Workspace
 
 _BATCH = 4_096
 _NAMES = ("asset_id", "chunk_id", "src_asset_ref", "asset_ref", "source_ref", "person_id", "location", "id", "rowid")
 """columns that name a row, the most telling first"""
+_ORIGIN = ("source", "rag_source_type")
+_DAGSTER = "dagster/"
 
 
 class Leak(NamedTuple):
@@ -40,6 +43,8 @@ class Leak(NamedTuple):
     record: str
     """the row's id; its number where the id itself holds the value, or there is none"""
     entity: str
+    row: int = 0
+    """its place in the table, from 0"""
 
 
 @dataclass
@@ -52,94 +57,70 @@ class LeakScan:
     """files that could not be read"""
 
 
-class _Row(NamedTuple):
+class _Rows(NamedTuple):
+    """Some rows of a table, one after another."""
+
     table: str
-    number: int
-    values: Mapping[str, Any]
-    source: str | None
+    first: int
+    rows: pa.Table
+    source: str | None = None
 
 
 def scan_home(workspace: Workspace) -> LeakScan:
     """Everything that lies outside private/, Dagster's events and logs included. Nobody may be writing meanwhile."""
-    return scan(workspace, [name for name in atomic.files(workspace.home) if not name.startswith("private/")])
+    names = (name for name in atomic.files(workspace.home) if not name.startswith("private/"))
+    return scan(workspace, LeakRules(workspace), names, thorough=True)
 
 
-def scan(workspace: Workspace, names: Iterable[str]) -> LeakScan:
-    """The files of these names within the home. Raises VaultError where the values cannot be read."""
+def scan(
+    workspace: Workspace,
+    rules: LeakRules,
+    names: Iterable[str],
+    *,
+    thorough: bool = False,
+    since: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+) -> LeakScan:
+    """The files of these names within the home; `thorough` as the rules have it.
+
+    `since` gives numbers of rows by table for databases of SQLite, by name: of such a table only later rows are read.
+    """
     seen = LeakScan()
-    if not workspace.settings.pii_redaction_enabled:
-        return seen
-    known = KnownValues(reveal.every_value(workspace.home, workspace.keys), workspace.settings.pii_allow_list)
-    rules = _Rules(workspace, known)
-    for name in names:
+    for name in names if workspace.settings.pii_redaction_enabled else ():
         path = workspace.home / name
         if path.is_symlink() or not path.is_file():
             continue
         seen.files += 1
-        seen.leaks += [Leak(str(Path(name).parent), "name of a file", "-", one) for one in sorted(known.entities(name))]
+        told = sorted(rules.known.entities(name))
+        seen.leaks += [Leak(str(Path(name).parent), "name of a file", "-", one) for one in told]
         try:
-            for row in _rows(path, name, known):
-                held = known.held(APART.join(stored_text.texts(row.values)))
-                if name.startswith("dagster/"):  # no text of the archive belongs there, hidden or not
-                    entities = {one.entity for one in held}
-                else:
-                    entities = rules.forbidden(held, row) if held else set()
-                seen.leaks += [Leak(name, row.table, _record(row, known), one) for one in sorted(entities)]
+            for rows in _read(path, name, since.get(name)):
+                seen.leaks += find(rules, name, rows, thorough=thorough)
         except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
             seen.unread.append(f"{name} ({type(error).__name__})")
     return seen
 
 
-class _Rules:
-    """What a row may hold, by the policies of the channels that it can come from."""
-
-    def __init__(self, workspace: Workspace, known: KnownValues) -> None:
-        self._workspace, self._known = workspace, known
-        self._sources = {one.name: one for one in workspace.settings.sources}
-        self._hidden = functools.cache(workspace.redactor.hidden)
-
-    def forbidden(self, held: Set[Held], row: _Row) -> set[str]:
-        """The entities of those values that may not stand in the row.
-
-        A row that is not of one record may hold what any record shows.
-        """
-        source, kind = row.source or row.values.get("source"), row.values.get("rag_source_type")
-        if kind and source in self._sources:
-            channel = redact_tables.channel_of(kind, self._workspace.channel(self._sources[source]))
-            return {one.entity for one in held if one.entity in self._hidden(channel)}
-        return {one.entity for one in held if one.entity in self._everywhere or one.told not in self._shown}
-
-    @functools.cached_property
-    def _everywhere(self) -> frozenset[str]:
-        """The entities that no channel shows."""
-        channels = {name for one in self._sources.values() for name in possible_channels(self._workspace, one)}
-        each = [self._hidden(channel) for channel in sorted(channels)]
-        return frozenset.intersection(*each) if each else frozenset()
-
-    @functools.cached_property
-    def _shown(self) -> frozenset[str]:
-        """The values that records of the lake show as their policy has it."""
-        shown: set[str] = set()
-        home = self._workspace.home
-        for name, source in self._sources.items():
-            for month in lake.manifest(home, "records", name):
-                rows = lake.read(home, "records", name, month)
-                for row in rows.to_pylist() if stored_text.may_hold(rows, self._known) else ():
-                    held = self._known.held(APART.join(stored_text.texts(row)))
-                    hidden = self._hidden(
-                        redact_tables.channel_of(row["rag_source_type"], self._workspace.channel(source))
-                    )
-                    shown.update(one.told for one in held if one.entity not in hidden)
-        return frozenset(shown)
+def find(rules: LeakRules, name: str, some: _Rows, *, thorough: bool = False) -> Iterator[Leak]:
+    """The finds in some rows of the file of that name."""
+    # no text of the archive belongs into Dagster's files, hidden or not
+    found = (
+        rules.any_value(some.rows)
+        if name.startswith(_DAGSTER)
+        else rules.leaks(some.rows, some.source, thorough=thorough)
+    )
+    for number, entities in sorted(found.items()):
+        place = some.first + number
+        record = _record(some.rows.slice(number, 1).to_pylist()[0], place, rules.known)
+        yield from (Leak(name, some.table, record, entity, place) for entity in sorted(entities))
 
 
-def _record(row: _Row, known: KnownValues) -> str:
-    name = next((str(row.values[one]) for one in _NAMES if row.values.get(one) is not None), "")
-    return name if name and not known.entities(name) else f"row {row.number}"
+def _record(row: Mapping[str, Any], place: int, known: KnownValues) -> str:
+    name = next((str(row[one]) for one in _NAMES if row.get(one) is not None), "")
+    return name if name and not known.entities(name) else f"row {place + 1}"
 
 
-def _rows(path: Path, name: str, known: KnownValues) -> Iterator[_Row]:
-    """Rows of a file that may hold a value; those that hold none at all are left out where that is told quickly."""
+def _read(path: Path, name: str, since: Mapping[str, int] | None) -> Iterator[_Rows]:
+    """What a file holds, table by table."""
     with path.open("rb") as file:
         head = file.read(16)
     parts = name.split("/")
@@ -147,42 +128,64 @@ def _rows(path: Path, name: str, known: KnownValues) -> Iterator[_Row]:
         of_month = parts[0] == "lake" and parts[1] in lake.DERIVED
         table = parts[1] if parts[0] == "lake" else path.stem
         with pq.ParquetFile(path) as parquet:
-            yield from _held(parquet.iter_batches(_BATCH), table, known, parts[2] if of_month else None)
+            yield from _in_turn(parquet.iter_batches(_BATCH), table, parts[2] if of_month else None)
     elif head[8:12] == b"DUCK":
-        yield from _duckdb(path, known)
+        yield from _duckdb(path)
     elif head.startswith(b"SQLite format 3"):
-        yield from _sqlite(path)
+        yield from _sqlite(path, since or {})
     elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
-        payloads = enumerate(vectors.payloads(path.parent), 1)
-        yield from (_Row("payloads of points", number, payload, None) for number, payload in payloads)
+        yield from _told("payloads of points", vectors.payloads(path.parent))
     elif path.parent.name != retired_generations.VECTORS and path.parent.parent.name != retired_generations.VECTORS:
         with path.open(encoding="utf-8", errors="replace") as lines:
-            for number, line in enumerate(lines, 1):
-                yield _Row(path.name, number, {"line": line}, None)
+            yield from _told(path.name, ({"line": line} for line in lines))
 
 
-def _held(batches: Iterable[pa.RecordBatch], table: str, known: KnownValues, source: str | None) -> Iterator[_Row]:
+def _in_turn(batches: Iterable[pa.RecordBatch], table: str, source: str | None) -> Iterator[_Rows]:
     done = 0
     for batch in batches:
-        if stored_text.may_hold(batch, known):
-            for number, row in enumerate(batch.to_pylist(), done + 1):
-                yield _Row(table, number, row, source)
+        yield _Rows(table, done, pa.Table.from_batches([batch]), source)
         done += batch.num_rows
 
 
-def _duckdb(path: Path, known: KnownValues) -> Iterator[_Row]:
+def _told(table: str, rows: Iterator[Mapping[str, Any]]) -> Iterator[_Rows]:
+    """Rows whose columns hold now this, now that: what names each and where it comes from, and all that it says."""
+    for done in itertools.count(0, _BATCH):
+        some = list(itertools.islice(rows, _BATCH))
+        if not some:
+            return
+        columns = {name: [_text(row.get(name)) for row in some] for name in (*_NAMES, *_ORIGIN)}
+        columns = {name: held for name, held in columns.items() if any(one is not None for one in held)}
+        said = pa.array([list(stored_text.texts(row)) for row in some], pa.list_(pa.string()))
+        yield _Rows(table, done, pa.table({**columns, "said": said}))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _duckdb(path: Path) -> Iterator[_Rows]:
     with catalog.connect(str(path), read_only=True) as connection:
         names = connection.execute("SELECT DISTINCT table_name FROM duckdb_columns() WHERE NOT internal").fetchall()
         for (name,) in sorted(names):
-            yield from _held(connection.table(name).to_arrow_reader(_BATCH), name, known, None)
+            yield from _in_turn(connection.table(name).to_arrow_reader(_BATCH), name, None)
 
 
-def _sqlite(path: Path) -> Iterator[_Row]:
+def _sqlite(path: Path, since: Mapping[str, int]) -> Iterator[_Rows]:
+    """The rows of each table; only those behind a number where `since` has one for it."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         for (name,) in sorted(names):
             quoted = name.replace('"', '""')
-            rows = connection.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608
+            where = f" WHERE rowid > {since[name]:d}" if name in since else ""
+            rows = connection.execute(f'SELECT * FROM "{quoted}"{where}')  # noqa: S608
             columns = [one[0] for one in rows.description]
-            for number, row in enumerate(rows, 1):
-                yield _Row(name, number, dict(zip(columns, row, strict=True)), None)
+            yield from _told(name, (dict(zip(columns, row, strict=True)) for row in rows))
+
+
+def last_row(path: Path, table: str) -> int:
+    """The number of the last row of a table of SQLite; 0 where there is none."""
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        (found,) = connection.execute(f'SELECT max(rowid) FROM "{table}"').fetchone()  # noqa: S608
+    return found or 0

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import orjson
 import pyarrow as pa
 
 from relrag_pipelines.embedders import embed_chunks
@@ -20,7 +19,9 @@ from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import journal
-from relrag_pipelines.publishing import centred_vectors, inputs
+from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.publishing import build_info, centred_vectors, inputs
+from relrag_pipelines.publishing.withholding import Search
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import graph_index, redaction_check
@@ -34,15 +35,14 @@ from relrag_pipelines.workspace import Workspace
 CATALOG = catalog.NAME
 _INPUTS = "INPUTS"
 """in the folder being built, written last: hash of what it was built from"""
-_BUILD_INFO = "months.json"
-"""in every generation: hash of each month that it was built from, and of those that its base was built from; what it
-holds"""
 _SHARE = 5
 """not more than one in so many records may lie on top of a base"""
 
 
-def build(workspace: Workspace) -> dict[str, int]:
+def build(workspace: Workspace, search: Search | None = None) -> dict[str, int]:
     """Begins a generation with its catalog and its vectors; returns rows by table, and `points`.
+
+    `search` has gone through what it is built from, for values that were replaced.
 
     Where little has changed since the last generation that was built whole, the catalog lies on top of that one and
     the vectors are a copy of the newest ones with what differs; else, and whenever something is deleted, both are
@@ -60,14 +60,16 @@ def build(workspace: Workspace) -> dict[str, int]:
         "dimension": model.dimension if model else 0,
         "months": months,
         "journal": journal.last_number(workspace.home),
+        "scanned": search.marks() if search else {},
     }
-    counts = _build_incremental(workspace, about)
+    known = search.known if search else KnownValues({}, {})
+    counts = _build_incremental(workspace, about, known)
     if not counts:
         about["means"] = centred_vectors.language_means(workspace, model) if model else {}
         try:
-            counts = _build_full(workspace, about)
+            counts = _build_full(workspace, about, known)
         except BrokenExecutor:  # the system ended the process that fills the vectors
-            counts = _build_full(workspace, about)
+            counts = _build_full(workspace, about, known)
     failpoint("publish.inputs", generations.build_folder(workspace.home) / _INPUTS)
     (generations.build_folder(workspace.home) / _INPUTS).write_text(wanted)
     return counts
@@ -89,7 +91,7 @@ def _require_up_to_date(workspace: Workspace, surveys: Sequence[SourceState]) ->
         raise GenerationError(f"not up to date: {named}; run `relrag sync`")
 
 
-def _build_full(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
+def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues) -> dict[str, int]:
     place, points = _begin(workspace), []
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
@@ -100,19 +102,19 @@ def _build_full(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
         with workspace.aside() as (beside, others):
             points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], beside=beside))
 
-    parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]))
+    parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]), known)
     counts = catalog_build.build(
         place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **inputs.beside_months(workspace)
     )
     held = {**counts, "points": points[0]}
-    _write_build_info(place, {**about, "base": about["months"], "holds": held})
+    _finish_build_info(place, {**about, "base": about["months"], "holds": held})
     return held
 
 
-def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str, int] | None:
+def _build_incremental(workspace: Workspace, about: dict[str, Any], known: KnownValues) -> dict[str, int] | None:
     """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
     previous = _published(workspace)
-    below = _read_build_info(previous.parent) if previous else {}
+    below = build_info.read(previous.parent) if previous else {}
     if not previous or any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
         return None
     replaced = sorted(
@@ -135,7 +137,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
         batches = centred_vectors.centre_batches(batches, about["means"])
         points.append(vectors.extend(below, above, batches, gone, workspace.each, number))
 
-    parts = inputs.month_files(workspace, place, set(replaced), bool(about["embedder"]))
+    parts = inputs.month_files(workspace, place, set(replaced), bool(about["embedder"]), known)
     try:
         counts = catalog_build.build(
             place / CATALOG,
@@ -153,7 +155,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
         # what was deleted would stay in the base and in the files of the vectors
         return None
     held = {**counts, "points": points[0]}
-    _write_build_info(place, {**about, "base": below["base"], "holds": held})
+    _finish_build_info(place, {**about, "base": below["base"], "holds": held})
     return held
 
 
@@ -174,7 +176,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
-    built = _read_build_info(place)
+    built = build_info.read(place)
     forgotten = rule_file.load(workspace.home).last
     about = {
         "inputs": made_from,
@@ -202,7 +204,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
 
 def validate_build(place: Path) -> dict[str, int]:
     """What a generation holds, counted when its parts were written; GenerationError where they do not fit together."""
-    counts: dict[str, int] | None = _read_build_info(place).get("holds")
+    counts: dict[str, int] | None = build_info.read(place).get("holds")
     if counts is None:
         raise GenerationError("what was built is of an older version, or damaged; run `relrag sync`")
     wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
@@ -237,20 +239,11 @@ def _collection(workspace: Workspace) -> vectors.CollectionRef | None:
     return vectors.CollectionRef(settings.qdrant_url, name, number, quantization=settings.qdrant_quantization)
 
 
-def _write_build_info(place: Path, about: dict[str, Any]) -> None:
+def _finish_build_info(place: Path, about: dict[str, Any]) -> None:
     """What the generation was built from, and at the end what was written for the catalog alone."""
-    failpoint("publish.about", place / _BUILD_INFO)
-    (place / _BUILD_INFO).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
+    build_info.write(place, about)
     for left in place.glob("failures-*.parquet"):
         left.unlink()
-
-
-def _read_build_info(place: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = orjson.loads((place / _BUILD_INFO).read_bytes())
-    except (FileNotFoundError, orjson.JSONDecodeError):  # of an older version, or damaged: everything is built anew
-        return {}
-    return found
 
 
 def _inherited_hashes(workspace: Workspace, place: Path) -> dict[str, dict[str, Any]]:

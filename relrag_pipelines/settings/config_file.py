@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from relrag_pipelines.privacy.key_stores import VARIABLE
 from relrag_pipelines.settings.models import (
     BUILT_IN,
     CONFIG_NAME,
@@ -26,6 +27,7 @@ from relrag_pipelines.settings.policies import Policy
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
+    VARIABLE: "the archive's keys, where keys_store is environment; `relrag pii new-keys` prints some",
     "OPENAI_API_KEY": "key of embedder openai; keys stand in no file of relrag",
     "COHERE_API_KEY": "key of embedder cohere",
     "QDRANT_API_KEY": "key of the server that qdrant_url names",

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from relrag_pipelines.errors import SafeError
+from relrag_pipelines.privacy.key_stores import KeyFile, Keyring, KeyStore, KeyVariable
 from relrag_pipelines.settings.policies import POLICIES, PRESETS, Policy
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.catalog_links import MAX_RECORDS
@@ -204,6 +205,11 @@ class Settings(BaseModel):
     keys_file: Path = Field(
         Path("~/.config/relrag/{archive}.keys"),
         description="the keys of ids and pseudonyms; outside home; without it an archive cannot be continued",
+    )
+    keys_store: Literal["file", "environment", "keyring"] = Field(
+        "file",
+        description="where the keys are kept; file: `keys_file`; environment: the variable `RELRAG_KEYS`; keyring: the "
+        "system's, with relrag[keyring]",
     )
     owner: str = Field("", description="whose archive it is; what `me` and `I` mean in a question")
     person_unnamed_after: int = Field(
@@ -465,6 +471,13 @@ class Settings(BaseModel):
     def keys_path(self) -> Path:
         """`keys_file`, absolute."""
         return (self.folder / Path(str(self.keys_file).replace("{archive}", self.archive)).expanduser()).resolve()
+
+    @property
+    def key_store(self) -> KeyStore:
+        """Where the keys are, by `keys_store`."""
+        if self.keys_store == "file":
+            return KeyFile(self.keys_path)
+        return KeyVariable() if self.keys_store == "environment" else Keyring(self.archive)
 
     @property
     def transcription_model_path(self) -> Path | None:

@@ -12,10 +12,11 @@ from relrag_pipelines.errors import SafeError
 from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.records import Chunk, columns
 from relrag_pipelines.settings import Collection, days
+from relrag_pipelines.stages import graph_leaks, redaction_check
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.graph_extraction import build_by_model
 from relrag_pipelines.stages.graph_index import PEOPLE, chunk_months, expected_fingerprint, prune_answers
+from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import catalog, generations, graph_indexes
 from relrag_pipelines.stores.graph_indexes import Made
 from relrag_pipelines.workspace import Workspace
@@ -65,10 +66,16 @@ def run(workspace: Workspace, collection: str) -> Made:
     tables, told = _build(workspace, chunks, named, drafts)
     if wrong := violations(tables):
         raise GraphIndexError(f"the GraphRAG index {collection} does not fit together: {wrong[0]}")
+    told = {
+        "passages": len(chunks),
+        **told,
+        **_drafted(tables, drafts),
+        "withheld": graph_leaks.blank(tables, LeakRules(workspace)),
+    }
     place = graph_indexes.begin(workspace.home, collection)
     parquet.write(tables, place)
     counts = {name: len(table) for name, table in tables.items()}
-    graph_indexes.finish(place, stamp, counts, {"passages": len(chunks), **told, **_drafted(tables, drafts)})
+    graph_indexes.finish(place, stamp, counts, told)
     workspace.report(f"GraphRAG index {collection}", 1, 1)
     prune_answers(workspace.home)
     done = graph_indexes.made(workspace.home, collection)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from relrag_pipelines.privacy import keys
 from relrag_pipelines.settings import now
 from relrag_pipelines.stores import evaluation_history, lock
 from relrag_pipelines.stores.evaluation_history import Evaluation
@@ -30,9 +29,9 @@ def keep(archive: Archive, path: Path, measured: Mapping[str, Any]) -> Evaluatio
     it.
     """
     settings = archive.settings
-    if not settings.keys_path.exists() or not any(name in measured for name in evaluation_history.HEADLINES):
+    if not settings.key_store.exists() or not any(name in measured for name in evaluation_history.HEADLINES):
         return None
-    hashed = keys.load(settings.keys_path).content_hash(path.read_bytes())
+    hashed = settings.key_store.load().content_hash(path.read_bytes())
     model = str(archive.generation.manifest.get("embedder", ""))
     at = now().isoformat("T", "seconds")
     made = Evaluation(archive.generation.number, at, model, hashed, figures(measured))

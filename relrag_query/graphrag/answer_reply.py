@@ -9,7 +9,7 @@ from relrag_query.graphrag.themes import Statement, Theme
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
 
 
-class StatementReply(BaseModel):
+class CitedStatementReply(BaseModel):
     """A sentence of the index, and what it rests on."""
 
     text: str
@@ -27,7 +27,7 @@ class ThemeReply(BaseModel):
     first: str | None
     last: str | None
     figures: list[str]
-    sentences: list[StatementReply]
+    sentences: list[CitedStatementReply]
 
 
 class GraphAnswerReply(TraceReply):
@@ -78,5 +78,5 @@ def _theme(theme: Theme) -> ThemeReply:
     )
 
 
-def _statement(one: Statement) -> StatementReply:
-    return StatementReply(text=one.text, day=one.day or None, references=list(map(str, one.references)))
+def _statement(one: Statement) -> CitedStatementReply:
+    return CitedStatementReply(text=one.text, day=one.day or None, references=list(map(str, one.references)))

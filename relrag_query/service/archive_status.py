@@ -175,7 +175,7 @@ def _newest(home: Path, source: str, months: lake.Manifest) -> str | None:
 
 def _pending(settings: Settings) -> tuple[str, list[str]]:
     """What a sync would do, and what stands in its way. New keys are never made here."""
-    if not settings.keys_path.exists() and not (settings.home_path / "private").exists():
+    if not settings.key_store.exists() and not (settings.home_path / "private").exists():
         return _first_sync(settings)
     try:
         todo = plans.build_plan(Workspace(settings))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,19 @@ def test_an_id_that_is_forgotten_is_given_to_nobody(tmp_path: Path) -> None:
     archive.write_notes(tmp_path, {"id": "n9", "text": "x", "timestamp": "2024-02-21T08:00:00Z", "from": "Wilma Quist"})
     archive.sync(config)
     assert ids(home)["Wilma Quist"] not in (0, ota)
+
+
+def test_what_tells_who_is_who_must_be_of_the_records_that_there_are(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    workspace = archive.sync(config)
+    journal.append(workspace.home, [StatedFact(17, "lives_in", "zvillage")])
+    assert people.lacking(workspace) == ""
+    source = workspace.settings.sources[0].name
+    known = lake.manifest(workspace.home, "private_records", source)
+    month = min(known)
+    lake.write_manifest(
+        workspace.home, "private_records", source, {**known, month: replace(known[month], output="changed since")}
+    )
+    assert people.lacking(workspace) == f"identifiers of {source}, {month}, are of older records"
+    with pytest.raises(ForgettingError, match="run `relrag sync` first"):
+        people.require(workspace)

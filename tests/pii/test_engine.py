@@ -3,6 +3,8 @@
 RELRAG_FUZZ_SECONDS=600 makes the comparison with the plain path run for so long, on other texts each time.
 """
 
+from __future__ import annotations
+
 import logging
 import os
 import random
@@ -15,9 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import spacy
+from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
-from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, entities, phone_library, phones
+from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, entities, language_models, phones
 from relrag_pipelines.pii.entities import ENTITIES
+from relrag_pipelines.pii.phones import library
 from relrag_pipelines.pii.policies import EntityCatalog
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, SettingsError
@@ -67,7 +72,7 @@ def test_every_letter_and_digit_that_presidio_finds_is_found(keys: Keys) -> None
         for one in engine.analyze(text, "en", entities=STOCK):
             if (
                 one.entity_type == "PHONE_NUMBER"
-                and sum(map(str.isdecimal, text[one.start : one.end])) < phone_library.FEWEST
+                and sum(map(str.isdecimal, text[one.start : one.end])) < library.FEWEST
             ):
                 continue
             glued = _HEBREW if one.entity_type == "EMAIL_ADDRESS" else re.compile("(?!)")
@@ -185,8 +190,6 @@ def test_a_wrong_entry_is_named(keys: Keys, tmp_path: Path, written: str, said: 
 
 
 def test_names_are_found_by_a_language_model_of_this_machine(keys: Keys, tmp_path: Path) -> None:
-    import spacy
-
     model = spacy.blank("en")
     model.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Dana Levi"}])  # type: ignore[attr-defined]
     model.to_disk(tmp_path / "tiny")
@@ -206,6 +209,77 @@ def test_names_are_found_by_a_language_model_of_this_machine(keys: Keys, tmp_pat
         PIIRedactor(
             {"default": Policy(entities=["ORGANIZATION"], action="replace")}, keys, catalog=EntityCatalog(None, conf)
         )
+
+
+class _Gliner:
+    """What GLiNER's library gives for a folder: it finds the words after "by"."""
+
+    @classmethod
+    def from_pretrained(cls, folder: str, **options: object) -> _Gliner:
+        assert Path(folder).is_dir()
+        return cls()
+
+    def predict_entities(self, text: str, labels: list[str], **options: object) -> list[dict[str, object]]:
+        found = re.finditer(r"(?<=by )\w+ \w+", text) if "person" in labels else ()
+        return [{"start": one.start(), "end": one.end(), "label": "person", "score": 0.9} for one in found]
+
+
+def test_names_are_found_by_gliner_as_presidio_has_it(
+    keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small").mkdir()
+    conf = tmp_path / "model.yaml"
+    conf.write_text(
+        "nlp_engine_name: gliner\nmodels:\n  - {lang_code: en, model_name: small, threshold: 0.5}\n"
+        "ner_model_configuration: {model_to_presidio_entity_mapping: {person: PERSON}}\n"
+    )
+    policy = {"default": Policy(entities=["PERSON", "PHONE_NUMBER"], action="replace")}
+    with pytest.raises(SettingsError, match=r'"gliner" is not installed; pip install "presidio-analyzer\[gliner\]"'):
+        PIIRedactor(policy, keys, catalog=EntityCatalog(language_model=conf))
+    monkeypatch.setattr("presidio_analyzer.predefined_recognizers.ner.gliner_recognizer.GLiNER", _Gliner)
+    ours = PIIRedactor(policy, keys, catalog=EntityCatalog(language_model=conf))
+    text = "written by Dana Levi, tel. 052-1234567"
+    assert ours.redact(text, "default") == "written by <PERSON>, tel. <PHONE_NUMBER>"
+
+
+@pytest.mark.parametrize("name", ["stanza", "transformers"])
+def test_other_engines_of_presidio_are_named_and_load_no_model_from_elsewhere(
+    name: str, keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conf = tmp_path / "model.yaml"
+    model = "{spacy: tiny, transformers: ner}" if name == "transformers" else "tiny"
+    conf.write_text(f"nlp_engine_name: {name}\nmodels:\n  - {{lang_code: en, model_name: {model}}}\n")
+    with pytest.raises(SettingsError, match=f'"{name}" is not installed'):
+        language_models.load(conf)
+    monkeypatch.setitem(language_models._AVAILABLE, name, lambda: True)
+    given: list[object] = []
+    monkeypatch.setitem(language_models.ENGINES, name, lambda models, _: given.append(models) or _tiny(tmp_path))
+    spacy.blank("en").to_disk(tmp_path / "tiny")
+    if name == "transformers":
+        with pytest.raises(SettingsError, match='model_name is "ner", neither an installed package nor a folder'):
+            language_models.load(conf)
+        (tmp_path / "ner").mkdir()
+    policy = {"default": Policy(entities=["PERSON"], action="replace")}
+    ours = PIIRedactor(policy, keys, catalog=EntityCatalog(language_model=conf))
+    assert ours.redact("Dana Levi called", "default") == "<PERSON> called"
+    folders = {"spacy": str(tmp_path / "tiny"), "transformers": str(tmp_path / "ner")}
+    assert given == [[{"lang_code": "en", "model_name": folders if name == "transformers" else folders["spacy"]}]]
+
+
+def _tiny(folder: Path) -> language_models.LanguageModel:
+    """A pipeline of spaCy that knows one name, as an engine of Presidio."""
+    model = spacy.blank("en")
+    model.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Dana Levi"}])  # type: ignore[attr-defined]
+    model.to_disk(folder / "ruler")
+    given = [{"lang_code": "en", "model_name": str(folder / "ruler")}]
+    return language_models._engine(SpacyNlpEngine)(given, {})
+
+
+def test_an_unknown_engine_is_named(tmp_path: Path) -> None:
+    conf = tmp_path / "model.yaml"
+    conf.write_text("nlp_engine_name: flair\nmodels: []\n")
+    with pytest.raises(SettingsError, match='nlp_engine_name is "flair"; known: spacy, stanza, transformers, gliner'):
+        language_models.load(conf)
 
 
 def test_presidios_own_entities_can_be_named(keys: Keys) -> None:

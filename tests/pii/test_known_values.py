@@ -6,7 +6,7 @@ import pytest
 
 from relrag_pipelines.pii.known_values import APART, KnownValues
 
-KNOWN = KnownValues(
+KNOWN = KnownValues.of(
     [
         ("PHONE_NUMBER", "052-123-4567"),
         ("PHONE_NUMBER", "+420 777 123 456"),
@@ -59,6 +59,8 @@ def test_what_is_longer_or_another_is_none(text: str) -> None:
 
 
 def test_what_the_allow_list_names_stays_however_it_was_written() -> None:
-    known = KnownValues([("PHONE_NUMBER", "+972 52-123-4567"), ("EMAIL_ADDRESS", "Info@Example.com")], ["0521234567"])
+    known = KnownValues.of(
+        [("PHONE_NUMBER", "+972 52-123-4567"), ("EMAIL_ADDRESS", "Info@Example.com")], ["0521234567"]
+    )
     assert known.entities("052-123-4567, info@example.com") == {"EMAIL_ADDRESS"}
-    assert not KnownValues([("EMAIL_ADDRESS", "Info@Example.com")], ["info@example.com"])
+    assert not KnownValues.of([("EMAIL_ADDRESS", "Info@Example.com")], ["info@example.com"])

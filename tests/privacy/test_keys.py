@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.files import failpoints
-from relrag_pipelines.privacy import keys as key_files
+from relrag_pipelines.privacy.key_stores import KeyFile
 from relrag_pipelines.privacy.keys import Keys, safe_native_id
 
 
@@ -28,6 +28,11 @@ from relrag_pipelines.privacy.keys import Keys, safe_native_id
         ("call_777_123_456", False),
         ("call_052_123_4567.m4a", False),
         ("scan_2024_01_13_001.pdf", True),
+        ("the token ghp_xy983m4ihhKbk2qxiwkCFbfupsD4CupFfd5e", False),
+        ("AKIAIOSFODNN7EXAMPLE", False),
+        ("a risk-free_step_of_sk-8", True),
+        ("router 7e:1c:9b:71:ef:44", False),
+        ("7e:1c:9b:71:ef", True),
     ],
 )
 def test_a_day_in_an_id_is_no_phone_number(native_id: str, kept: bool, keys: Keys) -> None:
@@ -51,9 +56,11 @@ def test_every_part_that_could_reveal_something_is_replaced_and_no_other(native_
     revealing = re.compile(r"[@＠﹫]|%40|(?:\d[^\w\n]{0,3}){7}|(?<!\d)\d{3,4}_\d{3}_\d{3,4}(?!\d)")
     date = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
     own = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
+    mac = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}(?![0-9A-Za-z])")
+    whole = mac.sub(lambda match: f"h{keys.id_hash(match[0])}", native_id)
     expected = [
         f"h{keys.id_hash(part)}" if revealing.search(date.sub("-", part)) and not own.fullmatch(part) else part
-        for part in native_id.split(":")
+        for part in whole.split(":")
     ]
     assert safe_native_id(native_id, keys).split(":") == expected
 
@@ -67,15 +74,15 @@ def test_a_file_that_was_not_finished_is_not_there(tmp_path: Path, monkeypatch: 
     path = tmp_path / "test.keys"
     monkeypatch.setattr(failpoints, "watch", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        key_files.create(path)
+        KeyFile(path).create()
     monkeypatch.undo()
     assert not path.exists()
-    made = key_files.create(path)
-    assert key_files.load(path) == made
+    made = KeyFile(path).create()
+    assert KeyFile(path).load() == made
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_keys_that_are_there_are_never_replaced(tmp_path: Path) -> None:
     path = tmp_path / "test.keys"
-    made = key_files.create(path)
-    assert key_files.create(path) == made == key_files.load(path)
+    made = KeyFile(path).create()
+    assert KeyFile(path).create() == made == KeyFile(path).load()

@@ -99,12 +99,11 @@ def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
     """The text with what its pseudonyms stand for, after a note of who asks and why."""
     from relrag_pipelines.pii import pseudonyms
     from relrag_pipelines.pii import reveal as revealing
-    from relrag_pipelines.privacy import keys
     from relrag_query.cli.commands.reveal import note
 
     if names := pseudonyms.all_in(text):
         note(settings, who, why, names)
-        text = revealing.in_text(text, revealing.originals(settings.home_path, keys.load(settings.keys_path), names))
+        text = revealing.in_text(text, revealing.originals(settings.home_path, settings.key_store.load(), names))
     return text
 
 

@@ -58,21 +58,22 @@ def home(settings: Settings) -> Iterator[CheckResult]:
 
 
 def keys(settings: Settings) -> Iterator[CheckResult]:
-    path, home = settings.keys_path, settings.home_path
-    if path.is_relative_to(home):
+    path, home, store = settings.keys_path, settings.home_path, settings.key_store
+    where = str(path) if settings.keys_store == "file" else f"keys_store {settings.keys_store}"
+    if settings.keys_store == "file" and path.is_relative_to(home):
         yield CheckResult(
             "problem", "keys", f"keys_file is {path}, inside home; keep keys apart from what they protect"
         )
         return
-    if not path.exists() and not (home / "private").exists():
-        yield CheckResult("ok", "keys", f"the first sync makes {path}; keep a copy of it in a safe place then")
+    if settings.keys_store != "environment" and not store.exists() and not (home / "private").exists():
+        yield CheckResult("ok", "keys", f"the first sync makes {where}; keep a copy of it in a safe place then")
         return
     try:
-        key_files.load(path)
+        store.load()
     except key_files.KeysError as error:
         yield CheckResult("problem", "keys", str(error))
         return
-    yield CheckResult("ok", "keys", f"{path}; without it this archive cannot be continued: keep a copy")
+    yield CheckResult("ok", "keys", f"{where}; without it this archive cannot be continued: keep a copy")
 
 
 def stated(settings: Settings) -> Iterator[CheckResult]:

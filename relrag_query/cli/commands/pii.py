@@ -1,17 +1,20 @@
-"""`relrag pii`: how much personal data was replaced, and what would be found in a text, with the reasons."""
+"""`relrag pii`: how much was replaced, what would be found in a text and why, and the key of pseudonyms."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.pii import redact_tables
-from relrag_pipelines.stores import lake
+from relrag_pipelines.privacy import keys
+from relrag_pipelines.privacy.key_stores import VARIABLE
+from relrag_pipelines.stores import lake, lock
 from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
@@ -19,7 +22,7 @@ from relrag_query.display.inert_text import safe
 if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult
 
-_STAND_IN = re.compile(r"<([A-Z][A-Z0-9_]+)(?::k\d+:e?[0-9a-f]+)?>")
+_STAND_IN = re.compile(r"<([A-Z][A-Z0-9_]+)(?::(k\d+:e?[0-9a-f]+))?>")
 
 
 def report(config: Path | None = None, *, as_json: bool = False) -> int:
@@ -40,21 +43,56 @@ def report(config: Path | None = None, *, as_json: bool = False) -> int:
     return 0
 
 
-def test(text: str, channel: str = "default", config: Path | None = None) -> int:
-    """Prints what Presidio finds in the text under a channel's policy, why, and the text redacted."""
+def test(text: str, channel: str | None = None, config: Path | None = None) -> int:
+    """Prints what Presidio finds in the text, why, and what becomes of it: under a channel's policy, or under each."""
     workspace = Workspace(settings_module.load(config))
     redactor = workspace.redactor
-    found = sorted(redactor.explain(text, channel), key=lambda one: (one.start, -one.end, -one.score))
-    for one in found:
-        action = redactor.action(one.entity_type, channel)
-        print(safe(f"{one.entity_type}  {text[one.start : one.end]!r}  {one.score:.2f}  {action}"))
+    channels = [channel] if channel is not None else sorted(workspace.settings.pii_policies)
+    found = {one: redactor.explain(text, one) for one in channels}
+    told = {(one.start, one.end, one.entity_type): one for named in found.values() for one in named}
+    for _, one in sorted(told.items(), key=lambda item: (item[0][0], -item[0][1], -item[1].score)):
+        print(safe(f"{one.entity_type}  {text[one.start : one.end]!r}  {one.score:.2f}"))
         for line in _reasons(one):
             print(safe(f"    {line}"))
-    print("Nothing is found." if not found else "")
-    print(safe(redactor.redact(text, channel)))
+    print("Nothing is found." if not told else "")
+    for name in channels:
+        actions = {one.entity_type: redactor.action(one.entity_type, name) for one in found[name]}
+        said = ", ".join(f"{entity} {action}" for entity, action in sorted(actions.items())) or "nothing"
+        print(safe(f"{name}: {said}"))
+        print(safe(f"    {redactor.redact(text, name)}"))
     if not redactor.enabled:
         print("Redaction is off in this archive; with it on, the above would be replaced.")
     return 0
+
+
+def new_keys() -> int:
+    """Prints keys for a new archive whose keys are kept in the environment; returns the exit code."""
+    print(keys.to_text(keys.new()))
+    print(f"Set {VARIABLE} to the line above, and keep a copy: nobody can make these keys again.", file=sys.stderr)
+    return 0
+
+
+def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
+    """Makes a new pseudonym key and writes all that stands under the old one again; returns the exit code.
+
+    The keys change by one rename, once the journal knows everybody under both. After a kill before, nothing has
+    changed; after it, the next sync goes on: every month is stale.
+    """
+    from relrag_pipelines.people import anchor_keys
+    from relrag_query.cli.commands.sync import sync
+
+    settings = settings_module.load(config)
+    workspace = Workspace(settings)
+    with lock.writing(workspace.home, "relrag pii rotate-key", wait):
+        new = keys.following(workspace.keys)
+        anchor_keys.add(workspace, new)
+        if settings.keys_store == "environment":
+            print(keys.to_text(new))
+            print(f"Set {VARIABLE} to the line above, then run `relrag sync`.", file=sys.stderr)
+            return 0
+        settings.key_store.replace(new)
+    print(f"The key is {new.version} now; pseudonyms are written again, and nothing reads the old ones any more.")
+    return sync(config)
 
 
 def _reasons(one: RecognizerResult) -> Iterator[str]:
@@ -74,10 +112,27 @@ def _counts(workspace: Workspace) -> Counter[tuple[str, str, str]]:
         for month in sorted(lake.manifest(workspace.home, "records", source.name)):
             for row in lake.read(workspace.home, "records", source.name, month).to_pylist():
                 channel = redact_tables.channel_of(row["rag_source_type"], workspace.channel(source))
-                for text in _strings(list(row.values())):
-                    for match in _STAND_IN.finditer(text):
-                        counted[match[1], channel, month] += 1
+                for entity, count in _of_record(row).items():
+                    counted[entity, channel, month] += count
     return counted
+
+
+def _of_record(row: dict[str, Any]) -> Counter[str]:
+    """The values of one record by entity. It says one thing in several of its columns, a card its phone in three.
+
+    Pseudonyms tell values apart; of what only names its kind the column with the most counts.
+    """
+    pseudonyms: dict[str, set[str]] = defaultdict(set)
+    unnamed: Counter[str] = Counter()
+    for column in row.values():
+        inside: Counter[str] = Counter()
+        for match in (match for text in _strings(column) for match in _STAND_IN.finditer(text)):
+            if match[2]:
+                pseudonyms[match[1]].add(match[2])
+            else:
+                inside[match[1]] += 1
+        unnamed |= inside
+    return unnamed + Counter({entity: len(names) for entity, names in pseudonyms.items()})
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from relrag_query.cli import dispatch
-from relrag_query.cli.options import Config, Json
+from relrag_query.cli.options import Config, Json, Wait
 
 app = typer.Typer(help="Personal data: how much was replaced, and what is found in a text.", no_args_is_help=True)
 
@@ -21,8 +21,22 @@ def report(as_json: Json = False, config: Config = None) -> None:
 @app.command("test")
 def test(
     text: Annotated[str, typer.Argument(help="Any text; it is looked at on this machine and not kept.")],
-    channel: Annotated[str, typer.Option("--channel", help="Whose policy; docs/settings.md lists them.")] = "default",
+    channel: Annotated[
+        str | None, typer.Option("--channel", help="Whose policy, such as gmail; without it each one's.")
+    ] = None,
     config: Config = None,
 ) -> None:
     """Show what is found in a text, why, and what becomes of it."""
     dispatch.run("pii", "test", text, channel, config)
+
+
+@app.command("rotate-key")
+def rotate_key(wait: Wait = 0, config: Config = None) -> None:
+    """Make a new key for pseudonyms and write all of them again; what was interrupted, `relrag sync` finishes."""
+    dispatch.run("pii", "rotate_key", config, wait=wait)
+
+
+@app.command("new-keys")
+def new_keys() -> None:
+    """Print keys for a new archive that keeps them in the environment (`keys_store`)."""
+    dispatch.run("pii", "new_keys")

@@ -10,7 +10,7 @@ from relrag_pipelines import settings
 from relrag_pipelines.embedders import e5
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
-from relrag_pipelines.privacy import keys
+from relrag_pipelines.privacy.key_stores import KeyFile
 from relrag_pipelines.stores import generations, lock
 from relrag_query.cli.commands import doctor as module
 from relrag_query.cli.commands.doctor import doctor, examine
@@ -48,7 +48,7 @@ def indexed(config: Path) -> Path:
     home = settings.load(config, {}).home_path
     (home / "private").mkdir(parents=True, mode=0o700)
     home.chmod(0o700)
-    keys.create(config.parent / "test.keys")
+    KeyFile(config.parent / "test.keys").create()
     (generations.begin(home) / "catalog.duckdb").write_bytes(b"x" * 10)
     generations.finish(home, {"inputs": "", "counts": {}}, settings.now({}))
     return config

@@ -363,10 +363,10 @@ def test_half_replaced_records_wait_outside_of_the_lake(config: Path) -> None:
 def test_other_keys_cannot_bring_it_back(unpublished: Path) -> None:
     config = unpublished
     forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True)
-    from relrag_pipelines.privacy import keys
+    from relrag_pipelines.privacy.key_stores import KeyFile
 
     (config.parent / "test.keys").unlink()
-    keys.create(config.parent / "test.keys")
+    KeyFile(config.parent / "test.keys").create()
     with pytest.raises(KeysError, match="written with other keys"):
         read(config)
 

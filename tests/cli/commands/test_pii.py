@@ -22,9 +22,9 @@ def test_the_report_counts_by_entity_channel_and_month(tmp_path: Path, capsys: p
     assert pii.report(config) == 0
     assert capsys.readouterr().out.splitlines() == [
         "EMAIL_ADDRESS  default   2024-02        1",
-        "PHONE_NUMBER   default   2024-02        2",
+        "PHONE_NUMBER   default   2024-02        1",
         "PHONE_NUMBER   whatsapp  2024-01        1",
-        "4 values replaced in what is indexed.",
+        "3 values replaced in what is indexed.",
         "What a policy removes or masks leaves nothing that could be counted.",
     ]
     assert pii.report(config, as_json=True) == 0
@@ -37,14 +37,42 @@ def test_the_report_counts_by_entity_channel_and_month(tmp_path: Path, capsys: p
 def test_a_text_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = archive.make(tmp_path)
     archive.sync(config)
-    assert pii.test("my passport is 12345678", config=config) == 0
+    assert pii.test("my passport is 12345678", "default", config) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[:4] == [
-        "PASSPORT  '12345678'  0.45  pseudonymize",
+        "PASSPORT  '12345678'  0.45",
         "    Detected by `passport` using pattern `digits`",
         "    score 0.10, raised to 0.45",
         "    because of the word 'passport' in front of it",
     ]
-    assert said[-1].startswith("my passport is <PASSPORT:k1:")
+    assert said[4:6] == ["", "default: PASSPORT pseudonymize"]
+    assert said[-1].startswith("    my passport is <PASSPORT:k1:")
     assert pii.test("my passport is 12345678", "whatsapp", config) == 0
-    assert capsys.readouterr().out == "Nothing is found.\nmy passport is 12345678\n"
+    assert capsys.readouterr().out == "Nothing is found.\nwhatsapp: nothing\n    my passport is 12345678\n"
+
+
+def test_what_each_channel_does_with_a_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = archive.make(tmp_path)
+    assert pii.test(f"{NUMBER}, dana@example.com", config=config) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line.startswith(("PHONE", "EMAIL"))] == [
+        f"PHONE_NUMBER  '{NUMBER}'  0.75",
+        "EMAIL_ADDRESS  'dana@example.com'  0.95",
+    ]
+    channels = dict(line.split(": ") for line in said if line and line[0].islower())
+    assert channels["gmail"] == "PHONE_NUMBER replace"
+    assert channels["paperless"] == "nothing"
+    assert channels["whatsapp"] == channels["default"] == "EMAIL_ADDRESS pseudonymize, PHONE_NUMBER pseudonymize"
+    assert "    <PHONE_NUMBER>, dana@example.com" in said
+
+
+def test_a_contact_counts_once_in_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = archive.make(tmp_path)
+    card = {"role": "owner", "name": f"Dana Levi {NUMBER} <dana@example.com>"}
+    note = {"id": "n3", "text": f"Dana Levi\n{NUMBER}\ndana@example.com", "extra": {"phone": NUMBER}, "people": [card]}
+    archive.write_notes(tmp_path, note | {"timestamp": "2024-02-21T08:00:00Z", "subject": f"card {NUMBER}"})  # type: ignore[arg-type]
+    archive.sync(config)
+    assert pii.report(config, as_json=True) == 0
+    counted = {(row["entity"], row["month"]): row["count"] for row in json.loads(capsys.readouterr().out)}
+    assert counted["PHONE_NUMBER", "2024-02"] == 1
+    assert counted["EMAIL_ADDRESS", "2024-02"] == 1

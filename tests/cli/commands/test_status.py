@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from relrag_pipelines import settings
-from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Failure, Record, UnitMonth, UnitState, to_table
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake, lock, unit_state
@@ -52,7 +51,7 @@ def indexed(config: Path) -> Path:
     """The same with two chat records in two months, an undated one, three chunks and three failures."""
     settings_of_it = settings.load(config, {})
     home = settings_of_it.home_path
-    keys.create(settings_of_it.keys_path)
+    settings_of_it.key_store.create()
     months = {
         "2000-01": [record("c", None)],
         "2024-01": [record("a", 1706600000)],

@@ -2,7 +2,7 @@
 
 The library finds the numbers that Presidio finds, but misses Israeli ones in ranges it does not know as assigned, and
 it is slow. So the text is scanned once for chains of digits; each is given to it with just the neighbours that its
-verdict depends on, a long one in pieces, and remembered. Which regions it is asked for is said in phone_library.py.
+verdict depends on, a long one in pieces, and remembered. Which regions it is asked for is said in library.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from collections.abc import Iterator
 
 import phonenumbers
 
-from relrag_pipelines.pii import context_words, false_positives, national_phones, normalized_text, phone_library
+from relrag_pipelines.pii import context_words, false_positives, normalized_text
+from relrag_pipelines.pii.phones import library, national
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
@@ -41,6 +42,10 @@ _EXTENSION = re.compile(
     r"|(?:[xｘ#＃~～]|int|ｉｎｔ)[:.．]?[ \xa0\t,-]*\d{1,9})#?",
     re.IGNORECASE,
 )
+_ALTERNATIVE = re.compile(r"(?P<blank>[ \xa0]?)/[ \xa0]?(?P<digits>\d{1,7})(?![\w/]|[.,:-]\d)")
+_LAST_GROUP = re.compile(r"\d+$")
+_SHORT_END = 2
+"""digits of another end that is shorter than the group it stands for"""
 _DIGIT, _GROUP_END = re.compile(r"\d"), re.compile(r"\d(?!\d)")
 _PLUS = re.compile("[+\uff0b]")
 
@@ -64,8 +69,19 @@ def find(text: str) -> list[Span]:
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
     for start, end in _chains(text):
         spans += _in_chain(text, start, end)[0]
-    spans += national_phones.with_odd_separators(text)
-    return resolve_overlaps(spans, text)
+    spans += national.with_odd_separators(text)
+    return resolve_overlaps((_with_alternative(one, text) for one in spans) if "/" in text else spans, text)
+
+
+def _with_alternative(one: Span, text: str) -> Span:
+    """The number with another end for it, `731 000 121 / 122`: what follows the slash is a number only with it."""
+    behind = _ALTERNATIVE.match(text, one.end)
+    last = _LAST_GROUP.search(text, one.start, one.end)
+    if behind is None or last is None or library.count(text[one.start : one.end]) < library.FEWEST:
+        return one
+    short = not behind["blank"] and len(behind["digits"]) <= _SHORT_END
+    alike = len(behind["digits"]) == last.end() - last.start()
+    return one._replace(end=behind.end()) if alike or short else one
 
 
 def drop_non_phones(text: str) -> str:
@@ -87,7 +103,7 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
         seen.add(chain.start())
         extension = _EXTENSION.match(text, chain.end())
         end = extension.end() if extension else chain.end()
-        if end - chain.start() >= phone_library.FEWEST:
+        if end - chain.start() >= library.FEWEST:
             yield chain.start(), end
         places += {chain.end(), end}
 
@@ -98,10 +114,10 @@ def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, []
-    spans += [one for one in national_phones.number_patterns(text, start, end) if not _holds(spans, one)]
+    spans += [one for one in national.number_patterns(text, start, end) if not _holds(spans, one)]
     begun = [one for one in spans if one.start <= first.start()]
     if not begun:
-        return [*spans, *national_phones.announced_numbers(text, start, end)], []
+        return [*spans, *national.announced_numbers(text, start, end)], []
     if all(one.score == LIBRARY for one in begun) and _is_other(text, start, begun[-1].end):
         return [one for one in spans if one not in begun], begun
     return spans, []
@@ -155,9 +171,9 @@ def _neighbour(char: str) -> str:
 def _in_window(window: str, end: int) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
     spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
-    digits = phone_library.count(window[:end])
-    if not any(phone_library.count(window[one.start : one.end]) == digits for one in spans):
-        spans += (Span(*place, LIBRARY) for place in phone_library.find(window, end))
+    digits = library.count(window[:end])
+    if not any(library.count(window[one.start : one.end]) == digits for one in spans):
+        spans += (Span(*place, LIBRARY) for place in library.find(window, end))
     if _PLUS.search(window):
         spans += (
             Span(*match.span(), INTERNATIONAL)
@@ -173,15 +189,16 @@ def normalise(number: str) -> str:
 
     A short number keeps its star; what is no whole number is its digits.
     """
-    plain = national_phones.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(number)).strip())
+    plain = first_of(number)
+    plain = national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
         return f"*{digits}"
     if _ISRAELI.fullmatch(plain):
         return "+972" + digits.removeprefix("00").removeprefix("972").removeprefix("0")
-    if known := national_phones.normalise(plain, digits):
+    if known := national.normalise(plain, digits):
         return known
-    for region in phone_library.REGIONS:
+    for region in library.REGIONS:
         try:
             parsed = phonenumbers.parse(plain, region)
         except phonenumbers.NumberParseException:
@@ -191,9 +208,16 @@ def normalise(number: str) -> str:
     return f"+{digits}" if plain.startswith("+") else digits
 
 
+def first_of(number: str) -> str:
+    """The number that stands first where another end for it follows, `731 000 121 / 122`; else the number."""
+    first, slash, end = number.rpartition("/")
+    is_end = slash and library.count(first) >= library.FEWEST and library.count(end) <= library.FEWEST
+    return first.rstrip() if is_end and end.strip().isdecimal() else number
+
+
 def clear_cache() -> None:
     """Forgets every number seen so far."""
     _in_window.cache_clear()
     normalise.cache_clear()
-    phone_library.regions_of.cache_clear()
+    library.regions_of.cache_clear()
     context_words.forget()

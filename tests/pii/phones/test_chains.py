@@ -6,7 +6,8 @@ import phonenumbers
 import pytest
 from phonenumbers.phonemetadata import PhoneMetadata
 
-from relrag_pipelines.pii import phone_library, phones
+from relrag_pipelines.pii import phones
+from relrag_pipelines.pii.phones import library
 
 MOBILE = "+972521234567"
 
@@ -156,10 +157,10 @@ def test_no_country_has_shorter_numbers() -> None:
         )
 
     every = (PhoneMetadata.metadata_for_region(name) for name in phonenumbers.SUPPORTED_REGIONS)
-    assert min(len(str(one.country_code)) + shortest(one) for one in every) == phone_library.FEWEST_WITH_PLUS
+    assert min(len(str(one.country_code)) + shortest(one) for one in every) == library.FEWEST_WITH_PLUS
 
 
-@pytest.mark.parametrize("region", list(phone_library.REGIONS))
+@pytest.mark.parametrize("region", list(library.REGIONS))
 def test_what_is_found_in_a_region_is_never_passed_over(region: str) -> None:
     """The library's own matcher against what we let it parse, on digits that begin as numbers of the region do."""
     chance = random.Random(region)
@@ -187,7 +188,7 @@ def test_what_is_found_in_a_region_is_never_passed_over(region: str) -> None:
         written = digits + (chance.choice([" x12", " ext. 5", ";ext=7"]) if chance.random() < 0.1 else "")
         if list(phonenumbers.PhoneNumberMatcher(written, region)):
             hits += 1
-            assert list(phone_library.find(written, len(written))), (written, region)
+            assert list(library.find(written, len(written))), (written, region)
     assert hits > 25
 
 
@@ -206,4 +207,4 @@ def test_numbers_of_a_region_begin_as_the_table_says() -> None:
         digits = (chance.choice(starts) + "".join(chance.choices("0123456789", k=14)))[: chance.randint(4, 14)]
         for name in ("IL", "GB", "DE", "FR"):
             if list(phonenumbers.PhoneNumberMatcher(digits, name)):
-                assert digits.startswith(phone_library.REGIONS[name]), (digits, name)
+                assert digits.startswith(library.REGIONS[name]), (digits, name)

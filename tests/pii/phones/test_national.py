@@ -55,6 +55,33 @@ def test_phones(text: str, number: str, normal: str | None) -> None:
     assert normal is None or phones.normalise(number) == normal
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("volejte 731 000 121 / 122 do pátku", "731 000 121 / 122"),
+        ("tel. 731 000 121/122, Jana", "731 000 121/122"),
+        ("+420 731 000 121/22", "+420 731 000 121/22"),
+        ("052-1234567/8", "052-1234567/8"),
+    ],
+)
+def test_another_end_behind_a_slash_goes_with_the_number(text: str, number: str) -> None:
+    assert found(text) == [number]
+    assert phones.normalise(number) == phones.normalise(number.split("/")[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("731 000 121 / 2025", "731 000 121"),
+        ("731 000 121 / 12.5.", "731 000 121"),
+        ("papers/777 123 456/024/a.md", "777 123 456"),
+        ("03/6123456", "03/6123456"),
+    ],
+)
+def test_what_else_stands_behind_a_slash_stays(text: str, number: str) -> None:
+    assert found(text) == [number]
+
+
 def test_each_of_several() -> None:
     assert found("tel/fax 224 123 456, 224 123 457") == ["224 123 456", "224 123 457"]
     assert found("777 123 456 602 333 444") == ["777 123 456", "602 333 444"]

@@ -1,0 +1,125 @@
+"""What a row outside private/ may hold of the values that were replaced, by the policies of the channels it comes from.
+
+A channel may show what another one hides. A row of a record, or of what is made of one, may hold what the record's
+channel shows; one of a source what any of its records shows; any other what any record of the archive shows.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from relrag_pipelines.pii import known_columns, leaked_records, redact_tables, reveal
+from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.stores import lake
+from relrag_pipelines.workspace import Workspace
+
+Found = dict[int, set[str]]
+"""number of a row -> entities of the values that it holds and may not"""
+
+
+class LeakRules:
+    """The values that were replaced in an archive, and where each may stand."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Raises VaultError where the values cannot be read."""
+        self._workspace = workspace
+        settings = workspace.settings
+        self._sources = {one.name: one for one in settings.sources}
+        self._hidden = functools.cache(workspace.redactor.hidden)
+        self.known = KnownValues({}, {})
+        if settings.pii_redaction_enabled:
+            self.known = reveal.known_values(workspace.home, workspace.keys, settings.pii_allow_list)
+        self._only = functools.cache(self.known.only)
+
+    def leaks(self, rows: pa.Table, source: str | None = None, *, thorough: bool = False) -> Found:
+        """The rows that hold what they may not, of a table of that source, of one that names sources, or of neither.
+
+        What shows in some channel only is looked for in rows of no one record where `thorough` says so: each record of
+        the archive is read for it.
+        """
+        if not self.known:
+            return {}
+        of_records = "rag_source_type" in rows.column_names
+        if source is None and of_records and "source" in rows.column_names:
+            return self._of_each_source(rows, thorough)
+        if source in self._sources and of_records:
+            channel = self._workspace.channel(self._sources[source])
+            return leaked_records.find(rows, self.known, self._workspace.redactor, channel)
+        return self._of_several(rows, [source] if source in self._sources else self._sources, thorough)
+
+    def any_value(self, rows: pa.Table) -> Found:
+        """The rows that hold any value, whatever the policies; for what has no text of the archive at all."""
+        return _entities(rows, self.known)
+
+    def hidden_everywhere(self, text: str) -> bool:
+        """Whether the text holds a value of a kind that no record of the archive shows."""
+        return bool(self._only(self._hidden_in_all(frozenset(self._sources))).held(text))
+
+    def _of_each_source(self, rows: pa.Table, thorough: bool) -> Found:
+        found: Found = {}
+        for source in pc.unique(rows["source"]).to_pylist():
+            places = pc.indices_nonzero(pc.equal(rows["source"], source)).to_pylist()
+            some = rows.take(pa.array(places, pa.int64()))
+            if source not in self._sources:
+                some = some.drop_columns("rag_source_type")
+            found |= {places[number]: held for number, held in self.leaks(some, source, thorough=thorough).items()}
+        return found
+
+    def _of_several(self, rows: pa.Table, sources: Iterable[str], thorough: bool) -> Found:
+        everywhere = self._hidden_in_all(frozenset(sources))
+        found = _entities(rows, self._only(everywhere))
+        if thorough:
+            for number, held in known_columns.rows_that_hold(rows, self.known):
+                apart = {one.entity for one in held if one.entity not in everywhere and one.told not in self._shown}
+                if apart:
+                    found[number] = found.get(number, set()) | apart
+        return found
+
+    @functools.cache  # noqa: B019  as long as the rules
+    def _hidden_in_all(self, sources: frozenset[str]) -> frozenset[str]:
+        """The entities that no record of these sources shows."""
+        each = [self._hidden(channel) for name in sorted(sources) for channel in sorted(self._channels[name])]
+        return frozenset.intersection(*each) if each else frozenset(one.entity for one in self.known.all)
+
+    @functools.cached_property
+    def _channels(self) -> dict[str, set[str]]:
+        """The channels of the records that there are, by source."""
+        home = self._workspace.home
+        return {
+            name: {
+                redact_tables.channel_of(kind, self._workspace.channel(source))
+                for month, entry in lake.manifest(home, "records", name).items()
+                for kind in (_types(lake.month_path(home, "records", name, month)) if entry.rows else ())
+            }
+            for name, source in self._sources.items()
+        }
+
+    @functools.cached_property
+    def _shown(self) -> frozenset[str]:
+        """The values that records of the lake show as their policy has it."""
+        shown: set[str] = set()
+        entities = frozenset(one.entity for one in self.known.all)
+        for name, source in self._sources.items():
+            for month in lake.manifest(self._workspace.home, "records", name):
+                rows = lake.read(self._workspace.home, "records", name, month)
+                for kind in pc.unique(rows["rag_source_type"]).to_pylist():
+                    hidden = self._hidden(redact_tables.channel_of(kind, self._workspace.channel(source)))
+                    some = rows.filter(pc.equal(rows["rag_source_type"], kind))
+                    for _, held in known_columns.rows_that_hold(some, self._only(entities - hidden)):
+                        shown.update(one.told for one in held)
+        return frozenset(shown)
+
+
+def _types(month: Path) -> list[str]:
+    types: list[str] = pc.unique(pq.read_table(month, columns=["rag_source_type"], partitioning=None)[0]).to_pylist()
+    return types
+
+
+def _entities(rows: pa.Table, known: KnownValues) -> Found:
+    return {number: {one.entity for one in held} for number, held in known_columns.rows_that_hold(rows, known)}

@@ -1,0 +1,312 @@
+"""An archive of personal data of all sorts, in every kind of source and every field, and what must hold none of it.
+
+Each value stands in a sentence or a field in which it is recognised. `run` syncs them with people and GraphRAG, asks
+and states by every command with values among the words, gives the index another key, and searches each byte outside
+private/ for every value, as written and as its digits alone.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from unittest import mock
+
+from bench.pii_sentences import VALUES
+from relrag_pipelines.erasure import byte_search
+from relrag_pipelines.publishing import leak_scan
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores import generations, lake
+from relrag_pipelines.workspace import Workspace
+from relrag_query import cli
+from tests import archive, repositories
+
+CONFIG = """
+archive = "test"
+keys_file = "test.keys"
+embedder = "none"
+timezone = "Europe/Prague"
+owner = "Noa Planter"
+golden_set = "golden.jsonl"
+pii_redaction_enabled = true
+pii_preset = "strict"
+
+[graphrag]
+method = "fast"
+"""
+SOURCES = {
+    "chat": ("whatsapp", "chats"),
+    "papers": ("document", "papers"),
+    "notes": ("jsonl", "notes"),
+    "letters": ("gmail", "letters"),
+    "cards": ("contacts", "cards"),
+    "meetings": ("meeting", "meetings"),
+    "history": ("git", "repository"),
+    "programs": ("code", "programs"),
+}
+FURTHER: dict[str, Callable[[random.Random], str]] = {
+    "EMAIL_ADDRESS": lambda chance: f"planted.{chance.randrange(10**9):09}@example.org",
+    "CREDIT_CARD": lambda chance: _card("".join(chance.choices("0123456789", k=14))),
+    "US_SSN": lambda chance: f"{chance.randint(101, 665)}-{chance.randint(11, 98)}-{chance.randint(1001, 9998)}",
+    "API_KEY": lambda chance: f"ghp_{''.join(chance.choices('abcdefghijkmnpqrstuvwxyzABCDEFGHJK23456789', k=36))}",
+    "MAC_ADDRESS": lambda chance: ":".join(f"{chance.randint(16, 255):02x}" for _ in range(6)),
+}
+SAID = {
+    "PHONE_NUMBER": "call me on {} please",
+    "IL_ID_NUMBER": "תעודת זהות {} שלי",
+    "IBAN_CODE": "send it to the account {} today",
+    "BANK_ACCOUNT": "my bank account is {}",
+    "CZ_BIRTH_NUMBER": "rodné číslo: {}",
+    "EMAIL_ADDRESS": "write to {} instead",
+    "CREDIT_CARD": "the card {} was charged",
+    "US_SSN": "my social security number is {}",
+    "API_KEY": "the token {} expires",
+    "MAC_ADDRESS": "the router {} is down",
+}
+_GIVEN = ("Adam", "Bara", "Cyril", "Dita", "Emil", "Fany", "Gita", "Hugo", "Ivo", "Jitka", "Karel", "Lada")
+_FAMILY = ("Beran", "Cervenka", "Dolezal", "Fiala", "Hajek", "Jelinek", "Kucera", "Malik", "Novotny", "Urban", "Zeman")
+FIELDS = (
+    "text", "subject", "title", "from", "to", "participants", "thread_id", "parent_ref", "content_type", "file_name",
+    "source_uri", "client_id", "project_id", "numbers", "people", "extra", "extra_key", "id",
+)  # fmt: skip
+
+
+@dataclass
+class Found:
+    """What is left when all is done."""
+
+    planted: int
+    codes: dict[str, int] = field(default_factory=dict)
+    """exit code by command, the best of several"""
+    files: int = 0
+    held: dict[str, int] = field(default_factory=dict)
+    """file outside private/ -> how many of the values it holds"""
+    said: list[str] = field(default_factory=list)
+    """commands that printed a value which nobody gave them"""
+    leaks: list[leak_scan.Leak] = field(default_factory=list)
+    private: int = 0
+    """values that stand in the private records: they did go through"""
+    withheld: int = 0
+    """records that were left out"""
+
+
+def _card(digits: str) -> str:
+    body = f"4{digits}"
+    doubled = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(reversed(body)))
+    return f"{body}{-doubled % 10}"
+
+
+def values(count: int, settings: Settings) -> list[tuple[str, str]]:
+    """Entity and sentence of each value, `{}` replaced by it; those that are not recognised are left out."""
+    chance, makers = random.Random(18), VALUES | FURTHER
+    workspace, found = Workspace(settings), dict[str, str]()
+    names = list(SAID)
+    while len(found) < count:
+        entity = names[len(found) % len(names)]
+        value = makers[entity](chance).removeprefix("wa.me/")
+        if value not in found and value not in workspace.redactor.redact(SAID[entity].format(value), "default"):
+            found[value] = SAID[entity].format(value)
+    return list(found.items())
+
+
+def plant(folder: Path, count: int) -> list[str]:
+    """Writes the archive and returns the values in it."""
+    tables = [
+        f'[[sources]]\nname = "{name}"\nkind = "{kind}"\npath = "{path}"' for name, (kind, path) in SOURCES.items()
+    ]
+    (folder / "relrag.toml").write_text("\n".join([CONFIG, *tables, ""]))
+    for _, path in SOURCES.values():
+        (folder / path).mkdir(exist_ok=True)
+    repositories.git(folder / "repository", "init", "--quiet", "--initial-branch=main")
+    planted = values(count, archive.workspace(folder / "relrag.toml").settings)
+    for number, (name, write) in enumerate(WRITERS.items()):
+        write(folder / SOURCES[name][1], planted[number :: len(WRITERS)])
+    questions = [{"question": f"Who said {said}?", "gold": ["jsonl:notes:note 0"]} for _, said in planted[:5]]
+    (folder / "golden.jsonl").write_text("".join(json.dumps(one) + "\n" for one in questions))
+    return [value for value, _ in planted]
+
+
+def _person(number: int) -> str:
+    return f"{_GIVEN[number % len(_GIVEN)]} {_FAMILY[number // len(_GIVEN) % len(_FAMILY)]}"
+
+
+def _notes(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    lines = []
+    for number, (value, said) in enumerate(share):
+        name = FIELDS[number % len(FIELDS)]
+        placed = {
+            "to": [value], "participants": ["Ota", value], "numbers": [value], "extra": {"seen": {"in": [said]}},
+            "people": [{"role": "mentioned", "name": said}], "extra_key": {said: 1},
+        }  # fmt: skip
+        line = {"id": f"note {number}", "text": f"note {number}", "timestamp": f"2024-0{number % 3 + 1}-10T08:00:00Z"}
+        lines.append(line | {"extra" if name == "extra_key" else name: placed.get(name, said)})
+    (place / "notes.jsonl").write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+
+
+def _chats(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    for first in range(0, len(share), 10):
+        lines = []
+        for number, (value, said) in enumerate(share[first : first + 10]):
+            sender = value if value.startswith("+") else f"{_person(number % 3)}"
+            lines.append(f"13/01/2024, 10:{number:02} - {sender}: {said}\n")
+        (place / f"WhatsApp Chat with Group {first}.txt").write_text("".join(lines), encoding="utf-8")
+
+
+def _papers(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    for number, (value, said) in enumerate(share):
+        name = value if number % 4 == 0 and "/" not in value else f"paper {number}"
+        folder = place / (said.replace("/", "-") if number % 5 == 0 and "/" not in value else "all")
+        folder.mkdir(exist_ok=True)
+        suffix = (".md", ".txt", ".html", ".csv")[number % 4]
+        text = f"<p>{said}</p>" if suffix == ".html" else f"Paper {number}\n\n{said}\n"
+        broken = number % 25 == 24
+        (folder / f"{name}{'.pdf' if broken else suffix}").write_text(
+            "no document" if broken else text, encoding="utf-8"
+        )
+
+
+def _letters(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    for number, (value, said) in enumerate(share):
+        where = number % 5
+        heading = {"Subject": said if where == 0 else f"letter {number}", "From": "Petr <petr@letters.example>"}
+        heading |= {"To": f"Dana <{value}>"} if where == 1 and "@" in value else {"To": "dana@letters.example"}
+        heading |= {"X-Said": said} if where == 2 else {}
+        head = "".join(f"{name}: {line}\n" for name, line in heading.items())
+        head = f"Message-ID: <letter{number}@letters.example>\nDate: 1 Mar 2024 08:00:00 GMT\n{head}"
+        attached = (
+            "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nhello\n"
+            f"--b\nContent-Type: text/plain; charset=utf-8\nContent-Disposition: attachment; filename=a{number}.txt\n\n"
+            f"{said}\n--b--\n"
+        )
+        body = attached if where == 3 else f"Content-Type: text/plain; charset=utf-8\n\n{said}\n"
+        (place / f"letter {number}.eml").write_bytes(f"{head}{body}".encode())
+
+
+def _cards(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    lines = []
+    for number, (value, said) in enumerate(share):
+        named = f"TEL:{value}" if value[0] in "+0" else f"EMAIL:{value}" if "@" in value else f"NOTE:{said}"
+        lines += [
+            "BEGIN:VCARD",
+            "VERSION:3.0",
+            f"UID:card-{number}",
+            f"X-RELRAG-PERSON-ID:{number + 1}",
+            f"FN:{_person(number)}",
+            named,
+            "END:VCARD",
+        ]
+    (place / "people.vcf").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _meetings(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    for number, (_, said) in enumerate(share):
+        title = said if number % 3 == 0 else f"Meeting {number}"
+        text = f"{title}\nParticipants: Jan, Petr, {_person(number)}\n\nJan: {said}\nPetr: agreed.\n"
+        (place / f"meeting-2024-0{number % 3 + 1}-{number % 28 + 1:02}-{number}.txt").write_text(text, encoding="utf-8")
+
+
+def _commits(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    for number, (value, said) in enumerate(share):
+        who = (_person(number), value if "@" in value else f"person{number}@commits.example")
+        message = said if number % 2 else f"Change {number}\n\n{said}"
+        repositories.git(place, "commit", "--quiet", "--allow-empty", "-m", message, who=who)
+
+
+def _code(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    functions = [
+        f'def step_{number}():\n    """{said}"""\n    return {value!r}\n\n\n'
+        for number, (value, said) in enumerate(share)
+    ]
+    (place / "steps.py").write_text("".join(functions), encoding="utf-8")
+
+
+WRITERS: dict[str, Callable[[Path, Sequence[tuple[str, str]]], None]] = {
+    "chat": _chats,
+    "papers": _papers,
+    "notes": _notes,
+    "letters": _letters,
+    "cards": _cards,
+    "meetings": _meetings,
+    "history": _commits,
+    "programs": _code,
+}
+
+
+def commands(folder: Path, planted: Sequence[str]) -> Iterator[list[str]]:
+    """Every command that reads or states something, with values among its words."""
+    given = iter(planted * 3)
+    yield from ([one] for one in ("sync", "plan", "status", "doctor", "verify"))
+    yield from (["ask", f"Whose is {next(given)}?"], ["ask", f"{next(given)}", "--json"], ["search", next(given)])
+    yield from (["explore", f"who is {next(given)}"], ["show", next(given)], ["thread", next(given)])
+    yield from (["people", "list"], ["people", "show", "1"], ["people", "show", next(given)])
+    yield ["people", "fact", "1", "occupation", f"reached at {next(given)}"]
+    relation = ["1", "2", "friend"]
+    yield ["people", "relate", *relation, "--description", f"knows {next(given)}"]
+    yield ["people", "note", *relation, f"she said {next(given)}"]
+    yield from (["people", "suggestions"], ["people", "undo"], ["people", "merge", "3", "4"])
+    yield ["sync"]
+    yield from (["status", "--failures"], ["pii", "report"], ["pii", "test", next(given)], ["calls", "list"])
+    yield from (
+        ["graphrag", "query", "archive", f"what of {next(given)}"],
+        ["graphrag", "list"],
+        ["graphrag", "status"],
+    )
+    yield from (["eval"], ["backfill", "--source", "notes", "--from", "2024-01", "--to", "2024-02"])
+    yield from (["sync", "--full"], ["pii", "rotate-key"], ["forget", "--person", "Emil Beran", "--yes"])
+    yield from (["verify", "--pii"], ["nothing", next(given)], ["search", "--from", next(given), "x"])
+
+
+def run(folder: Path, count: int) -> Found:
+    """Plants so many values, runs every command, and searches."""
+    planted = plant(folder, count)
+    config, found = folder / "relrag.toml", Found(count)
+    for given in commands(folder, planted):
+        code, said = _command([*given, "--config", str(config)])
+        name = " ".join(given[:2] if given[0] in ("people", "pii", "graphrag", "calls") else given[:1])
+        found.codes[name] = min(code, found.codes.get(name, code))
+        told = {value for value in byte_search.SearchPatterns(planted).found(said.encode()) if not _given(value, given)}
+        if told:
+            found.said.append(f"{given[0]}: {len(told)}")
+    workspace = archive.workspace(config)
+    home = workspace.home
+    searched = byte_search.search(home, sorted({*planted, *map(_digits, planted)} - {""}))
+    found.files = searched.files
+    found.held = {name: many for name, many in searched.holding.items() if not name.startswith("private/")}
+    found.leaks = leak_scan.scan_home(workspace).leaks
+    sources = [one.name for one in workspace.settings.sources]
+    private = repr([_months(home, "private_records", source) for source in sources])
+    found.private = sum(value in private for value in planted)
+    failures = [row for source in sources for row in _months(home, "failures", source)]
+    found.withheld = sum(row["fault"] == "known_value" for row in failures)
+    assert generations.current_number(home)
+    return found
+
+
+def _months(home: Path, table: str, source: str) -> list[dict[str, object]]:
+    months = lake.manifest(home, table, source)
+    return [row for month in months for row in lake.read(home, table, source, month).to_pylist()]
+
+
+def _command(given: list[str]) -> tuple[int, str]:
+    """A command's exit code, and all that it printed."""
+    said = StringIO()
+    with mock.patch.object(sys, "argv", ["relrag", *given]), redirect_stdout(said), redirect_stderr(said):
+        try:
+            code = cli.command()
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 2
+    return code, said.getvalue()
+
+
+def _given(value: str, words: Sequence[str]) -> bool:
+    return any(value in word for word in words)
+
+
+def _digits(value: str) -> str:
+    digits = "".join(filter(str.isdecimal, value))
+    return digits if len(digits) >= 9 else ""

@@ -1,0 +1,193 @@
+"""What redaction overlooked is left out before a generation is published, counted, and told in Dagster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from relrag_pipelines.files.sparse_files import copy_with_holes
+from relrag_pipelines.graphrag.schema import ALL, to_arrow
+from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.orchestration.runner import instance
+from relrag_pipelines.pii import PIIRedactor
+from relrag_pipelines.publishing import build_info, leak_scan, withholding
+from relrag_pipelines.stages import graph_leaks, monthly
+from relrag_pipelines.stages.leak_rules import LeakRules
+from relrag_pipelines.stores import archive_tables, catalog, generations, lake
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.commands.sync import sync
+from tests import archive
+
+PLANTED = "+972 (52) 12-34-567"
+"""the number that the chat hides, as no message writes it"""
+OVERLOOKED = {"id": "n3", "text": f"again: {PLANTED}", "timestamp": "2024-02-21T08:00:00Z"}
+"""in another month and source than the chat's"""
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("synced")
+    assert sync(archive.make(folder)) == 0
+    return folder
+
+
+@pytest.fixture
+def workspace(synced: Path, tmp_path: Path) -> Workspace:
+    copy_with_holes(synced, tmp_path)
+    (tmp_path / "test.keys").chmod(0o600)
+    return archive.workspace(tmp_path / "relrag.toml")
+
+
+@pytest.fixture
+def blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redactor that overlooks what follows `again:`, and a check by the same redactor that does so too."""
+    passes = PIIRedactor.passes
+
+    def overlooking(self: PIIRedactor, text: str, *given: Any) -> Any:
+        return iter(()) if "again:" in text else passes(self, text, *given)
+
+    monkeypatch.setattr(PIIRedactor, "passes", overlooking)
+    monkeypatch.setattr("relrag_pipelines.stages.redaction_check.find_unredacted", lambda *_: {})
+
+
+def check(workspace: Workspace) -> dg.AssetCheckEvaluation:
+    key = dg.AssetCheckKey(dg.AssetKey(["duckdb_catalog"]), "no_known_value")
+    with instance(workspace.home) as shared:
+        found = shared.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
+    assert found.event
+    assert found.event.dagster_event
+    return found.event.dagster_event.asset_check_evaluation_data
+
+
+@pytest.mark.usefixtures("blind")
+def test_a_record_that_holds_a_value_of_another_source_is_left_out_and_the_rest_is_published(
+    workspace: Workspace, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = workspace.settings.folder / "relrag.toml"
+    assert check(workspace).passed
+    archive.write_notes(config.parent, OVERLOOKED, {"id": "n4", "text": "all well", "timestamp": "2024-02-22"})
+    assert sync(config) == 1
+    said = capfd.readouterr().out
+    assert "1 row still held a value that was replaced elsewhere and was left out" in said
+    assert "1 known_value" in said or "known_value" in said
+    assert "12-34" not in said
+    home = workspace.home
+    rows = lake.read(home, "records", "notes", "2024-02")["asset_id"].to_pylist()
+    assert rows == ["jsonl:notes:n1", "jsonl:notes:n2", "jsonl:notes:n4"]
+    assert "jsonl:notes:n3" not in lake.read(home, "chunks", "notes", "2024-02")["asset_id"].to_pylist()
+    (failure,) = lake.read(home, "failures", "notes", "2024-02").to_pylist()
+    assert (failure["fault"], failure["location"], failure["source"]) == ("known_value", "jsonl:notes:n3", "notes")
+    assert generations.current_number(home) == 2
+    with catalog.open(home / "published" / "2" / catalog.NAME) as connection:
+        ids = {one for (one,) in connection.execute("SELECT asset_id FROM records").fetchall()}
+    assert "jsonl:notes:n4" in ids
+    assert "jsonl:notes:n3" not in ids
+    assert leak_scan.scan_home(archive.workspace(config)).leaks == []
+    told = check(workspace)
+    assert (told.passed, told.severity) == (False, dg.AssetCheckSeverity.WARN)
+    figures = {name: value.value for name, value in told.metadata.items()}
+    assert (figures["withheld"], figures["withheld/records/PHONE_NUMBER"], figures["left"]) == (1, 1, 0)
+    assert sync(config) == 0
+    assert "known_value" not in capfd.readouterr().out
+
+
+def planted(workspace: Workspace, path: Path, column: str, value: Any = PLANTED) -> dict[str, Any]:
+    """The value in the last row of a table, as if the stage that made it had put it there; returns the row."""
+    table = pq.read_table(path, partitioning=None)
+    rows = table.to_pylist()
+    rows[-1][column] = value
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+    place = workspace.home / "published" / "1"
+    build_info.write(place, {**build_info.read(place), "scanned": {}})
+    return dict(rows[-1])
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [("chunks", "text"), ("identifiers", "value"), ("asset_asset_edges", "provenance")]
+)
+def test_a_row_of_any_table_of_a_month_goes_by_itself(workspace: Workspace, table: str, column: str) -> None:
+    path = lake.month_path(workspace.home, table, "chat", "2024-02")
+    before = lake.read(workspace.home, table, "chat", "2024-02").num_rows
+    planted(workspace, path, column)
+    search = withholding.Search(workspace)
+    search.clean_lake()
+    assert search.found.taken_out == {f"{table}/PHONE_NUMBER": 1}
+    assert search.found.left == {}
+    assert lake.read(workspace.home, table, "chat", "2024-02").num_rows == before - 1
+    assert lake.read(workspace.home, "failures", "chat", "2024-02").num_rows == 1
+    assert lake.read(workspace.home, "records", "chat", "2024-02").num_rows == 1
+
+
+def test_a_person_stays_without_a_name_and_an_alias_goes(workspace: Workspace) -> None:
+    for table, column in (("persons", "name"), ("person_aliases", "alias")):
+        row = planted(workspace, archive_tables.path(workspace.home, table), column)
+        search = withholding.Search(workspace)
+        search.clean_lake()
+        assert search.found.taken_out == {f"{table}/PHONE_NUMBER": 1}
+        rows = archive_tables.read(workspace.home, table).to_pylist()
+        assert ({**row, "name": ""} in rows) is (table == "persons")
+        assert row not in rows
+
+
+def test_only_what_is_new_is_searched(workspace: Workspace) -> None:
+    first = withholding.Search(workspace)
+    first.clean_lake()
+    assert first.found.files == 0
+    marks = first.marks()
+    assert "lake/records/notes/2024-02.parquet" in marks["lake"]
+    assert "lake/persons/archive.parquet" in marks["lake"]
+    archive.write_notes(workspace.settings.folder, {"id": "n9", "text": "new", "timestamp": "2025-01-01"})
+    ingest(workspace, workspace.settings.source("notes"))
+    for stage in monthly.STAGES:
+        monthly.run(workspace, workspace.settings.source("notes"), stage, ["2025-01"])
+    second = withholding.Search(workspace)
+    second.clean_lake()
+    new = {name for name, output in second.marks()["lake"].items() if marks["lake"].get(name) != output}
+    assert "lake/records/notes/2025-01.parquet" in new
+    assert "lake/records/chat/2024-01.parquet" not in new
+    assert second.found.files == len(new)
+
+
+def test_nothing_is_searched_where_redaction_is_off(workspace: Workspace) -> None:
+    settings = workspace.settings.model_copy(update={"pii_redaction_enabled": False})
+    search = withholding.Search(Workspace(settings))
+    search.clean_lake()
+    search.look_at_build()
+    assert (search.found.counts(), search.marks(), str(search.found)) == (
+        {"files": 0, "unread": 0, "withheld": 0, "left": 0},
+        {},
+        "",
+    )
+
+
+def test_a_find_in_dagsters_files_is_told_and_left(workspace: Workspace) -> None:
+    generations.begin(workspace.home)
+    (workspace.home / "dagster" / "run.err").write_text(f"failed at {PLANTED}\n")
+    search = withholding.Search(workspace)
+    search.look_at_build()
+    assert search.found.left == {"run.err/PHONE_NUMBER": 1}
+    assert "`relrag verify --pii` names files" in str(search.found)
+
+
+def test_a_text_of_a_graphrag_index_is_blanked_wherever_it_stands(workspace: Workspace) -> None:
+    tables = {name: to_arrow(name, pd.DataFrame(columns=ALL[name].names)).to_pandas() for name in ALL}
+    tables["entities"] = pd.DataFrame(
+        [{"id": "e1", "title": PLANTED, "description": "d"}, {"id": "e2", "title": "Dana", "description": "x"}],
+        columns=ALL["entities"].names,
+        dtype=object,
+    )
+    tables["relationships"] = pd.DataFrame(
+        [{"id": "r1", "source": "Dana", "target": PLANTED, "text_unit_ids": [PLANTED]}],
+        columns=ALL["relationships"].names,
+        dtype=object,
+    )
+    assert graph_leaks.blank(tables, LeakRules(workspace)) == 1
+    assert tables["entities"]["title"].tolist() == ["withheld 1", "Dana"]
+    (row,) = tables["relationships"].to_dict("records")
+    assert (row["source"], row["target"], row["text_unit_ids"]) == ("Dana", "withheld 1", ["withheld 1"])
