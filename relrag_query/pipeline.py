@@ -36,7 +36,7 @@ from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit
 from relrag_query.retrieval.neighborhood import expand_step
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblings, run
-from relrag_query.retrieval.term_coverage import PART, mentions_time, passage_tokens
+from relrag_query.retrieval.term_coverage import PART, passage_tokens
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
 ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step, mark_superseded)
@@ -153,7 +153,7 @@ def _stated_by_nobody(type_: str) -> str:
 def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:
     """The sentences that answer, and the hits that may: those of the time that is asked for."""
     if context.when:
-        hits = [hit for hit in hits if hit.in_time or hit.role or mentions_time(hit.chunk, context.when)]
+        hits = [hit for hit in hits if hit.in_time or hit.role]
     figures = asks_for_value(context.question)
     found = candidates([hit for hit in hits if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
     judged = confidence.judge(found, context)
