@@ -271,6 +271,11 @@ def _language(text: str) -> str:
     return "other" if foreign_signs(text) > 0 else "en"
 
 
+@functools.lru_cache(maxsize=1024)
+def _promotes(text: str) -> bool:
+    return load_phrases().text.promotes.search(bare(text)) is not None
+
+
 def _unmatched(question: _Question, held: frozenset[str]) -> float:
     """How many words of the question are not held, up to 4, as a share of that."""
     return min(4, sum(term.found(held) < 0.4 for term in question.terms if not term.light)) / 4
@@ -343,6 +348,7 @@ _FIGURES: dict[str, Figure] = {
     "in_channel": _in_channel,
     "of_people": _of_people,
     "bulk": lambda question, one, said: float(one.unit.hit.weight < 1),
+    "promotes": lambda question, one, said: float(_promotes(one.unit.hit.chunk.text)),
     "asks": lambda question, one, said: float(
         is_question(one.unit.text, chat=bool(one.unit.hit.messages)) and not one.exchange
     ),

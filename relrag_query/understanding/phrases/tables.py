@@ -137,6 +137,8 @@ class TextPhrases:
     """says that something replaces what was before"""
     agrees: Pattern
     """says that what was negotiated is agreed"""
+    promotes: Pattern
+    """stands in advertisements and other mail to many"""
 
 
 @dataclass(frozen=True)
