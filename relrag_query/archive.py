@@ -13,14 +13,11 @@ from zoneinfo import ZoneInfo
 
 import duckdb
 
-from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors, centring
-from relrag_pipelines.embedders.embed_chunks import supports_language
+from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.links import neighbors
 from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
-from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
@@ -28,19 +25,17 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
-from relrag_query.full_graph import FullGraph, get_full_graph_data, get_graph_around
+from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import pending
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
-from relrag_query.results import (
-    Answer,
-    Results,
-)
+from relrag_query.results import Answer, Results
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
-from relrag_query.retrieval.question import DateLike, read_question
+from relrag_query.retrieval.question import DateLike, Filters, read_question
+from relrag_query.retrieval.question_vectors import QuestionVectors
 from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies
 
@@ -60,6 +55,7 @@ class Archive:
         self._vectors = vectors.open(generation.path / "vectors")
         held.callback(self._vectors.close)
         self._readers = Readers(self._catalog, self._let_go)
+        self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
         self._frequencies: Frequencies = {}
@@ -129,7 +125,7 @@ class Archive:
         """
         shown = self.settings.search_limit if limit is None else limit
         with self._reading() as connection:
-            context = self._context(connection, query, sources, kinds, since, until, shown)
+            context = self._context(connection, query, Filters(sources, kinds, since, until), shown)
             return pipeline.search(context, self.generation, shown)
 
     def ask(
@@ -151,7 +147,7 @@ class Archive:
         """
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
-            context = self._context(connection, question, sources, kinds, since, until, candidates, follows)
+            context = self._context(connection, question, Filters(sources, kinds, since, until), candidates, follows)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             people, notice = self._people_or_why(connection)
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
@@ -182,7 +178,7 @@ class Archive:
 
     def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a redacted question as it is compared, or why it has none."""
-        return self._meaning(redacted)
+        return self._questions.of_question(redacted)
 
     def relationship_vectors(self) -> RelationshipVectors:
         """The vectors of this generation's relationships, read once."""
@@ -280,71 +276,17 @@ class Archive:
         self,
         connection: duckdb.DuckDBPyConnection,
         question: str,
-        sources: Sequence[str],
-        kinds: Sequence[str],
-        since: DateLike,
-        until: DateLike,
+        filters: Filters,
         limit: int,
         follows: Sequence[str] = (),
     ) -> QueryContext:
+        words, embed = self._counted(connection), self._questions.of_question
         context = read_question(
-            question,
-            self.settings,
-            self._vectors,
-            connection,
-            self._counted(connection),
-            self._meaning,
-            follows=follows,
-            sources=sources,
-            kinds=kinds,
-            since=since,
-            until=until,
-            limit=limit,
+            question, self.settings, self._vectors, connection, words, embed, filters, follows=follows, limit=limit
         )
-        if context.meaning is not None and self.generation.manifest.get("means"):
-            context.similarities = functools.partial(self._similarities, context.meaning)
+        if context.meaning is not None and self._questions.means:
+            context.similarities = functools.partial(self._questions.similarities, context.meaning)
         return context
-
-    def _similarities(self, meaning: Vectors, texts: Sequence[str]) -> Vectors:
-        """Cosines of texts to a question, by a model that is compared without the means of its languages."""
-        with self._once:
-            embedder = self._embedder
-        vectors, _ = embedder.documents([to_entity_type(text) for text in texts])
-        found: Vectors = centring.centre(vectors, self.generation.manifest["means"]) @ meaning
-        return found
-
-    def _meaning(self, redacted: str) -> tuple[Vectors | None, str]:
-        """The vector of a question, or why it has none."""
-        try:
-            model = embedders.model(self.settings)
-            if model is None:
-                return None, ""
-            with self._once:
-                asked_with = self._asked_with
-            if asked_with is None:
-                why = "not made yet, or nothing is in its language"
-                return None, f"the generation holds no vectors of {model.name}: {why}"
-            model = embedders.model(asked_with) or model
-            text = to_entity_type(redacted)
-            if not supports_language(model, text, None):
-                return None, f"{model.name} does not know the language of the question"
-            with self._once:
-                embedder = self._embedder
-            vector = embedder.query(text)
-            if model.means and self.generation.manifest.get("means"):
-                vector = centring.centre(vector[None], centring.model_means(model.means, "questions"))[0]
-            return vector, ""
-        except EmbeddingError as error:
-            return None, str(error)
-
-    @functools.cached_property
-    def _asked_with(self) -> Settings | None:
-        """The settings by which questions are embedded for this generation."""
-        return embedders.query_settings(self.settings, str(self.generation.manifest.get("embedder", "")))
-
-    @functools.cached_property
-    def _embedder(self) -> Embedder:
-        return embedders.load(self._asked_with or self.settings)
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:
         """How many passages hold a word, read once."""

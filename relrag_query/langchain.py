@@ -14,8 +14,8 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
 
-from relrag_query.replies import HitReply
 from relrag_query.service import Filters, Service
+from relrag_query.service.replies import HitReply
 
 
 class ArchiveRetriever(BaseRetriever):  # type: ignore[misc]  # LangChain is not installed where this is checked

@@ -11,8 +11,8 @@ import asyncio
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from relrag_query.replies import HitReply
 from relrag_query.service import Filters, Service
+from relrag_query.service.replies import HitReply
 
 
 class ArchiveRetriever(BaseRetriever):  # type: ignore[misc]  # LlamaIndex is not installed where this is checked

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines import links
 from relrag_pipelines.records import TABLES, Chunk, Record, to_table
-from relrag_pipelines.stores import catalog, generations, vectors
+from relrag_pipelines.stores import catalog, catalog_build, generations, vectors
 
 NOW = datetime(2025, 1, 20, 12, tzinfo=UTC)
 CONFIG = """
@@ -66,7 +66,7 @@ def publish(folder: Path, records: Sequence[Record], chunks: Iterable[Chunk] | N
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table.sort_by([(key, "ascending") for key in TABLES[name].key]), path)
         parts[name] = [("all", [path])]
-    counts = catalog.build(place / catalog.NAME, parts, at=NOW)
+    counts = catalog_build.build(place / catalog.NAME, parts, at=NOW)
     vectors.build(place / "vectors", catalog.batches(place / catalog.NAME))
     generations.finish(home, {"counts": counts}, NOW)
     return folder / "relrag.toml"

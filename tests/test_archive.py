@@ -11,7 +11,7 @@ from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.results import Answer
 from relrag_query.retrieval.neighborhood import expand_asset_neighborhood
-from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.question import Filters, redact_question
 from relrag_query.retrieval.search import SEARCH, QueryContext, run
 from tests.query_hits import passages, publish, record, window
 
@@ -99,7 +99,7 @@ def found(archive: Archive, query: str, **limits: object) -> list[str]:
 
 
 def context(archive: Archive, question: str, limit: int = 8) -> QueryContext:
-    return archive._context(archive._catalog, question, (), (), None, None, limit)
+    return archive._context(archive._catalog, question, Filters(), limit)
 
 
 @pytest.mark.requirement("S3-22")

@@ -14,6 +14,7 @@ from relrag_pipelines import settings
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import POLICIES, Settings, SettingsError, Source
+from relrag_pipelines.settings.models import STRUCTURED
 from relrag_pipelines.sources import KINDS
 
 KNOWN_SETTINGS = ", ".join(sorted(name for name in Settings.model_fields if name != "folder"))
@@ -290,7 +291,7 @@ def test_what_a_source_may_have_stands_below_the_first_and_can_be_uncommented(tm
 def test_every_commented_default_of_the_template_is_the_default(tmp_path: Path) -> None:
     text = settings.template("archive", [], {})
     uncommented = re.sub(r"^# ([a-z_]+ = )", r"\1", text, flags=re.MULTILINE)
-    assert tomllib.loads(uncommented).keys() == Settings.model_fields.keys() - settings._STRUCTURED
+    assert tomllib.loads(uncommented).keys() == Settings.model_fields.keys() - STRUCTURED
     assert load(tmp_path, uncommented) == Settings(folder=tmp_path.resolve())
 
 

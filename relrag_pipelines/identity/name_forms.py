@@ -62,12 +62,14 @@ def _plain(said: Iterable[str]) -> str:
     return " ".join(map(tables.plain, said))
 
 
-def beginnings(text: str) -> set[str]:
-    """The words of a text with which a name may begin, plain; of Hebrew ones also what may be left of a prefix."""
-    return set().union(*(_beginnings(word) for word in set(WORD.findall(unicodedata.normalize("NFC", text)))))
+def beginnings(texts: Iterable[str]) -> set[str]:
+    """The words of texts with which a name may begin, plain; of Hebrew ones also what may be left of a prefix."""
+    found = set[str]()
+    for text in texts:
+        found.update(WORD.findall(unicodedata.normalize("NFC", text)))
+    return set().union(*map(_beginnings, found))
 
 
-@functools.lru_cache(1 << 16)
 def _beginnings(word: str) -> frozenset[str]:
     if word[0].islower():
         return frozenset()

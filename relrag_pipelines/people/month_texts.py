@@ -118,7 +118,7 @@ def _read(
         return {}
     records = pq.read_table(months.records[month], columns=_READ, partitioning=None).to_pylist()
     texts = {one["asset_id"]: "\n".join(filter(None, (one["subject"], one["text"]))) for one in records}
-    begun = set[str]().union(*map(beginnings, texts.values()))
+    begun = beginnings(texts.values())
     words = [MonthWord(month, word) for word in sorted(begun)]
     present, writers, own = _appearing(month, months, found)
     named = finder(found, _bearing(*names, begun))

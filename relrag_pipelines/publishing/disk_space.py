@@ -55,7 +55,7 @@ def _rebuilt_bytes(settings: Settings) -> int:
     11,041 of 450 bytes took 12.1 MB and 3.6 MB in the lake, 8,576 of 430 bytes 6.7 and 2.3 MB, 921 with vectors of 384
     numbers 2.4 MB. The catalogs of the first two took 36 and 14 MB, 4.4 and 3.2 times what their parts in the lake do.
     """
-    from relrag_pipelines.stores import catalog
+    from relrag_pipelines.stores import catalog_build
 
     total = 0
     for source in settings.sources:
@@ -64,7 +64,7 @@ def _rebuilt_bytes(settings: Settings) -> int:
         total += (
             _VECTORS_PER_PASSAGE + _PER_DIMENSION * embedders.dimension(settings)
         ) * rows + _TEMPORARY_RATIO * size
-        for table in catalog.LAKE:
+        for table in catalog_build.LAKE:
             held = lake.manifest(settings.home_path, table, source.name).values()
             total += _CATALOG * sum(month.bytes for month in held)
     return total

@@ -15,7 +15,7 @@ from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.records import Failure, ManualLink, arrow_schema, to_table
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import archive_tables, catalog, lake, unit_state
+from relrag_pipelines.stores import archive_tables, catalog, catalog_build, lake, unit_state
 from relrag_pipelines.workspace import Workspace
 
 
@@ -62,7 +62,7 @@ def _redacted_failures(workspace: Workspace, source: Source) -> list[Failure]:
 def beside_months(workspace: Workspace) -> dict[str, Any]:
     """What the catalog takes beside the months; the owner's own words redacted as those of any document."""
     said = [replace(word, provenance=_provenance(workspace, word)) for word in manual_links.load(workspace.home)]
-    whole = {table: archive_tables.path(workspace.home, table) for table in (*catalog.WHOLE, *catalog.PEOPLE)}
+    whole = {table: archive_tables.path(workspace.home, table) for table in (*catalog.WHOLE, *catalog_build.PEOPLE)}
     there = {table: path for table, path in whole.items() if path.exists()}
     return {"said": said, "link_max_records": workspace.settings.link_max_records, "whole": there}
 

@@ -26,7 +26,7 @@ from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import graph_index, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan, SourceState
-from relrag_pipelines.stores import archive_tables, catalog, generations, graph_indexes, vectors
+from relrag_pipelines.stores import archive_tables, catalog, catalog_build, generations, graph_indexes, vectors
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.stores.retired_generations import VECTORS
 from relrag_pipelines.workspace import Workspace
@@ -101,7 +101,7 @@ def _build_full(workspace: Workspace, about: dict[str, Any]) -> dict[str, int]:
             points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], beside=beside))
 
     parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]))
-    counts = catalog.build(
+    counts = catalog_build.build(
         place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **inputs.beside_months(workspace)
     )
     held = {**counts, "points": points[0]}
@@ -137,7 +137,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
 
     parts = inputs.month_files(workspace, place, set(replaced), bool(about["embedder"]))
     try:
-        counts = catalog.build(
+        counts = catalog_build.build(
             place / CATALOG,
             parts,
             at=now(),
@@ -146,7 +146,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any]) -> dict[str,
             index=index,
             **inputs.beside_months(workspace),
         )
-    except (catalog.SharedRecordsError, duckdb.OutOfMemoryException):
+    except (catalog_build.SharedRecordsError, duckdb.OutOfMemoryException):
         # what is joined with all of the base may take more than building anew, month by month
         return None
     if catalog.removed(place / CATALOG, previous):

@@ -1,56 +1,30 @@
 """The published catalog: one DuckDB file with the records, passages, identifiers, edges and failures that exist.
 
-It is built beside the one in use and never changed afterwards. Everything runs as SQL over the lake's parquet files,
-out of core. Here the claims of the lake become facts: a record that several sources hold becomes one, an edge stays
-only where both its ends exist, and person ids are joined to passages.
-
-A catalog may lie on top of another, its base: then it holds the months that differ, whole, and hides those of the base.
-So a new message costs its month, however large the archive is. Whoever reads opens both as one.
+It is never changed once it is built (`catalog_build.py`). A catalog may lie on top of another, its base: then it holds
+the months that differ, whole, and hides those of the base. So a new message costs its month, however large the archive
+is. Whoever reads opens both as one.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from relrag_pipelines.errors import RelragError
-from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.stores import archive_tables
-from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
-from relrag_pipelines.text.analyzer import document_tokens
-
-Files = Sequence[tuple[str, Sequence[Path]]]
-"""(source name, its monthly parquet files), sources in the order of relrag.toml"""
-MonthFiles = Mapping[str, Files]
-"""by name of the table"""
 
 NAME, BASE = "catalog.duckdb", "base.duckdb"
 """the file's name within a generation, and that of the one it lies on top of"""
-
-_MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
-"""bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
-_BATCH = 1_024
+BATCH = 1_024
 """passages that are indexed at a time"""
-_COUNTED = 2_000
-"""passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
 _LAKE_MONTH = '"lake_month" VARCHAR NOT NULL'
 """<source>/<YYYY-MM> of the lake that a row comes from"""
-_EXTRA = {
+EXTRA_COLUMNS = {
     "records": (_LAKE_MONTH,),
     "identifiers": (_LAKE_MONTH,),
     "person_assets": (_LAKE_MONTH,),
@@ -68,89 +42,18 @@ _EXTRA = {
     "shared_handles": (_LAKE_MONTH,),
 }
 """columns that stand in the catalog only"""
-
 _NOTHING_FETCHED = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
 }
 """what its wheel lacks, DuckDB would load from ~/.duckdb or fetch from extensions.duckdb.org"""
-_LESS, _LEAST = 10, 19
-"""how much a thread is put back that gives way, and how far at most, in steps of nice(2)"""
-
-LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
-"""tables of the lake that a catalog is made from"""
-_LAYERED = ("records", "identifiers", "person_assets", "chunks", "asset_asset_edges")
+LAYERED = ("records", "identifiers", "person_assets", "chunks", "asset_asset_edges")
 """tables that are those of the base and those on top of it; of the others the top has all"""
 WHOLE = tuple(name for name in archive_tables.NAMES if "catalog" in TABLES[name].place.split(", "))
 """tables of the whole archive"""
-_TABLES = (*_LAYERED, "failures", "pending_edges", "terms", *WHOLE)
-_STORED = (*_TABLES, "shared", "replaced")
-PEOPLE = ("person_entries", "person_mentions")
-"""tables of the whole archive that say who has to do with what"""
-_HANDLES = "shared_handles"
-"""read only where a catalog is built on top of the one that holds it"""
-
-IndexCallback = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
-"""told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
-
-
-class SharedRecordsError(RelragError):
-    """What is to be replaced shares records with what is kept, so the catalog cannot lie on top of its base."""
-
-
-def build(
-    path: Path,
-    parts: MonthFiles,
-    *,
-    at: datetime,
-    previous: Path | None = None,
-    replaced: Sequence[str] | None = None,
-    index: IndexCallback | None = None,
-    said: Sequence[ManualLink] = (),
-    link_max_records: int = links.MAX_RECORDS,
-    whole: Mapping[str, Path] = MappingProxyType({}),
-) -> dict[str, int]:
-    """Writes a new catalog to `path` and returns the number of rows by table.
-
-    `previous` is the catalog that was published before: an edge that it has keeps its `created_at`; others get `at`.
-    With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
-    and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
-    `said` is what the owner said of edges, the same as in the base; what more than `link_max_records` records share
-    relates none of them. `whole` are the files of tables of the whole archive, by table, and of those in PEOPLE; one
-    without a file is empty.
-
-    Raises SharedRecordsError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read;
-    nothing is left at `path` then.
-    """
-    spill = path.with_name(f"{path.name}.spill")
-    path.unlink(missing_ok=True)
-    try:
-        spill.mkdir(parents=True, exist_ok=True)
-        failpoint("catalog.create", path)
-        with connect(str(path), temp_directory=str(spill)) as connection:
-            _attach_people(connection, whole)
-            _prepare(connection, path, parts, at, previous, replaced)
-            _prepare_links(connection, said, link_max_records)
-            for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
-                connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({_quoted(file)})")
-            embedded = parts.get("embeddings", ())
-            if replaced is None:
-                changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection, embedded, spill), []
-            else:
-                changes = _differences(connection, embedded)
-            with ThreadPoolExecutor(1) as beside:
-                finished = beside.submit(_finish, connection, path, replaced is not None)
-                if index:
-                    index(*changes)
-                finished.result()
-        return counts(path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
-        raise
-    finally:
-        shutil.rmtree(spill, ignore_errors=True)
+_TABLES = (*LAYERED, "failures", "pending_edges", "terms", *WHOLE)
+STORED = (*_TABLES, "shared", "replaced")
 
 
 def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
@@ -162,14 +65,14 @@ def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """A catalog and its base as one, read-only: a view for each table, which its cursors have too."""
     connection = connect(threads=threads) if threads else connect()
     try:
-        _attach(connection, path, "catalog", "base")
+        attach(connection, path, "catalog", "base")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def batches(path: Path, size: int = _BATCH) -> Iterator[pa.RecordBatch]:
+def batches(path: Path, size: int = BATCH) -> Iterator[pa.RecordBatch]:
     """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids."""
     with open(path) as connection:
         yield from connection.sql("FROM chunks").to_arrow_reader(size)
@@ -191,9 +94,9 @@ def removed(path: Path, previous: Path | None) -> int:
     if previous is None:
         return 0
     with open(path) as connection:
-        _attach(connection, previous, "previous", "previous_base", "published_")
-        gone = _count(connection, sql.REMOVED)
-        return gone + _count(connection, sql.REMOVED_FAILURES)
+        attach(connection, previous, "previous", "previous_base", "published_")
+        gone = count(connection, sql.REMOVED)
+        return gone + count(connection, sql.REMOVED_FAILURES)
 
 
 def dangling(path: Path) -> dict[str, int]:
@@ -202,196 +105,26 @@ def dangling(path: Path) -> dict[str, int]:
     On top of a base only what is on top is looked at: the base was sound, and nothing of it has gone.
     """
     with open(path) as connection:
-        return {name: _count(connection, query) for name, query in sql.DANGLING.items()}
+        return {name: count(connection, query) for name, query in sql.DANGLING.items()}
 
 
-def _prepare(
-    connection: duckdb.DuckDBPyConnection,
-    path: Path,
-    parts: MonthFiles,
-    at: datetime,
-    previous: Path | None,
-    replaced: Sequence[str] | None,
-) -> None:
-    """All that the passages need, and they themselves."""
-    _attach_lake(connection, parts)
-    for name in (*_STORED, _HANDLES):
-        connection.execute(ddl(TABLES[name], _EXTRA.get(name, ()))[0])
-    rows = [ReplacedMonth(month) for month in sorted([*replaced, links.CROSS_SOURCE] if replaced is not None else ())]
-    connection.from_arrow(to_table(rows, ReplacedMonth)).insert_into("replaced")
-    _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
-    held = _count(connection, "SELECT (SELECT count(*) FROM lake_records) + (SELECT count(*) FROM kept_records)")
-    connection.execute(f"SET memory_limit = '{max(_MEMORY, _MEMORY_A_RECORD * held)}B'")
-    _attach_published(connection, previous)
-    connection.execute("SET VARIABLE published_at = $at", {"at": at.astimezone(UTC).replace(tzinfo=None)})
-    connection.execute(sql.LOST)
-    if _count(connection, "SELECT count(*) FROM lost"):
-        connection.execute(sql.LOST_CHUNKS)
-        connection.execute(sql.LOST_TWINS)
-        connection.execute(sql.SHARED)
-    connection.execute(sql.LOST_APART)
-    if replaced is not None and _count(connection, sql.TANGLED):
-        raise SharedRecordsError
-    for statement in (sql.IDENTIFIERS, sql.PERSON_ASSETS, sql.PEOPLE, sql.CHUNKS):
-        connection.execute(statement)
-
-
-def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualLink], link_max_records: int) -> None:
-    """What the edges take beside the lake."""
-    connection.register("owner_links", to_table(list(said), ManualLink))
-    reasons = [{"kind": kind, "confidence": sure, "provenance": why} for kind, (sure, why) in links.REASONS.items()]
-    connection.register("reasons", pa.Table.from_pylist(reasons))
-    connection.execute("SET VARIABLE link_max_records = $most", {"most": link_max_records})
-
-
-def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
-    """All the other tables, the indexes, and the file as it stays."""
-    # the vectors are made meanwhile, which takes longer, and by one processor at a time
-    connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
-    _lower_priority()
-    # without Python's lock, and in one go, so that it need not wait for it in between
-    connection.execute(";".join(_remaining_statements(on_top)))
-    if not on_top:
-        _count_terms(connection)
-    for other in ("base", "previous", "previous_base"):
-        connection.execute(f"DETACH DATABASE IF EXISTS {other}")
-    failpoint("catalog.commit", path)
-    connection.execute("CHECKPOINT")
-
-
-def _lower_priority() -> None:
-    """Lets others go before this thread, where a thread has a priority of its own."""
-    if sys.platform == "linux":
-        thread = threading.get_native_id()
-        with suppress(OSError):  # it is only quicker so
-            os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + _LESS, _LEAST))
-
-
-def _remaining_statements(on_top: bool) -> list[str]:
-    """The statements that make all the other tables."""
-    indexes = [statement for name in _STORED if name != _HANDLES for statement in _indexes(name)]
-    kept = [sql.KEPT_REFS] if on_top else []
-    related = [links.SHARED_KEYS, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
-    return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
-
-
-def _indexes(table: str) -> list[str]:
-    return ddl(TABLES[table])[1:]
-
-
-def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) -> Iterator[pa.RecordBatch]:
-    """Every passage, read from a file beside the catalog.
-
-    A reader of the catalog itself would keep its snapshot, and with it everything that is made meanwhile in memory.
-    """
-    query = _attach_vectors(connection, embedded) or sql.ALL_CHUNKS
-    place = spill / "passages.arrow"
-    failpoint("catalog.passages", place)
-    with connection.sql(query).to_arrow_reader(_BATCH) as found, pa.ipc.new_stream(str(place), found.schema) as aside:
-        for batch in found:
-            aside.write_batch(batch)
-    return iter(pa.ipc.open_stream(pa.memory_map(str(place))))
-
-
-def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> tuple[Iterator[pa.RecordBatch], list[str]]:
-    """The passages that differ from those of the previous catalog, and the ids of those that go for them."""
-    connection.execute(sql.DIFFERENT_CHUNKS)
-    gone = [chunk_id for (chunk_id,) in connection.execute(sql.GONE_CHUNKS).fetchall()]
-    query = _attach_vectors(connection, embedded, "different") or sql.NEW_CHUNKS
-    return iter(connection.sql(query).to_arrow_table().to_batches(_BATCH)), gone
-
-
-def _attach_vectors(connection: duckdb.DuckDBPyConnection, embedded: Files, only: str = "chunks") -> str:
-    """Makes the dense vectors readable; the query that gives passages with theirs, none where there are no vectors."""
-    months = {str(file): f"{source}/{file.stem}" for source, files in embedded for file in files}
-    if not months:
-        return ""
-    connection.register("parts_embeddings", pa.table({"filename": list(months), "lake_month": list(months.values())}))
-    connection.register("lake_embeddings", connection.read_parquet(list(months), filename=True))
-    return sql.WITH_VECTORS.format(only=only)
-
-
-def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
-    texts = connection.execute("SELECT text FROM chunks ORDER BY chunk_id LIMIT $limit", {"limit": _COUNTED}).fetchall()
-    counted = Counter(term for (text,) in texts for term in set(document_tokens(text).split()))
-    rows = [
-        TermFrequency("", len(texts)),
-        *(TermFrequency(term, counted[term]) for term in sorted(counted) if counted[term] > 1),
-    ]
-    connection.from_arrow(to_table(rows, TermFrequency)).insert_into("terms")
-
-
-def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: MonthFiles) -> None:
-    """A view `lake_<table>` of each table's parquet files; `part` numbers them by source, then month."""
-    order = list(dict.fromkeys(name for table in LAKE for name, _ in parts.get(table, ())))
-    files = [
-        (table, order.index(name), file) for table in LAKE for name, found in parts.get(table, ()) for file in found
-    ]
-    months = sorted({(source, file.stem) for _, source, file in files})
-    number = {month: part for part, month in enumerate(months)}
-    for table in LAKE:
-        of_table = [(str(file), (source, file.stem)) for name, source, file in files if name == table]
-        view = f"lake_{table}"
-        if not of_table:
-            added = [pa.field("part", pa.int64()), pa.field("lake_month", pa.string())]
-            connection.register(view, pa.schema([*arrow_schema(TABLES[table].row), *added]).empty_table())
-            continue
-        paths = [path for path, _ in of_table]
-        named = {
-            "filename": paths,
-            "part": [number[month] for _, month in of_table],
-            "lake_month": [f"{order[source]}/{month}" for _, (source, month) in of_table],
-        }
-        connection.register(f"parts_{table}", pa.table(named))
-        numbered = connection.read_parquet(paths, filename=True)
-        joined = numbered.join(connection.view(f"parts_{table}"), "filename")
-        connection.register(view, joined.project("* EXCLUDE (filename)"))
-
-
-def _attach_people(connection: duckdb.DuckDBPyConnection, whole: Mapping[str, Path]) -> None:
-    """Views of the tables that say who has to do with what; empty without a file."""
-    for table in PEOPLE:
-        if table in whole:
-            connection.register(table, connection.read_parquet(str(whole[table])))
-        else:
-            connection.register(table, arrow_schema(TABLES[table].row).empty_table())
-
-
-def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> None:
-    """Views `kept_<table>` of what is kept of the base; empty without one."""
-    if base:
-        connection.execute(f"ATTACH {_quoted(base)} AS base (READ_ONLY)")
-    for table in (*_LAYERED, "pending_edges", _HANDLES):
-        kept = f"base.{table} WHERE lake_month NOT IN (FROM replaced)" if base else f"{table} LIMIT 0"
-        connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {kept}")  # noqa: S608
-
-
-def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | None) -> None:
-    """Views `published_<table>` of the previous catalog, and `published` of its edges."""
-    if previous is None:
-        connection.execute(sql.NOTHING_PUBLISHED)
-    else:
-        _attach(connection, previous, "previous", "previous_base", "published_")
-        connection.execute(sql.PUBLISHED)
-
-
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: str, prefix: str = "") -> None:
+def attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: str, prefix: str = "") -> None:
     """Attaches a catalog and its base under these names, with a view of each table that is both in one.
 
     Without a prefix they show what a table is declared with, and not the month of the lake that a row comes from.
     """
-    connection.execute(f"ATTACH {_quoted(path)} AS {name} (READ_ONLY)")
+    connection.execute(f"ATTACH {quoted(path)} AS {name} (READ_ONLY)")
     below = path.with_name(BASE)
     hidden = "''"
     if below.exists():
-        connection.execute(f"ATTACH {_quoted(below)} AS {base} (READ_ONLY)")
+        connection.execute(f"ATTACH {quoted(below)} AS {base} (READ_ONLY)")
         months = connection.execute(f"SELECT lake_month FROM {name}.replaced ORDER BY ALL").fetchall()  # noqa: S608
         # written out: a filter on a list is cheaper in every query than a join with a table
-        hidden = ", ".join(_quoted(month) for (month,) in months) or "''"
-    for table in _STORED:
-        columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in _EXTRA.get(table, ()) else "*"
+        hidden = ", ".join(quoted(month) for (month,) in months) or "''"
+    for table in STORED:
+        columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ()) else "*"
         top = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
-        if below.exists() and table in _LAYERED:
+        if below.exists() and table in LAYERED:
             top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
         elif below.exists() and table == "terms":
             top = f"SELECT * FROM {base}.terms"  # noqa: S608
@@ -399,10 +132,10 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: 
         connection.execute(f"CREATE {'TEMP ' if prefix else ''}VIEW {prefix}{table} AS {top}")
 
 
-def _quoted(value: object) -> str:
+def quoted(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def _count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
+def count(connection: duckdb.DuckDBPyConnection, query: str) -> int:
     row = connection.execute(query).fetchone()
     return int(row[0]) if row else 0

@@ -1,4 +1,4 @@
-"""Results as text for a terminal; as JSON they are in replies.py.
+"""Results as text for a terminal; as JSON they are in service/replies.py.
 
 Retrieved text is shown, never obeyed: characters that could command a terminal are taken out.
 """

@@ -15,15 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from relrag_query import replies
-from relrag_query.archive_status import Status
 from relrag_query.graphrag.trace_reply import TraceReply
 from relrag_query.http import requests
 from relrag_query.http.event_stream import MEDIA_TYPE, event_stream
 from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
 from relrag_query.http.turns import Turns
-from relrag_query.person_replies import ExploreReply, PeopleReply, PersonReply, ShowReply
-from relrag_query.service import GraphLimits, GraphReply, Service
+from relrag_query.service import GraphLimits, GraphReply, Service, record_replies, replies
+from relrag_query.service.archive_status import Status
+from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
 
 PREFIX = "/api/v1"
 FULL_GRAPH = "/entities/graph/full"
@@ -53,7 +52,7 @@ def _ask(service: Service, asked: requests.AskRequest) -> replies.AnswerReply:
     return service.ask(asked.question, asked.filters, asked.limit, None, asked.follows)
 
 
-def _neighbors(service: Service, asked: requests.NeighborsRequest) -> replies.NeighborsReply:
+def _neighbors(service: Service, asked: requests.NeighborsRequest) -> record_replies.NeighborsReply:
     return service.neighbors(asked.ref, asked.relation_types, asked.direction, asked.limit, asked.cursor)
 
 
@@ -69,7 +68,7 @@ OPERATIONS = (
         "GET",
         "/show",
         requests.ShowRequest,
-        ShowReply,
+        record_replies.ShowReply,
         lambda to, asked: to.show(asked.ref, asked.limit),
     ),
     Operation(
@@ -77,10 +76,10 @@ OPERATIONS = (
         "GET",
         "/thread",
         requests.ThreadRequest,
-        replies.ThreadReply,
+        record_replies.ThreadReply,
         lambda to, asked: to.thread(asked.thread_id, asked.limit, asked.cursor),
     ),
-    Operation("neighbors", "GET", "/neighbors", requests.NeighborsRequest, replies.NeighborsReply, _neighbors),
+    Operation("neighbors", "GET", "/neighbors", requests.NeighborsRequest, record_replies.NeighborsReply, _neighbors),
     Operation(
         "chunks",
         "POST",

@@ -16,11 +16,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from relrag_query.cursors import cursor, offset_of
 from relrag_query.exploration import DESCRIPTION
 from relrag_query.http.problems import describe
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
 from relrag_query.service import Filters, Service
+from relrag_query.service.cursors import cursor, offset_of
 
 INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, calls and code. Use `ask` for a
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.

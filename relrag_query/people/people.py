@@ -123,7 +123,7 @@ class People:
 
     def bearing(self, text: str, *, sounds: bool = True) -> dict[int, Known]:
         """Who bears a name of which some word of a text may be a form; with `sounds` in any script and spelling."""
-        words = beginnings(text) | {tables.plain(word) for word in text.split()}
+        words = beginnings([text]) | {tables.plain(word) for word in text.split()}
         sounding = {SOUND + key for word in words for key in skeletons(word) if len(key) > 1} if sounds else set()
         rows = self._connection.execute(
             """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import repeat
 from zoneinfo import ZoneInfo
@@ -27,6 +27,16 @@ DateLike = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
 
+@dataclass(frozen=True)
+class Filters:
+    """What a query is limited to, by the names of `Archive.search`."""
+
+    sources: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    since: DateLike = None
+    until: DateLike = None
+
+
 def read_question(
     question: str,
     settings: Settings,
@@ -34,12 +44,9 @@ def read_question(
     connection: duckdb.DuckDBPyConnection,
     frequencies: Frequencies,
     embed: Callable[[str], tuple[Vectors | None, str]],
+    filters: Filters,
     *,
     follows: Sequence[str] = (),
-    sources: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    since: DateLike = None,
-    until: DateLike = None,
     limit: int,
 ) -> QueryContext:
     """The question with its words, time, intents and vector, within the limits that are given.
@@ -48,9 +55,10 @@ def read_question(
     `embed` gives the vector of a redacted question, or why it has none. Raises ArchiveError where a kind is unknown or
     the limits leave nothing, SettingsError where a source is unknown, WhenError where a date is none.
     """
-    for name in sources:
+    since, until = filters.since, filters.until
+    for name in filters.sources:
         settings.source(name)
-    if unknown := sorted(set(kinds) - KINDS.keys()):
+    if unknown := sorted(set(filters.kinds) - KINDS.keys()):
         raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
     if limit < 1:
         raise ArchiveError(f"a limit of {limit} leaves nothing; name 1 or more")
@@ -80,7 +88,9 @@ def read_question(
         said_in=next(filter(None, channels), frozenset()),
         when=when,
         latest=latest,
-        where=vectors.ChunkFilter(sources=tuple(sources), kinds=tuple(kinds), ts_from=ts_from, ts_to=ts_to),
+        where=vectors.ChunkFilter(
+            sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to
+        ),
         limit=max(limit, MIN_CANDIDATES),
         settings=settings,
         connection=connection,

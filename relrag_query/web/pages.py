@@ -16,12 +16,11 @@ from starlette.routing import Route
 
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.document.page_picture import PagePicture
-from relrag_query import replies
-from relrag_query.archive_status import load_failures
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
-from relrag_query.service import Filters, GraphLimits, Service, UnknownRef
+from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
+from relrag_query.service.archive_status import load_failures
 from relrag_query.web import originals
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
@@ -178,7 +177,7 @@ class Pages:
             if chunk is None:
                 raise UnknownRef("the archive has no such passage; it may have been made anew since, ask again")
             record = archive.record(chunk.asset_id)
-            passage = replies.passage_reply(chunk, self._service.zone)
+            passage = record_replies.passage_reply(chunk, self._service.zone)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
             redacted = self._service.settings.pii_redaction_enabled
             return {"passage": passage, "pictured": pictured, "redacted": redacted, "in_record": record is not None}
@@ -242,7 +241,7 @@ def _told(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
     return {"numbered": numbered, "citation": citation, "earlier": earlier}
 
 
-def _groups(related: list[replies.NeighborReply]) -> dict[str, list[replies.NeighborReply]]:
+def _groups(related: list[record_replies.NeighborReply]) -> dict[str, list[record_replies.NeighborReply]]:
     """What is related to a record, by what it is to it; its own passages are the record itself."""
     titles = {
         ("attachment_of", "in"): "Attachments",
@@ -255,7 +254,7 @@ def _groups(related: list[replies.NeighborReply]) -> dict[str, list[replies.Neig
         ("thread_member", "out"): "Thread",
         ("chunk_of", "in"): "Conversation",
     }
-    found: dict[str, list[replies.NeighborReply]] = {title: [] for title in titles.values()}
+    found: dict[str, list[record_replies.NeighborReply]] = {title: [] for title in titles.values()}
     for one in related:
         if one.relation_type == "chunk_of" and (one.ref.startswith("chunk:") or one.direction == "out"):
             continue

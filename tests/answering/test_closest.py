@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relrag_query import replies
 from relrag_query.answering import closest, confidence
 from relrag_query.answering.candidates import candidates
 from relrag_query.answering.confidence import Judgement
@@ -17,6 +16,8 @@ from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.archive import Archive
 from relrag_query.cli import render
 from relrag_query.cli.commands import sync as commands
+from relrag_query.retrieval.question import Filters
+from relrag_query.service import replies
 from tests.retrieval.test_hybrid import CONFIG
 
 NOTES = {
@@ -61,9 +62,9 @@ def test_a_question_is_compared_without_what_its_language_has_in_common(archive:
     """As the passages are: their means stand with the generation."""
     assert archive.generation.manifest["means"].keys() == {"cs", "en", "he"}
     with archive._reading() as connection:
-        context = archive._context(connection, "When does the train leave?", (), (), None, None, 8)
+        context = archive._context(connection, "When does the train leave?", Filters(), 8)
     assert context.meaning is not None
-    alone = archive._embedder.query("When does the train leave?")
+    alone = archive._questions._embedder.query("When does the train leave?")
     assert float(context.meaning @ alone) < 0.7
     assert context.similarities is not None
     assert np.argmax(context.similarities(list(NOTES.values()))) == list(NOTES).index("trip")

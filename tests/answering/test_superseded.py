@@ -11,6 +11,7 @@ from relrag_pipelines.records import Record
 from relrag_query.answering import superseded
 from relrag_query.archive import Archive
 from relrag_query.display.source_line import source_line
+from relrag_query.retrieval.question import Filters
 from tests.query_hits import publish, record
 
 MAIL = {"source": "mail", "rag_source_type": "email", "from_": "Petra <petra@example.org>"}
@@ -56,7 +57,7 @@ def test_what_is_replaced(tmp_path: Path, older: Record, newer: Record, replaced
     with Archive.open(publish(tmp_path, [older, newer])) as archive:
         hits = archive.search("windows lease okna חלונות").hits
         with archive._reading() as connection:
-            context = archive._context(connection, "windows", (), (), None, None, 8)
+            context = archive._context(connection, "windows", Filters(), 8)
             marked = superseded.mark_superseded(sorted(hits, key=lambda hit: hit.chunk.ts or 0), context)
     told = {hit.chunk.asset_id: hit.superseded_by and hit.superseded_by.chunk.asset_id for hit in marked}
     assert told.get(older.asset_id) == (newer.asset_id if replaced else None)

@@ -10,10 +10,10 @@ import pytest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stores import generations, lake, unit_state
-from relrag_query.archive_status import collect
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.status import status
 from relrag_query.cli.commands.verify import verify
+from relrag_query.service.archive_status import collect
 from tests import archive
 
 RECORD = arrow_schema(Record).names

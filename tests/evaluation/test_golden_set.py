@@ -13,9 +13,9 @@ from relrag_pipelines.maintenance.repair import repair
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.orchestration import runner
 from relrag_pipelines.stores import evaluation_history
-from relrag_query.archive_status import collect
 from relrag_query.cli.commands import evaluate
 from relrag_query.cli.commands import sync as commands
+from relrag_query.service.archive_status import collect
 from tests import archive
 
 QUESTIONS = [

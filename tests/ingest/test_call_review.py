@@ -21,8 +21,8 @@ from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workspace import Workspace
-from relrag_query.archive_status import collect
 from relrag_query.cli.commands import calls as commands
+from relrag_query.service.archive_status import collect
 from tests import archive
 from tests.recordings import m4a, stand_in
 

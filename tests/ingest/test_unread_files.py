@@ -94,8 +94,8 @@ def test_the_words_count_by_suffix_and_name_the_first(tmp_path: Path) -> None:
 def test_a_source_that_was_removed_is_told_as_long_as_it_is_stored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from relrag_query.archive_status import collect
     from relrag_query.cli.commands.plan import plan
+    from relrag_query.service.archive_status import collect
 
     config = archive.make(tmp_path)
     archive.sync(config)

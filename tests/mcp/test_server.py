@@ -17,12 +17,12 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from relrag_pipelines.ui.login import Login
-from relrag_query.cursors import offset_of
 from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, fit, size
 from relrag_query.mcp.server import build
-from relrag_query.person_replies import FactReply
 from relrag_query.service import Service
+from relrag_query.service.cursors import offset_of
+from relrag_query.service.person_replies import FactReply
 from relrag_query.web.app import create_app
 from tests import archive
 from tests.web_app import KEY, TOKEN

@@ -16,7 +16,7 @@ import pytest
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, generation_damage, generations, vectors
+from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, vectors
 from relrag_pipelines.workers import pool as workers
 from relrag_query.archive import Archive
 from relrag_query.cli import exit_codes
@@ -147,7 +147,7 @@ def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> N
 def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert commands.sync(config) == 0
     add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
-    finish, tried = catalog._finish, []
+    finish, tried = catalog_build._finish, []
 
     def finish_whole(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
         tried.append(on_top)
@@ -155,7 +155,7 @@ def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, mo
             connection.execute("SET memory_limit = '1MB'")
         finish(connection, path, on_top)
 
-    monkeypatch.setattr(catalog, "_finish", finish_whole)
+    monkeypatch.setattr(catalog_build, "_finish", finish_whole)
     assert commands.sync(config) == 0
     assert tried == [True, False]
     assert not on_top(config)

@@ -76,7 +76,7 @@ LAYERS = [
         f"relrag_pipelines/{name}"
         for name in ("__init__.py", "errors.py", "pandas_probe.py", "records.py", "files", "privacy", "text", "workers")
     ),
-    *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings.py", "pii", "embedders", "identity")),
+    *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings", "pii", "embedders", "identity")),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "people", "chunking")),
     *(f"relrag_pipelines/{name}" for name in ("graphrag", "erasure", "ingest", "onboarding", "stages", "publishing")),
     *(
@@ -88,7 +88,7 @@ LAYERS = [
         for name in (
             "results.py",
             "pipeline.py",
-            "full_graph.py",
+            "graph",
             "archive.py",
             "statements.py",
             "exploration.py",
@@ -96,17 +96,7 @@ LAYERS = [
             "evaluation",
         )
     ),
-    *(
-        f"relrag_query/{name}"
-        for name in (
-            "graph_layout.py",
-            "replies.py",
-            "person_replies.py",
-            "archive_status.py",
-            "cursors.py",
-            "service.py",
-        )
-    ),
+    "relrag_query/service",
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     *(f"relrag_query/{name}" for name in ("langchain.py", "llama_index.py", "http", "mcp", "web")),
     "relrag_query/cli",
@@ -178,7 +168,8 @@ def test_modules_are_named_for_what_they_are_about(module: str) -> None:
 
 
 NAMES_A_KIND = {
-    "relrag_pipelines/settings.py": "policies, by the channels that they were made for",
+    "relrag_pipelines/settings/models.py": "examples of values",
+    "relrag_pipelines/settings/policies.py": "policies, by the channels that they were made for",
     "relrag_pipelines/identity/entries.py": "kinds of identifiers",
     "relrag_pipelines/identity/participants.py": "kinds of identifiers",
     "relrag_pipelines/identity/suggestions.py": "kinds of identifiers",
@@ -194,7 +185,7 @@ NAMES_A_KIND = {
     "relrag_pipelines/onboarding/environment.py": "the program git",
     "relrag_query/understanding/intent.py": "patterns of questions",
     "relrag_query/exploration.py": "a field of a record",
-    "relrag_query/full_graph.py": "types of nodes, by the names that front ends know",
+    "relrag_query/graph/full_graph.py": "types of nodes, by the names that front ends know",
     "relrag_query/answering/evidence.py": "what is asked for, and names of figures",
     "relrag_query/graphrag/citations.py": "names of tables that models write",
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",

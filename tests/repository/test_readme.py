@@ -32,11 +32,12 @@ ASKED = [line for block in blocks() if block not in OWN for line in block if lin
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the demo archive, synced."""
+    """A copy of the demo archive, synced, and asked once, so that a follow-up has something to go on from."""
     folder = tmp_path_factory.mktemp("demo")
     shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
     shutil.copy(ROOT / "relrag.toml", folder)
     assert run("relrag sync", folder).returncode == 0
+    assert run(next(line for line in ASKED if line.startswith("relrag ask ")), folder).returncode == 0
     return folder
 
 

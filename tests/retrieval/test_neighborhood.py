@@ -10,6 +10,7 @@ from relrag_query.cli.commands.show import show
 from relrag_query.cli.render import answer_text
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.neighborhood import REFERENCE, expand_asset_neighborhood
+from relrag_query.retrieval.question import Filters
 from relrag_query.retrieval.search import SEARCH, QueryContext, run
 from tests.query_hits import passages, publish, record, window
 
@@ -42,7 +43,7 @@ def archive(config: Path) -> Iterator[Archive]:
 
 
 def found(archive: Archive, only: str, question: str = ASKED, **limits: str) -> tuple[list[Hit], QueryContext]:
-    context = archive._context(archive._catalog, question, (), (), limits.get("since"), None, 8)
+    context = archive._context(archive._catalog, question, Filters(since=limits.get("since")), 8)
     return [hit for hit in run(SEARCH, context) if hit.chunk.asset_id == only], context
 
 

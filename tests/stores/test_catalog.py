@@ -23,7 +23,7 @@ from relrag_pipelines.records import (
     Record,
     to_table,
 )
-from relrag_pipelines.stores import catalog
+from relrag_pipelines.stores import catalog, catalog_build
 
 AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
 LATER = datetime(2025, 2, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ Rows = dict[tuple[str, str, str], list[Any]]
 """(table, source, month) -> rows"""
 
 
-def lake(folder: Path, rows: Rows) -> catalog.MonthFiles:
+def lake(folder: Path, rows: Rows) -> catalog_build.MonthFiles:
     """Writes the rows as lake files; sources in order of their first mention."""
     sources = list(dict.fromkeys(source for _, source, _ in rows))
     parts: dict[str, list[tuple[str, list[Path]]]] = {}
@@ -72,7 +72,7 @@ def people(folder: Path, entries: list[PersonEntry], mentions: list[PersonMentio
 
 def build(folder: Path, given: Rows, **options: Any) -> tuple[Path, dict[str, int]]:
     path = folder / "catalog.duckdb"
-    return path, catalog.build(path, lake(folder / "lake", given), at=options.pop("at", AT), **options)
+    return path, catalog_build.build(path, lake(folder / "lake", given), at=options.pop("at", AT), **options)
 
 
 def test_a_mail_with_its_attachment_becomes_rows_and_facts(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_an_unreadable_file_leaves_nothing_behind(tmp_path: Path) -> None:
     broken.write_bytes(b"PAR1 not really")
     path = tmp_path / "catalog.duckdb"
     with pytest.raises(duckdb.Error):
-        catalog.build(path, {"records": [("notes", [broken])]}, at=AT)
+        catalog_build.build(path, {"records": [("notes", [broken])]}, at=AT)
     assert [file.name for file in tmp_path.iterdir()] == ["2025-01.parquet"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.records import Chunk, Edge, Identifier, Record
-from relrag_pipelines.stores import catalog
+from relrag_pipelines.stores import catalog, catalog_build
 from tests.stores.test_catalog import AT, LATER, Rows, chunk, lake, record, rows
 
 MONTHS = ("2024-01", "2024-02", "2024-03")
@@ -50,7 +50,7 @@ def build(folder: Path, months: dict[tuple[str, str], dict[str, list[Any]]], **o
         for (name, number), made in months.items():
             if name == source:
                 given |= {(table, name, number): found for table, found in made.items() if found}
-    catalog.build(folder / catalog.NAME, lake(folder / "lake", given), at=options.pop("at", AT), **options)
+    catalog_build.build(folder / catalog.NAME, lake(folder / "lake", given), at=options.pop("at", AT), **options)
     return folder / catalog.NAME
 
 
@@ -133,7 +133,7 @@ def test_what_shares_records_with_what_is_kept_cannot_lie_on_top(tmp_path: Path,
         "base": {("a", "2024-01"): {"records": [record("gmail:n")]}},
         "base, where it lost": {("b", "2024-01"): {"records": [record("gmail:n")]}},
     }[shared_in]
-    with pytest.raises(catalog.SharedRecordsError):
+    with pytest.raises(catalog_build.SharedRecordsError):
         on_top(tmp_path / "top", base, changed, previous=base)
     assert not (tmp_path / "top" / catalog.NAME).exists()
 

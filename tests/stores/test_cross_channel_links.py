@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.records import Edge, ManualLink, Record
-from relrag_pipelines.stores import catalog
+from relrag_pipelines.stores import catalog, catalog_build
 from tests.stores.test_catalog import AT, LATER, Rows, build, lake, record, rows
 
 FORM = "We hereby confirm that the goods named below were received in good order. " * 8
@@ -322,7 +322,7 @@ def write(folder: Path, months: Months, **options: Any) -> Path:
         for (name, number), made in months.items():
             if name == source:
                 given |= {(table, name, number): found for table, found in made.items() if found}
-    catalog.build(folder / catalog.NAME, lake(folder / "lake", given), at=options.pop("at", AT), **options)
+    catalog_build.build(folder / catalog.NAME, lake(folder / "lake", given), at=options.pop("at", AT), **options)
     return folder / catalog.NAME
 
 

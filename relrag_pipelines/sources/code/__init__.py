@@ -21,6 +21,7 @@ from relrag_pipelines.sources.code.languages import GRAMMARS, language_of
 from relrag_pipelines.sources.code.symbols import Symbol, symbols
 from relrag_pipelines.sources.formats import git_repository
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
+from relrag_pipelines.sources.formats.git_command import RepositoryError
 from relrag_pipelines.sources.formats.stored_text import clean
 from relrag_pipelines.workers.sandbox import call
 
@@ -226,7 +227,7 @@ def _candidates(
                     left_out["ignored"] += count
                 yield from ((file, folder) for file in git_repository.tracked(folder))
                 continue
-        except git_repository.RepositoryError as error:
+        except RepositoryError as error:
             name = unit_of(folder, root).path
             advice = f"{error}, or exclude {name}/" if folder != root else str(error)
             raise ListingError(f"the files of the repository {name} cannot be listed: {advice}") from None

@@ -7,7 +7,9 @@ import re
 
 from relrag_pipelines.sources.document.extracted import Extracted, clean_author, clean_title, first_line_title
 from relrag_pipelines.sources.formats.charset_detection import Decoded, decode
-from relrag_pipelines.sources.formats.html_text import HtmlTextReader, attribute, tidy
+from relrag_pipelines.sources.formats.html_spacing import tidy
+from relrag_pipelines.sources.formats.html_text import HtmlTextReader
+from relrag_pipelines.sources.formats.html_tokens import attribute
 from relrag_pipelines.sources.formats.stored_text import clean
 
 CONTENT_TYPE = "text/html"

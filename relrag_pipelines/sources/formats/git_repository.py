@@ -1,26 +1,18 @@
-"""Git repositories below a source's path: where they are, what they hold, and git run on them without their say.
-
-A repository is untrusted input: its config can name programs that git would start. `git()` therefore runs with hooks,
-file monitors, pagers, external diffs, signature checks, replaced objects and every transport switched off, and with no
-GIT_* variable of this process. The user's own config is read, because it says which repositories of others are trusted
-(safe.directory).
-"""
+"""Git repositories below a source's path: where they are, what they hold, and what in them git would wait for."""
 
 from __future__ import annotations
 
 import functools
 import os
 import stat
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO
 
 from relrag_pipelines.files import regular_files
+from relrag_pipelines.sources.formats.git_command import RepositoryError, git, git_error
 
 VENDORED = frozenset(
     {
@@ -29,46 +21,6 @@ VENDORED = frozenset(
     }
 )
 """lower-case names of folders that hold code of others"""
-
-_OVER_CONFIG = (
-    *(
-        "core.fsmonitor=false",
-        "core.untrackedCache=false",
-        f"core.hooksPath={os.devnull}",
-        "core.alternateRefsCommand=",
-    ),
-    *(f"core.attributesFile={os.devnull}", "log.showSignature=false", "log.showRoot=true", "log.mailmap=false"),
-    *("diff.external=", f"diff.orderFile={os.devnull}", "diff.relative=false", "submodule.recurse=false"),
-    *("gpg.program=false", "gpg.ssh.program=false", "gpg.x509.program=false", "protocol.allow=never"),
-)
-_OPTIONS = [
-    *("--no-pager", "--no-optional-locks", "--literal-pathspecs"),
-    *(part for setting in _OVER_CONFIG for part in ("-c", setting)),
-]
-_FAULTS = (
-    (
-        b"dubious ownership",
-        "ownership",
-        "it belongs to another user, so git refuses it; if you trust it: "
-        "`git config --global --add safe.directory FOLDER` with its absolute path",
-    ),
-    (
-        b"not a git repository",
-        "corrupt",
-        "git finds no valid repository there; repair it, clone it again or exclude it",
-    ),
-    (b"repository format", "too_new", "its format is newer than this git; update git"),
-    (b"repository extension", "too_new", "its format is newer than this git; update git"),
-    (b"promisor", "partial", "it is a partial clone, and part of what its log needs is not there; clone it whole"),
-)
-
-
-class RepositoryError(Exception):
-    """Git cannot read a repository: a fault word, and what was found and what to do, without any of git's words."""
-
-    def __init__(self, fault: str, message: str) -> None:
-        super().__init__(message)
-        self.fault = fault
 
 
 @dataclass(frozen=True)
@@ -146,7 +98,7 @@ def state(folder: Path) -> State:
     _refuse_irregular(folder)
     common, above = _places(folder)
     if above:
-        raise _error(b"not a git repository", 128)
+        raise git_error(b"not a git repository", 128)
     listed = git(folder, "show-ref", "--head", allowed=(0, 1)).decode("utf-8", "surrogateescape").splitlines()
     refs = [
         line for line in listed if line.partition(" ")[2].startswith(("refs/heads/", "refs/tags/", "refs/remotes/"))
@@ -189,81 +141,6 @@ def ignored(folder: Path) -> int:
     _refuse_irregular(folder)
     options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
     return git(folder, "ls-files", *options, work_tree=folder).count(b"\0")
-
-
-def git(folder: Path, *arguments: str, allowed: Sequence[int] = (0,), work_tree: Path | None = None) -> bytes:
-    """What git prints for these arguments in a repository. Raises RepositoryError."""
-    with opened(folder, *arguments, allowed=allowed, work_tree=work_tree) as output:
-        return output.read()
-
-
-@contextmanager
-def history(folder: Path, *arguments: str) -> Iterator[IO[bytes]]:
-    """As `opened`, of what is committed alone: git would open any .gitattributes among the files, also a FIFO."""
-    kept = folder.resolve() / ".git"
-    place = f"--git-dir={kept if kept.exists() else kept.parent}"
-    with tempfile.TemporaryDirectory() as empty, opened(Path(empty), place, *arguments) as output:
-        yield output
-
-
-@contextmanager
-def opened(
-    folder: Path, *arguments: str, allowed: Sequence[int] = (0,), work_tree: Path | None = None
-) -> Iterator[IO[bytes]]:
-    """What git prints, as a stream. Raises RepositoryError, where git fails at the end of the block."""
-    command = ["git", "-C", str(folder), *_OPTIONS, *arguments]
-    with tempfile.TemporaryFile() as complaints:
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=complaints,
-                env=_environment(folder, work_tree),
-            )
-        except FileNotFoundError:
-            why = "the program git is not installed; install it, or save its log elsewhere (docs/git.md)"
-            raise RepositoryError("git_missing", why) from None
-        assert process.stdout is not None
-        finished = False
-        try:
-            yield process.stdout
-            finished = True
-        finally:
-            process.stdout.close()
-            if not finished:
-                process.kill()
-            code = process.wait()
-        if code not in allowed:
-            complaints.seek(0)
-            raise _error(complaints.read(65_536), code)
-
-
-def _environment(folder: Path, work_tree: Path | None) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    ours = {
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_GRAFT_FILE": os.devnull,
-        # no transport has this name, so that nothing is fetched, whatever the config of the repository allows
-        "GIT_ALLOW_PROTOCOL": "none",
-        # a damaged repository must not be taken for the one around it
-        "GIT_CEILING_DIRECTORIES": str(folder.resolve().parent),
-        "LC_ALL": "C",
-    }
-    return kept | ours | ({"GIT_WORK_TREE": str(work_tree.resolve())} if work_tree else {})
-
-
-def _error(said: bytes, code: int) -> RepositoryError:
-    for words, fault, message in _FAULTS:
-        if words in said:
-            return RepositoryError(fault, message)
-    why = f"git ended with {code}; run `git fsck` in it, then repair it or clone it again"
-    return RepositoryError("corrupt", why)
 
 
 def _places(folder: Path) -> tuple[Path, str]:

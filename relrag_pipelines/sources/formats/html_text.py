@@ -11,73 +11,29 @@ import html
 import re
 
 from relrag_pipelines.sources.document.extracted import one_line
+from relrag_pipelines.sources.formats.html_spacing import KEPT_LINE, KEPT_SPACE
 from relrag_pipelines.sources.formats.html_tables import LINE, Cell, Table, grid, rows
+from relrag_pipelines.sources.formats.html_tokens import (
+    BLOCKS,
+    BREAKS,
+    HIDDEN,
+    HIDDEN_BY_NAME,
+    PIXEL,
+    RAW,
+    REOPENED,
+    SELF_CLOSING,
+    SKIPPED,
+    TOKEN,
+    VOID,
+    attribute,
+    shown_address,
+)
 
-MAX_ADDRESS = 200
-"""A longer address is shown without its query, characters."""
 MAX_SPAN = 1000
 """Columns or rows that one cell takes up at most."""
 MAX_CELLS = 100_000
 """Tables of data with more cells in all are read as running text from there on."""
-KEPT_SPACE, KEPT_LINE = "\x1e", "\x1f"
-"""Space and line end of preformatted text. `clean` removes them from input."""
-
 _SPACES = re.compile(r"\s")
-_OUTER_LINES = re.compile(f"(?<=\n\n){KEPT_LINE}++|(?<!{KEPT_LINE}){KEPT_LINE}++(?=\n\n)")
-"""empty lines at the beginning and the end of preformatted text"""
-
-_TOKEN = re.compile(
-    r"""<(?:(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+)(?P<closed>>?)
-    |(?P<comment>!--)
-    |[!?/][^>]*+>?)""",
-    re.VERBOSE,
-)
-_RAW = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "title", "textarea", "xmp")}
-_SKIPPED = frozenset({"template", "svg", "math", "iframe", "object", "canvas", "select", "audio", "video"})
-_SELF_CLOSING = {"svg", "math"}
-_VOID = {"br", "hr", "img", "input", "meta", "link", "col", "area", "base", "wbr", "embed", "source"}
-_REOPENED = {"p", "li", "tr", "td", "th", "dt", "dd", "option"}
-"""Elements whose end tag may be missing: the next of their kind ends them."""
-_PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "pre", "blockquote", "table", "section"} | {
-    *("article", "figure", "hr")
-}
-_LINES = {"div", "li", "tr", "dt", "dd", "header", "footer", "nav", "main", "aside", "address", "caption", "body"} | {
-    *("figcaption", "form", "fieldset", "option")
-}
-_BREAKS = {"br": "\n"} | dict.fromkeys(_LINES, LINE) | dict.fromkeys(_PARAGRAPHS, "\n\n")
-_HIDDEN = re.compile(r"(?:display\s*+:\s*+none|visibility\s*+:\s*+hidden)", re.IGNORECASE)
-_HIDDEN_BY_NAME = re.compile(r"(?:^|\s)hidden(?:\s|=|/|$)", re.IGNORECASE)
-_PIXEL = re.compile(r"\b(?:width|height)\s*+[=:]\s*+[\"']?[012](?:px)?[\s\"';/]|(?:^|\s)(?:width|height)=[012]$", re.I)
-_VALUE = r"""\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))"""
-_ATTRIBUTE = {
-    name: re.compile(rf"(?:^|[\s\"'/]){name}{_VALUE}", re.I)
-    for name in ("href", "alt", "start", "colspan", "rowspan", "name", "content")
-}
-
-
-def tidy(text: str) -> str:
-    """Runs of white space as one space, one line end or one empty line; what is kept, as it was."""
-
-    def reduced(run: re.Match[str]) -> str:
-        return "\n\n" if run[0].count("\n") > 1 else "\n" if "\n" in run[0] or LINE in run[0] else " "
-
-    text = re.sub(f"[ \t\n{LINE}]{{2,}}|[\t{LINE}]", reduced, _OUTER_LINES.sub("", text)).strip()
-    return text.replace(KEPT_SPACE, " ").replace(KEPT_LINE, "\n")
-
-
-def attribute(attributes: str, name: str) -> str:
-    """The value of an attribute (href, alt, start, colspan, rowspan, name, content), empty where it is missing."""
-    found = _ATTRIBUTE[name].search(attributes)
-    return html.unescape(found[1] or found[2] or found[3] or "") if found else ""
-
-
-def shown_address(href: str) -> str:
-    """The address of a link as it is shown behind its text; empty for one that leads nowhere outside the page."""
-    address = href.strip()
-    if not re.match(r"https?://|mailto:", address, re.IGNORECASE):
-        return ""
-    address = re.sub(r"^mailto:([^?]*).*", r"\1", address, flags=re.IGNORECASE)
-    return address if len(address) <= MAX_ADDRESS else re.split(r"[?#]", address)[0][:MAX_ADDRESS]
 
 
 class HtmlTextReader:
@@ -87,9 +43,9 @@ class HtmlTextReader:
     styles, comments, hidden elements and pixels that count readers are left out.
     """
 
-    skipped: frozenset[str] = _SKIPPED
+    skipped: frozenset[str] = SKIPPED
     """elements that are left out with all that they hold"""
-    hidden_by: re.Pattern[str] = _HIDDEN
+    hidden_by: re.Pattern[str] = HIDDEN
     """what in its attributes hides an element"""
 
     def __init__(self, source: str) -> None:
@@ -118,7 +74,7 @@ class HtmlTextReader:
         """A start tag of an element that is shown; name in lower case."""
         if handler := _STARTS.get(name):
             handler(self, attributes)
-        elif breaks := _BREAKS.get(name):
+        elif breaks := BREAKS.get(name):
             self.out.append(breaks)
             if name[0] == "h" and name[1:].isdigit():
                 self.out.append("#" * int(name[1]) + " ")
@@ -128,7 +84,7 @@ class HtmlTextReader:
         """An end tag."""
         if handler := _ENDS.get(name):
             handler(self)
-        elif breaks := _BREAKS.get(name):
+        elif breaks := BREAKS.get(name):
             self.out.append(breaks)
 
     def void(self, name: str, attributes: str) -> None:
@@ -137,7 +93,7 @@ class HtmlTextReader:
             self.out.append(KEPT_LINE if self.preformatted else "\n")
         elif name == "hr":
             self.out.append("\n\n")
-        elif name == "img" and not _PIXEL.search(attributes) and not self._is_hidden(attributes):
+        elif name == "img" and not PIXEL.search(attributes) and not self._is_hidden(attributes):
             self.out.append(one_line(attribute(attributes, "alt")))
 
     def raw(self, name: str, text: str) -> None:
@@ -154,7 +110,7 @@ class HtmlTextReader:
         A tag that never ends is text with all that follows: the input was cut, or is no HTML.
         """
         source = self.source
-        for token in _TOKEN.finditer(source, position):
+        for token in TOKEN.finditer(source, position):
             closing, name, attributes, closed, comment = token.groups()
             if name and not closed:
                 break
@@ -165,8 +121,8 @@ class HtmlTextReader:
                 return self._behind_comment(position)
             if name:
                 name = name.lower()
-                if name in _RAW and not closing:
-                    end = _RAW[name].search(source, position)
+                if name in RAW and not closing:
+                    end = RAW[name].search(source, position)
                     behind = end.start() if end else len(source)
                     if not self.hidden:
                         self.raw(name, source[position:behind])
@@ -193,9 +149,9 @@ class HtmlTextReader:
         """Whether this tag ends what is hidden and is itself to be read."""
         assert self.hidden
         hidden, count = self.hidden
-        if name != hidden and not (hidden == "p" and not closing and name in _PARAGRAPHS | _LINES):
+        if name != hidden and not (hidden == "p" and not closing and name in BLOCKS):
             return False
-        if not closing and hidden in _REOPENED:
+        if not closing and hidden in REOPENED:
             self.hidden = None
             return True
         count += -1 if closing else 1
@@ -205,7 +161,7 @@ class HtmlTextReader:
     def _is_hidden(self, attributes: str) -> bool:
         if self.hidden_by.search(attributes):
             return True
-        return "hidden" in attributes and bool(_HIDDEN_BY_NAME.search(re.sub("\"[^\"]*+\"|'[^']*+'", "", attributes)))
+        return "hidden" in attributes and bool(HIDDEN_BY_NAME.search(re.sub("\"[^\"]*+\"|'[^']*+'", "", attributes)))
 
     def _text(self, text: str) -> None:
         if "&" in text:
@@ -216,10 +172,10 @@ class HtmlTextReader:
             self.out.append(text.replace("\n", " ") if text.isascii() and "\r" not in text else _SPACES.sub(" ", text))
 
     def _start(self, name: str, attributes: str) -> None:
-        if name in _VOID:
+        if name in VOID:
             self.void(name, attributes)
         elif name in self.skipped or (attributes and self._is_hidden(attributes)):
-            if name not in _SELF_CLOSING or not attributes.endswith("/"):
+            if name not in SELF_CLOSING or not attributes.endswith("/"):
                 self.hidden = (name, 1)
         else:
             self.opened(name, attributes)

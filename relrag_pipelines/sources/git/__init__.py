@@ -18,8 +18,8 @@ from typing import Any
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Excluded, ReadContext, Unit, unit_of
-from relrag_pipelines.sources.formats import git_repository
-from relrag_pipelines.sources.formats.git_repository import RepositoryError
+from relrag_pipelines.sources.formats import git_command, git_repository
+from relrag_pipelines.sources.formats.git_command import RepositoryError
 from relrag_pipelines.sources.formats.stored_text import clean
 from relrag_pipelines.sources.git import issue_references
 from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
@@ -71,9 +71,9 @@ def _read_repository(unit: Unit) -> Iterator[Record | Failure]:
     state = git_repository.state(unit.file)
     if not state.refs:
         return
-    listed = git_repository.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
+    listed = git_command.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
     arguments = [*COMMAND, *(["--no-renames"] if git_repository.is_partial(unit.file) else []), *state.detached]
-    with git_repository.history(unit.file, *arguments) as stream:
+    with git_command.history(unit.file, *arguments) as stream:
         log = Log(stream)
         yield from records(log, unit.path, sorted(listed.decode("ascii").split()), state.shallow)
     yield from _warnings(log)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from relrag_pipelines.sources.formats.html_spacing import KEPT_SPACE, tidy
 from relrag_pipelines.sources.formats.html_tables import LINE
-from relrag_pipelines.sources.formats.html_text import KEPT_SPACE, HtmlTextReader, tidy
+from relrag_pipelines.sources.formats.html_text import HtmlTextReader
 from relrag_pipelines.sources.formats.stored_text import clean
 
 MAX_QUOTES = 10

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from relrag_pipelines.stores.vectors import collection_ref, embedded
+from relrag_pipelines.stores.vectors import collection_ref, embedded, embedded_build
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
 from relrag_pipelines.stores.vectors.embedded import UNHASHED
 from relrag_pipelines.stores.vectors.protocol import (
@@ -74,7 +74,7 @@ def build(
     Without one `beside` is another process for the engine.
     """
     if collection is None:
-        return embedded.build(path, batches, each, dimension, beside)
+        return embedded_build.build(path, batches, each, dimension, beside)
     _need_client()
     from relrag_pipelines.stores.vectors import server_index
 
@@ -97,7 +97,7 @@ def extend(
     """
     known = collection_ref.load(previous)
     if known is None:
-        return embedded.extend(previous, path, batches, remove_ids, each)
+        return embedded_build.extend(previous, path, batches, remove_ids, each)
     _need_client()
     from relrag_pipelines.stores.vectors import server_index
 

@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from relrag_pipelines.settings import Settings
-from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation, render
 from relrag_query.display.inert_text import safe
+from relrag_query.service import replies
 
 
 @dataclass(frozen=True)

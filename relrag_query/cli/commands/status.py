@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
-from relrag_query.archive_status import collect
 from relrag_query.cli.commands.status_report import print_failures, print_status
+from relrag_query.service.archive_status import collect
 
 
 def status(config: Path | None = None, *, as_json: bool = False, failures: bool = False) -> int:

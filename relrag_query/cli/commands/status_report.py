@@ -13,9 +13,9 @@ from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_query.archive_status import SourceStatus, Status, load_failures
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
+from relrag_query.service.archive_status import SourceStatus, Status, load_failures
 
 
 def print_status(found: Status, settings: Settings) -> None:

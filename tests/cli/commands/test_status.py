@@ -15,8 +15,8 @@ from relrag_pipelines.records import Chunk, Failure, Record, UnitMonth, UnitStat
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake, lock, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
-from relrag_query.archive_status import Status, collect
 from relrag_query.cli.commands.status import status
+from relrag_query.service.archive_status import Status, collect
 from tests import archive
 
 CONFIG = """

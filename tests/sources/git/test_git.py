@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.sources.formats import git_repository
+from relrag_pipelines.sources.formats import git_command, git_repository
 from relrag_pipelines.sources.git.log import COMMAND
 from tests import ROOT, repositories
 from tests.repositories import commit, found, git, make, read
@@ -187,9 +187,9 @@ def test_a_repository_of_another_user_is_refused_with_what_to_do(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit(project, "one")
-    plain = git_repository._environment
+    plain = git_command._environment
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "HOME": str(project)}
-    monkeypatch.setattr(git_repository, "_environment", lambda *given: plain(*given) | assumed)
+    monkeypatch.setattr(git_command, "_environment", lambda *given: plain(*given) | assumed)
     (_, failures) = read("git", *found("git", project))
     assert [(one.fault, one.whole_unit) for one in failures] == [("ownership", True)]
     assert "safe.directory" in failures[0].message
@@ -292,7 +292,7 @@ def test_a_saved_log_reads_as_the_repository_does(project: Path, tmp_path: Path)
     git(project, "tag", "v1")
     saved = tmp_path / "saved" / "project.gitlog"
     saved.parent.mkdir()
-    saved.write_bytes(git_repository.git(project, *COMMAND))
+    saved.write_bytes(git_command.git(project, *COMMAND))
     (of_repository, _) = read("git", *found("git", project))
     (of_log, failures) = read("git", *found("git", saved.parent))
     assert failures == []

@@ -9,10 +9,9 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_pipelines.settings import now
-from relrag_query import replies
 from relrag_query.people.page import PersonPage, age
 from relrag_query.people.people import Known, Relation
-from relrag_query.replies import local_time
+from relrag_query.service.replies import local_time
 
 
 class AliasReply(BaseModel):
@@ -132,12 +131,6 @@ class ExploreReply(BaseModel):
     generation: int
     nodes: list[ExploredNode]
     edges: list[ExploredRelationship]
-
-
-class ShowReply(replies.ShowReply):
-    """What an id names, which may be a person."""
-
-    person: PersonReply | None = None
 
 
 def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonReply:

@@ -1,4 +1,4 @@
-"""What a query returns, as models that serialise to JSON: the same for `--json`, the API and MCP.
+"""Answers and hits, as models that serialise to JSON: the same for `--json`, the API and MCP.
 
 OpenAPI and the schemas of tools are derived from these. Texts are redacted as in the index, and come from outside: a
 reader shows them and follows nothing that they say. Times are ISO 8601 by the owner's clock.
@@ -7,18 +7,15 @@ reader shows them and follows nothing that they say. Times are ISO 8601 by the o
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field
 
-from relrag_pipelines.links.neighbors import Member, Neighbor
-from relrag_pipelines.records import Chunk, Record
 from relrag_query.answering.extractive import Confidence
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import only_day
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.hit import Hit
 from relrag_query.understanding.time_expressions import TimeRange
 
@@ -142,103 +139,6 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
         return _frame([source.model_dump(by_alias=True) for source in self.sources], SourceReply)
 
 
-class BriefReply(BaseModel, serialize_by_alias=True):
-    """What a list says of a record, passage or thread; nothing but `ref` for what the catalog has no row of."""
-
-    ref: str
-    rag_source_type: str = ""
-    sender: str | None = Field(None, serialization_alias="from")
-    title: str = ""
-    time: str | None = None
-    preview: str = ""
-
-
-class NeighborReply(BriefReply, serialize_by_alias=True):
-    """What something is related to, and how."""
-
-    relation_type: str
-    direction: Literal["in", "out"] = Field(description="out: from what was asked about to this one")
-    confidence: float
-    provenance: str = Field(description="what the relation was read from")
-
-
-class RecordReply(BaseModel, serialize_by_alias=True):
-    """One record, whole."""
-
-    asset_id: str
-    rag_source_type: str
-    source: str
-    kind: str
-    time: str | None
-    date_quality: str
-    sender: str | None = Field(serialization_alias="from")
-    to: list[str]
-    participants: list[str]
-    subject: str | None
-    file_name: str | None
-    content_type: str | None
-    language: str | None
-    thread_id: str | None
-    parent_asset_id: str | None
-    locations: list[str]
-    source_uri: str | None
-    pages: list[tuple[int, int, int]] = Field(description="number, start and end in `text` of each page")
-    text: str
-    apart: dict[str, str] = Field(description="quoted, forwarded, signature: what stands apart from the text")
-
-
-class PassageReply(BaseModel, serialize_by_alias=True):
-    """One passage as it is indexed."""
-
-    chunk_id: str
-    asset_id: str
-    chunk_index: int
-    chunk_count: int
-    rag_source_type: str
-    source: str
-    time: str | None
-    sender: str | None = Field(serialization_alias="from")
-    subject: str | None
-    file_name: str | None
-    thread_id: str | None
-    page_number: int | None
-    last_page_number: int | None
-    start_second: float | None
-    end_second: float | None
-    section: str | None
-    members: list[str]
-    text: str
-
-
-class ShowReply(BaseModel, serialize_by_alias=True):
-    """What an id names, and what that is related to."""
-
-    ref: str
-    generation: int
-    record: RecordReply | None = None
-    passages: list[PassageReply] = Field(default_factory=list)
-    members: list[BriefReply] = Field(default_factory=list, description="of a thread: its newest records, newest first")
-    related: list[NeighborReply] = Field(default_factory=list)
-
-
-class ThreadReply(BaseModel, serialize_by_alias=True):
-    """The records of a thread, newest first."""
-
-    thread_id: str
-    generation: int
-    members: list[BriefReply]
-    next_cursor: str | None = None
-
-
-class NeighborsReply(BaseModel, serialize_by_alias=True):
-    """What something is directly related to."""
-
-    ref: str
-    generation: int
-    neighbors: list[NeighborReply]
-    next_cursor: str | None = None
-
-
 def search_reply(results: Results, zone: ZoneInfo, generation: int) -> SearchReply:
     """A search, as it is sent."""
     return SearchReply(
@@ -324,46 +224,6 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
     )
 
 
-def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
-    """A record, as it is sent."""
-    same = ("asset_id", "rag_source_type", "source", "kind", "date_quality", "to", "participants", "subject")
-    more = ("file_name", "content_type", "language", "thread_id", "parent_asset_id", "locations", "source_uri", "text")
-    return RecordReply(
-        **{name: getattr(record, name) for name in (*same, *more)},
-        time=local_time(record.ts, zone, record.rag_source_type),
-        sender=record.from_,
-        pages=[(page.number, page.start, page.end) for page in record.pages],
-        apart={section: str(text) for section, text in record.extra.get("apart", {}).items()},
-    )
-
-
-def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:
-    """A passage, as it is sent."""
-    same = set(PassageReply.model_fields) - {"time", "sender"}
-    return PassageReply(
-        **{name: getattr(chunk, name) for name in same},
-        time=local_time(chunk.ts, zone, chunk.rag_source_type),
-        sender=chunk.from_,
-    )
-
-
-def brief_reply(member: Member, briefs: dict[str, Brief], zone: ZoneInfo) -> BriefReply:
-    """A line of a list."""
-    return BriefReply(ref=member.asset_ref, **_brief(briefs.get(member.asset_ref), zone))
-
-
-def neighbor_reply(one: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> NeighborReply:
-    """A relation, with what is known of its other end."""
-    return NeighborReply(
-        ref=one.asset_ref,
-        relation_type=one.relation_type,
-        direction="out" if one.direction == "out" else "in",
-        confidence=one.confidence,
-        provenance=one.provenance,
-        **_brief(briefs.get(one.asset_ref), zone),
-    )
-
-
 def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "") -> str | None:
     """Seconds as ISO 8601 by the owner's clock; of a record of which only the day is known that day."""
     if ts is not None and only_day(ts, rag_source_type):
@@ -377,13 +237,6 @@ def _frame(rows: list[dict[str, Any]], model: type[BaseModel]) -> pd.DataFrame:
 
     names = [field.serialization_alias or name for name, field in model.model_fields.items()]
     return pd.DataFrame(rows, columns=names)
-
-
-def _brief(found: Brief | None, zone: ZoneInfo) -> dict[str, Any]:
-    if found is None:
-        return {}
-    said = {name: getattr(found, name) for name in ("rag_source_type", "sender", "title", "preview")}
-    return {**said, "time": local_time(found.ts, zone, found.rag_source_type)}
 
 
 def _when(when: TimeRange | None) -> TimeReply | None:

@@ -1,122 +1,33 @@
-"""Every setting, declared once: its default, its meaning, where it may be set.
-
-A setting comes from `RELRAG_<NAME>` in the environment (an empty variable counts as not set), else from relrag.toml,
-else from its default. The template that `relrag init` writes and docs/settings.md are derived from the declarations
-below. An unknown key, kind or `RELRAG_*` variable is an error that names the known ones.
-"""
+"""Every setting, declared once: its default, its meaning, where it may be set."""
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
-import os
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from relrag_pipelines.errors import SafeError
+from relrag_pipelines.settings.policies import POLICIES, PRESETS, Policy
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.catalog_links import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
-
-ENVIRONMENT_ONLY = {
-    "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
-    "OPENAI_API_KEY": "key of embedder openai; keys stand in no file of relrag",
-    "COHERE_API_KEY": "key of embedder cohere",
-    "QDRANT_API_KEY": "key of the server that qdrant_url names",
-    "DAGSTER_POSTGRES_URL": "where dagster_storage postgres keeps runs and events, "
-    "as postgresql+psycopg2://user:password@host:5432/database",
-    "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",
-    "QDRANT_URL": "a Qdrant server that some tests and measurements use; they do without where it is not set",
-    "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",
-}
-"""Variables that are no settings of an archive."""
-
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
-
-_STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag"})
+STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag"})
 """settings that are no single value, and the folder, which is not set by anyone"""
-
 COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """of a GraphRAG index"""
 
 
 class SettingsError(SafeError):
     """relrag.toml or the environment is wrong; the message names the place, what was found and what is known."""
-
-
-ACTIONS = {
-    "pseudonymize": "`<TYPE:k1:...>`, equal values alike",
-    "hash": "its old name",
-    "replace": "`<TYPE>`",
-    "redact": "removed",
-    "mask": "stars but for the last four digits",
-    "encrypt": "`<TYPE:k1:e...>`, which only the archive's keys read",
-    "keep": "left as it is",
-}
-"""what may become of a finding"""
-_KNOWN_ACTIONS = f"known: {', '.join(ACTIONS)}"
-
-
-class Policy(BaseModel):
-    """What is done with personal data of one channel."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    entities: list[str] = Field(description="which entities are looked for")
-    action: str = Field(description="; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items()))
-    actions: dict[str, str] = Field(
-        default_factory=dict, description='another action for some entities, such as `CREDIT_CARD = "mask"`'
-    )
-
-    @field_validator("action")
-    @classmethod
-    def _known_action(cls, action: str) -> str:
-        if action not in ACTIONS:
-            raise ValueError(f'is "{action}"; {_KNOWN_ACTIONS}')
-        return "pseudonymize" if action == "hash" else action
-
-    @field_validator("actions")
-    @classmethod
-    def _known_actions(cls, actions: dict[str, str]) -> dict[str, str]:
-        if unknown := [(name, action) for name, action in actions.items() if action not in ACTIONS]:
-            name, action = unknown[0]
-            raise ValueError(f'has {name} = "{action}"; {_KNOWN_ACTIONS}')
-        return {name: "pseudonymize" if action == "hash" else action for name, action in actions.items()}
-
-
-_NUMBERS = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER", "US_SSN"]
-_MACHINES = ["IP_ADDRESS", "MAC_ADDRESS", "CREDENTIALS", "API_KEY"]
-_EVERYDAY = [*_NUMBERS, "PASSPORT", "DRIVER_LICENSE", *_MACHINES]
-
-POLICIES: dict[str, dict[str, Any]] = {
-    "whatsapp": {
-        "entities": ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE"],
-        "action": "pseudonymize",
-    },
-    "gmail": {"entities": ["PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER"], "action": "replace"},
-    "paperless": {"entities": ["CREDIT_CARD", "IBAN_CODE"], "action": "redact"},
-    "call_recording": {"entities": ["PHONE_NUMBER", "CREDIT_CARD"], "action": "replace"},
-    "default": {"entities": _EVERYDAY, "action": "pseudonymize"},
-}
-"""Redaction by channel; the first four are the policies this project started from, `default` serves every other."""
-
-
-_STRICT = [*_EVERYDAY, "BANK_ACCOUNT", "IL_COMPANY_NUMBER", "CZ_COMPANY_NUMBER", "CZ_TAX_NUMBER"]
-PRESETS: dict[str, dict[str, dict[str, Any]]] = {
-    "balanced": POLICIES,
-    "strict": {channel: {"entities": _STRICT, "action": "pseudonymize"} for channel in POLICIES},
-}
-"""policies to start from; `strict` hides the same things in every channel, the addresses of mails too"""
 
 
 class Source(BaseModel):
@@ -561,229 +472,9 @@ def days(said: str) -> tuple[date, date]:
     return day, day + timedelta(days=1)
 
 
-def now(environ: Mapping[str, str] = os.environ) -> datetime:
-    """The current time in UTC, or what RELRAG_NOW says."""
-    if fixed := environ.get("RELRAG_NOW"):
-        try:
-            moment = datetime.fromisoformat(fixed)
-        except ValueError:
-            raise SettingsError(f'RELRAG_NOW is "{fixed}"; write a time as 2025-01-20T12:00:00+00:00') from None
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return datetime.now(UTC)
-
-
-def find_config(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """The relrag.toml in charge: RELRAG_CONFIG, else the nearest at or above `start`."""
-    if named := environ.get("RELRAG_CONFIG"):
-        path = Path(named).expanduser().resolve()
-        if not path.is_file():
-            raise SettingsError(f"RELRAG_CONFIG names {path}, which is no file")
-        return path
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
-        if (folder / CONFIG_NAME).is_file():
-            return folder / CONFIG_NAME
-    raise SettingsError(f"no {CONFIG_NAME} in {here} or above it; `relrag init FOLDER` writes one")
-
-
-def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Settings of the archive whose relrag.toml is `config` (looked for when None).
-
-    Raises SettingsError with the key, what was found and what to write.
-    """
-    path = (config or find_config(environ=environ)).resolve()
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise SettingsError(f"{path} does not exist; `relrag init FOLDER` writes one") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from None
-    if "folder" in values:
-        raise SettingsError(f"{CONFIG_NAME}: folder is not known; known: {', '.join(_known(Settings))}")
-    given = _from_environment(environ)
-    try:
-        found = Settings.model_validate({**values, **given, "folder": path.parent})
-    except ValidationError as error:
-        # told outside of this block: as an exception's context pydantic's error could never be freed
-        wrong = [_explain(problem, given) for problem in error.errors(include_context=False)]
-    else:
-        named = "embedder" in found.model_fields_set
-        return found if named else found.model_copy(update={"embedder": default_embedder(found.home_path)})
-    raise SettingsError("\n".join(wrong))
-
-
-def default_embedder(home: Path) -> str:
-    """The embedder of an archive whose relrag.toml names none: the one that was usual when it was first published.
-
-    A version with another default must not embed a whole archive again, which its owner did not ask for. Archives of
-    before that was recorded had minilm.
-    """
-    # imported only here: it needs the engine of vectors, and no settings
-    from relrag_pipelines.stores import generations
-
-    usual: str = Settings.model_fields["embedder"].default
-    try:
-        published = generations.published(home)
-    except (generations.GenerationError, OSError):  # said by whoever reads more of it than this
-        return usual
-    recorded: str = published.get("default_embedder", "minilm") if published else usual
-    return recorded if recorded in BUILT_IN else usual
-
-
-def template(
-    archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any], remarks: Mapping[str, str] | None = None
-) -> str:
-    """A relrag.toml: `chosen` settings and `sources` written out, every other one as a comment with its default.
-
-    `remarks` are said of settings by their names.
-
-    Raises ValueError where a value has no form in TOML, such as a path that is not Unicode.
-    """
-    lines = ["# Settings of this archive. Commented lines show the defaults; docs/settings.md explains them all.", ""]
-    for name, declared in Settings.model_fields.items():
-        if name in _STRUCTURED:
-            continue
-        value = {"archive": archive, **chosen}.get(name, declared.default)
-        mark = "" if name == "archive" or name in chosen else "# "
-        said = [f"# {remark}"] if (remark := (remarks or {}).get(name)) else []
-        lines += [f"# {declared.description}", *said, f"{mark}{name} = {_toml(value)}", ""]
-    lines += ["# Redaction of a channel can be changed, by a table such as this:", "#   [pii_policies.whatsapp]"]
-    lines += [*(f"#   {name} = {_toml(value)}" for name, value in POLICIES["whatsapp"].items()), ""]
-    lines += ["# GraphRAG indexes are made where this table is given:", "#   [graphrag]", *_graphrag_template(), ""]
-    options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
-    for number, source in enumerate(sources):
-        lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
-        lines += ["", *([] if number else ["# any source may also have:", *options, ""])]
-    return "\n".join(lines)
-
-
-def markdown() -> str:
-    """docs/settings.md."""
-    lines = ["# Settings", "", "Generated from `relrag_pipelines/settings.py` by `make docs`; do not edit.", ""]
-    lines += [
-        "A setting is read from `RELRAG_<NAME>`, else from relrag.toml, else it has its default. An empty variable"
-    ]
-    lines += ["counts as not set. Keys, kinds and `RELRAG_*` variables that are not listed here are refused.", ""]
-    lines += ["| setting | default | meaning |", "|---|---|---|"]
-    lines += [
-        f"| `{name}` | {_default(declared)} | {declared.description} |"
-        for name, declared in Settings.model_fields.items()
-        if name != "folder"
-    ]
-    lines += ["", "## `[[sources]]`", "", "| key | default | meaning |", "|---|---|---|"]
-    lines += [
-        f"| `{name}` | {_default(declared)} | {declared.description} |"
-        for name, declared in Source.model_fields.items()
-    ]
-    lines += ["", "## Kinds", "", "| kind | reads |", "|---|---|"]
-    lines += [f"| `{kind.name}` | {kind.meaning} |" for kind in KINDS.values()]
-    for title, model in (("[graphrag]", GraphRAG), ("[graphrag.collections.<name>]", Collection)):
-        lines += ["", f"## `{title}`", "", "| key | default | meaning |", "|---|---|---|"]
-        lines += [f"| `{name}` | {_default(one)} | {one.description} |" for name, one in model.model_fields.items()]
-    lines += ["", "## `[pii_policies.<channel>]`", "", "| channel | entities | action |", "|---|---|---|"]
-    lines += [
-        f"| `{name}` | {', '.join(policy['entities'])} | {policy['action']} |" for name, policy in POLICIES.items()
-    ]
-    strict = PRESETS["strict"]["default"]
-    lines += [f'| all, with `pii_preset = "strict"` | {", ".join(strict["entities"])} | {strict["action"]} |', ""]
-    lines += ["`actions` gives single entities another action, and has them looked for.", ""]
-    lines += ["| action | what stands in for a value |", "|---|---|"]
-    lines += [f"| `{name}` | {meaning} |" for name, meaning in ACTIONS.items()]
-    lines += ["", "## Environment only", "", "| variable | meaning |", "|---|---|"]
-    lines += [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT_ONLY.items()]
-    return "\n".join([*lines, ""])
-
-
-def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    settable = {f"RELRAG_{name.upper()}": name for name in Settings.model_fields if name not in _STRUCTURED}
-    found: dict[str, str] = {}
-    for variable in sorted(name for name in environ if name.startswith("RELRAG_")):
-        if variable in settable:
-            if environ[variable]:
-                found[settable[variable]] = environ[variable]
-        elif variable not in ENVIRONMENT_ONLY:
-            known = sorted([*settable, *ENVIRONMENT_ONLY])
-            raise SettingsError(f"{variable} is not known{_nearest(variable, known)}; known: {', '.join(known)}")
-    return found
-
-
-def _explain(problem: Any, environment: Mapping[str, str]) -> str:
-    """One problem in words; `environment` are the settings that were read from it."""
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
-    origin = f"{CONFIG_NAME}: {place} "
-    if place in environment:
-        origin = f"RELRAG_{place.upper()} "
-    if problem["type"] == "extra_forbidden":
-        model = _model(problem["loc"])
-        known = _known(model)
-        return f"{origin}is not known{_nearest(str(problem['loc'][-1]), known)}; known: {', '.join(known)}"
-    if problem["type"] == "missing":
-        return f"{origin}is missing"
-    if problem["type"] == "value_error":
-        return f"{origin if place else f'{CONFIG_NAME}: '}{problem['msg'].removeprefix('Value error, ')}"
-    return f'{origin}is "{problem["input"]}": {problem["msg"]}'
-
-
-def _model(place: Sequence[str | int]) -> type[BaseModel]:
-    """Whose key it is that stands at a place of relrag.toml."""
-    if place[0] == "graphrag" and len(place) > 1:
-        return Collection if place[1] == "collections" else GraphRAG
-    return Source if place[0] == "sources" else Policy if len(place) > 1 else Settings
-
-
-def _graphrag_template() -> list[str]:
-    example = {"method": "fast"}
-    return [
-        f"#   {name} = {_toml(example.get(name, one.default))}  # {one.description}"
-        for name, one in GraphRAG.model_fields.items()
-        if name != "collections"
-    ] + ["#   [graphrag.collections.letters]  # an index of a part", '#   kinds = ["gmail"]']
-
-
-def _known(model: type[BaseModel]) -> list[str]:
-    return sorted(name for name in model.model_fields if name != "folder")
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(word, known, 1)
-    return f" (did you mean {close[0]}?)" if close else ""
-
-
 def _zone(zone: str) -> str:
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
         raise ValueError(f'is "{zone}", which is no time zone; write one as Europe/Prague or Asia/Jerusalem') from None
     return zone
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    return f'"{"".join(_toml_character(character) for character in str(value))}"'
-
-
-def _toml_character(character: str) -> str:
-    if character in '"\\':
-        return "\\" + character
-    if 0xD800 <= ord(character) <= 0xDFFF:
-        raise ValueError("a path or name is not Unicode; rename it")
-    # line ends, tabs and other control characters stand in no basic string of TOML 1.0
-    return f"\\u{ord(character):04x}" if ord(character) < 0x20 or ord(character) == 0x7F else character
-
-
-def _option(name: str, declared: Any) -> str:
-    example = (declared.examples or [declared.get_default(call_default_factory=True)])[0]
-    return f"# {name} = {_toml(example)}  # {declared.description}"
-
-
-def _default(declared: Any) -> str:
-    if declared.is_required():
-        return "required"
-    if declared.default_factory is not None:
-        return "none" if declared.default_factory is list else "see below"
-    return "none" if declared.default in (None, "") else f"`{_toml(declared.default)}`"

@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines.records import TABLES, columns, ddl
-from relrag_query.full_graph import FullGraph, GraphEdge, GraphNode, get_full_graph_data, get_graph_around
-from relrag_query.graph_layout import layout
+from relrag_query.graph.full_graph import FullGraph, GraphEdge, GraphNode, get_full_graph_data, get_graph_around
+from relrag_query.graph.layout import layout
 from tests import archive
 from tests.web_app import BEARER, client
 

@@ -1,88 +1,38 @@
-"""The archive as pages, API and MCP ask it: any number of callers, each request within one generation.
-
-A newer generation is opened between requests. A request that has begun ends in the one it began with, which is let go
-of by the last that reads it: within a second of a publish where nobody does, so that `relrag forget` need not wait.
-"""
+"""The archive as pages, API and MCP ask it: any number of callers, each request within one generation."""
 
 from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.errors import RelragError
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import generations
-from relrag_pipelines.stores.generations import GenerationError
-from relrag_query import replies
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.archive_status import Status, collect
-from relrag_query.cursors import cursor, offset_of
 from relrag_query.exploration import explore
-from relrag_query.full_graph import FullGraph
-from relrag_query.graph_layout import layout
+from relrag_query.graph.layout import layout
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
-from relrag_query.graphrag.index import Index, IndexMissing, State, open_index, state
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
 from relrag_query.people.people import PeopleError, is_number
-from relrag_query.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, ShowReply, person_reply
-from relrag_query.retrieval.question import DateLike
+from relrag_query.retrieval.question import Filters
+from relrag_query.service import record_replies, replies
+from relrag_query.service.archive_status import Status, collect
+from relrag_query.service.cursors import cursor, offset_of
+from relrag_query.service.errors import NotServed, UnknownRef
+from relrag_query.service.graph_replies import GraphLimits, GraphReply
+from relrag_query.service.open_generation import OpenGeneration
+from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, person_reply
+from relrag_query.service.record_replies import ShowReply
+from relrag_query.service.trace_index import TraceIndex
 
-LOOK_SECONDS = 0.5
-"""how often an idle service looks for a newer generation"""
 MOST = 100
 """entries of one page of a list"""
-
-
-class UnknownRef(RelragError):
-    """The archive has nothing of that id."""
-
-
-class NotServed(RelragError):
-    """What was asked for is not there in this service; the message says how to have it."""
-
-
-@dataclass
-class _Held:
-    """An open generation and how many requests read it."""
-
-    archive: Archive
-    requests: int = 0
-    retired: bool = False
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What a query is limited to, by the names of `Archive.search`."""
-
-    sources: Sequence[str] = ()
-    kinds: Sequence[str] = ()
-    since: DateLike = None
-    until: DateLike = None
-
-
-@dataclass(frozen=True)
-class GraphLimits:
-    """How much of a graph is wanted; see `get_full_graph_data`."""
-
-    limit_persons: int = 100
-    limit_assets_per_person: int = 10
-    include_asset_edges: bool = True
-    records: int = 0
-
-
-class GraphReply(FullGraph):
-    """A graph, and the generation that it is of."""
-
-    generation: int
 
 
 class Service:
@@ -92,15 +42,10 @@ class Service:
         """`graphrag_index` is the folder of the index in which `trace` looks citations up."""
         self.settings = settings
         self.zone = ZoneInfo(settings.timezone)
-        self._index_folder = graphrag_index
-        self._index: tuple[State, Index] | None = None
-        self._lock, self._index_lock = threading.Lock(), threading.Lock()
-        self._held: _Held | None = None
+        self._index = TraceIndex(graphrag_index) if graphrag_index else None
         self._graph_lock = threading.Lock()
         self._graph: tuple[tuple[int, GraphLimits], GraphReply] | None = None
-        self._closed = threading.Event()
-        self._watch = threading.Thread(target=self._let_go_of_old, name="generation-watch", daemon=True)
-        self._watch.start()
+        self._generation = OpenGeneration(settings, self._drop_graph, self._look)
 
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
@@ -109,10 +54,7 @@ class Service:
 
     def close(self) -> None:
         """Lets go of the archive once the requests that read it have ended."""
-        self._closed.set()
-        with self._lock:
-            self._retire()
-        self._watch.join()
+        self._generation.close()
 
     def __enter__(self) -> Service:
         return self
@@ -120,20 +62,9 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def reading(self) -> Iterator[Archive]:
+    def reading(self) -> AbstractContextManager[Archive]:
         """The newest generation, open until the block ends whatever is published meanwhile; raises ArchiveError."""
-        with self._lock:
-            held = self._newest()
-            held.requests += 1
-        try:
-            yield held.archive
-        finally:
-            with self._lock:
-                held.requests -= 1
-                last = held.retired and not held.requests
-            if last:
-                held.archive.close()
+        return self._generation.reading()
 
     def search(
         self, query: str, filters: Filters | None = None, limit: int | None = None, after: str | None = None
@@ -185,17 +116,17 @@ class Service:
             if ref.startswith("thread:"):
                 reply.members = self._members(archive, ref.removeprefix("thread:"), limit, 0)
             elif record := archive.record(ref):
-                reply.record = replies.record_reply(record, self.zone)
+                reply.record = record_replies.record_reply(record, self.zone)
             else:
                 chunk = archive.chunk(ref.removeprefix("chunk:"))
                 chunks = [chunk] if chunk else archive.chunks_of(ref)
-                reply.passages = [replies.passage_reply(one, self.zone) for one in chunks]
+                reply.passages = [record_replies.passage_reply(one, self.zone) for one in chunks]
             reply.related = self._related(archive, ref, limit=limit)
             if not (reply.members or reply.record or reply.passages or reply.related):
                 raise UnknownRef(_unknown(ref))
             return reply
 
-    def thread(self, thread_id: str, limit: int = 50, after: str | None = None) -> replies.ThreadReply:
+    def thread(self, thread_id: str, limit: int = 50, after: str | None = None) -> record_replies.ThreadReply:
         """The records of a thread, newest first, with or without `thread:` before its id. Raises UnknownRef."""
         thread_id, size = thread_id.removeprefix("thread:"), min(limit, MOST)
         with self.reading() as archive:
@@ -205,7 +136,9 @@ class Service:
             if not members and not skipped:
                 raise UnknownRef(_unknown(f"thread:{thread_id}"))
             more = cursor(number, skipped + size) if len(members) > size else None
-            return replies.ThreadReply(thread_id=thread_id, generation=number, members=members[:size], next_cursor=more)
+            return record_replies.ThreadReply(
+                thread_id=thread_id, generation=number, members=members[:size], next_cursor=more
+            )
 
     def neighbors(
         self,
@@ -214,7 +147,7 @@ class Service:
         direction: Direction = "both",
         limit: int = 50,
         after: str | None = None,
-    ) -> replies.NeighborsReply:
+    ) -> record_replies.NeighborsReply:
         """What a record, passage or thread is directly related to; nothing for an id that the archive does not have."""
         size = min(limit, MOST)
         with self.reading() as archive:
@@ -222,7 +155,7 @@ class Service:
             skipped = offset_of(after, number)
             found = self._related(archive, ref, relation_types, direction, size + 1, skipped)
             more = cursor(number, skipped + size) if len(found) > size else None
-            return replies.NeighborsReply(ref=ref, generation=number, neighbors=found[:size], next_cursor=more)
+            return record_replies.NeighborsReply(ref=ref, generation=number, neighbors=found[:size], next_cursor=more)
 
     def chunks(self, chunk_ids: Sequence[str]) -> dict[str, Any]:
         """`chunks` and their `count`: the first 50 of these ids, without those that are not known."""
@@ -289,26 +222,14 @@ class Service:
     @property
     def traces(self) -> bool:
         """Whether there is an index in which citations can be looked up."""
-        return self._index_folder is not None
+        return self._index is not None
 
     def trace(self, answer: str, question: str = "") -> TraceReply:
         """The documents and pages behind the citations of a GraphRAG answer; NotServed without an index."""
-        if self._index_folder is None:
+        if self._index is None:
             raise NotServed("no GraphRAG index is served; start it with --index FOLDER")
-        index = self._opened_index(self._index_folder)
+        index = self._index.current()
         return trace_reply(trace(answer, index, question), index)
-
-    def _opened_index(self, folder: Path) -> Index:
-        """The index as its files are now: what was forgotten of it stays in no memory."""
-        with self._index_lock:
-            if self._index is None or self._index[0] != state(self._index[1].folder):
-                self._index = None
-                try:
-                    index = open_index(folder)
-                    self._index = state(index.folder), index
-                except (IndexMissing, FileNotFoundError):
-                    raise NotServed(f"{folder}: the GraphRAG index is not there; make it again") from None
-            return self._index[1]
 
     def _person(self, archive: Archive, ref: str) -> PersonReply:
         number = ref.removeprefix("person:")
@@ -319,10 +240,10 @@ class Service:
             pass
         raise UnknownRef(_unknown(ref))
 
-    def _members(self, archive: Archive, thread_id: str, limit: int, offset: int) -> list[replies.BriefReply]:
+    def _members(self, archive: Archive, thread_id: str, limit: int, offset: int) -> list[record_replies.BriefReply]:
         members = archive.thread(thread_id, limit, offset)
         briefs = archive.briefs([one.asset_ref for one in members])
-        return [replies.brief_reply(one, briefs, self.zone) for one in members]
+        return [record_replies.brief_reply(one, briefs, self.zone) for one in members]
 
     def _related(
         self,
@@ -332,44 +253,17 @@ class Service:
         direction: Direction = "both",
         limit: int = 50,
         offset: int = 0,
-    ) -> list[replies.NeighborReply]:
+    ) -> list[record_replies.NeighborReply]:
         found = archive.neighbors(ref, relation_types, direction, limit, offset)
         briefs = archive.briefs([one.asset_ref for one in found])
-        return [replies.neighbor_reply(one, briefs, self.zone) for one in found]
+        return [record_replies.neighbor_reply(one, briefs, self.zone) for one in found]
 
-    def _newest(self) -> _Held:
-        """The current generation, opened where it is not; held by the lock."""
-        if self._closed.is_set():
-            raise ArchiveError("the archive was closed; open it again")
-        if self._held is None or self._outdated(self._held):
-            opened = Archive.of(self.settings)
-            self._retire()
-            self._held = _Held(opened)
-        return self._held
+    def _drop_graph(self) -> None:
+        self._graph = None
 
-    def _outdated(self, held: _Held) -> bool:
-        try:
-            return generations.current_number(self.settings.home_path) != held.archive.generation.number
-        except GenerationError as error:
-            raise ArchiveError(str(error)) from None
-
-    def _retire(self) -> None:
-        """Gives up the open generation; held by the lock."""
-        held, self._held, self._graph = self._held, None, None
-        if held is None:
-            return
-        held.retired = True
-        if not held.requests:
-            held.archive.close()
-
-    def _let_go_of_old(self) -> None:
-        while not self._closed.wait(LOOK_SECONDS):
-            with self._lock, suppress(ArchiveError, OSError):
-                if self._held and self._outdated(self._held):
-                    self._retire()
-            with self._index_lock, suppress(OSError):
-                if self._index and self._index[0] != state(self._index[1].folder):
-                    self._index = None
+    def _look(self) -> None:
+        if self._index:
+            self._index.let_go_of_old()
 
 
 def _limits(filters: Filters | None) -> dict[str, Any]:

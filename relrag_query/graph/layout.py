@@ -12,7 +12,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from relrag_query.full_graph import FullGraph
+from relrag_query.graph.full_graph import FullGraph
 
 _MOST_FREE = 1200
 """nodes that are laid out by forces; more lie on a spiral, in order of their edges"""

@@ -1,0 +1,117 @@
+"""Settings in words: the template of a relrag.toml, and docs/settings.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from relrag_pipelines.settings.config_file import ENVIRONMENT_ONLY
+from relrag_pipelines.settings.models import STRUCTURED, Collection, GraphRAG, Settings, Source
+from relrag_pipelines.settings.policies import ACTIONS, POLICIES, PRESETS
+from relrag_pipelines.sources import KINDS
+
+
+def template(
+    archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any], remarks: Mapping[str, str] | None = None
+) -> str:
+    """A relrag.toml: `chosen` settings and `sources` written out, every other one as a comment with its default.
+
+    `remarks` are said of settings by their names.
+
+    Raises ValueError where a value has no form in TOML, such as a path that is not Unicode.
+    """
+    lines = ["# Settings of this archive. Commented lines show the defaults; docs/settings.md explains them all.", ""]
+    for name, declared in Settings.model_fields.items():
+        if name in STRUCTURED:
+            continue
+        value = {"archive": archive, **chosen}.get(name, declared.default)
+        mark = "" if name == "archive" or name in chosen else "# "
+        said = [f"# {remark}"] if (remark := (remarks or {}).get(name)) else []
+        lines += [f"# {declared.description}", *said, f"{mark}{name} = {_toml(value)}", ""]
+    channel, policy = next(iter(POLICIES.items()))
+    lines += ["# Redaction of a channel can be changed, by a table such as this:", f"#   [pii_policies.{channel}]"]
+    lines += [*(f"#   {name} = {_toml(value)}" for name, value in policy.items()), ""]
+    lines += ["# GraphRAG indexes are made where this table is given:", "#   [graphrag]", *_graphrag_template(), ""]
+    options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
+    for number, source in enumerate(sources):
+        lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
+        lines += ["", *([] if number else ["# any source may also have:", *options, ""])]
+    return "\n".join(lines)
+
+
+def markdown() -> str:
+    """docs/settings.md."""
+    lines = ["# Settings", "", "Generated from `relrag_pipelines/settings/` by `make docs`; do not edit.", ""]
+    lines += [
+        "A setting is read from `RELRAG_<NAME>`, else from relrag.toml, else it has its default. An empty variable"
+    ]
+    lines += ["counts as not set. Keys, kinds and `RELRAG_*` variables that are not listed here are refused.", ""]
+    lines += ["| setting | default | meaning |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {_default(declared)} | {declared.description} |"
+        for name, declared in Settings.model_fields.items()
+        if name != "folder"
+    ]
+    lines += ["", "## `[[sources]]`", "", "| key | default | meaning |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {_default(declared)} | {declared.description} |"
+        for name, declared in Source.model_fields.items()
+    ]
+    lines += ["", "## Kinds", "", "| kind | reads |", "|---|---|"]
+    lines += [f"| `{kind.name}` | {kind.meaning} |" for kind in KINDS.values()]
+    for title, model in (("[graphrag]", GraphRAG), ("[graphrag.collections.<name>]", Collection)):
+        lines += ["", f"## `{title}`", "", "| key | default | meaning |", "|---|---|---|"]
+        lines += [f"| `{name}` | {_default(one)} | {one.description} |" for name, one in model.model_fields.items()]
+    lines += ["", "## `[pii_policies.<channel>]`", "", "| channel | entities | action |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {', '.join(policy['entities'])} | {policy['action']} |" for name, policy in POLICIES.items()
+    ]
+    strict = PRESETS["strict"]["default"]
+    lines += [f'| all, with `pii_preset = "strict"` | {", ".join(strict["entities"])} | {strict["action"]} |', ""]
+    lines += ["`actions` gives single entities another action, and has them looked for.", ""]
+    lines += ["| action | what stands in for a value |", "|---|---|"]
+    lines += [f"| `{name}` | {meaning} |" for name, meaning in ACTIONS.items()]
+    lines += ["", "## Environment only", "", "| variable | meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT_ONLY.items()]
+    return "\n".join([*lines, ""])
+
+
+def _graphrag_template() -> list[str]:
+    example = {"method": "fast"}
+    return [
+        f"#   {name} = {_toml(example.get(name, one.default))}  # {one.description}"
+        for name, one in GraphRAG.model_fields.items()
+        if name != "collections"
+    ] + ["#   [graphrag.collections.letters]  # an index of a part", '#   kinds = ["gmail"]']
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return f'"{"".join(_toml_character(character) for character in str(value))}"'
+
+
+def _toml_character(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if 0xD800 <= ord(character) <= 0xDFFF:
+        raise ValueError("a path or name is not Unicode; rename it")
+    # line ends, tabs and other control characters stand in no basic string of TOML 1.0
+    return f"\\u{ord(character):04x}" if ord(character) < 0x20 or ord(character) == 0x7F else character
+
+
+def _option(name: str, declared: Any) -> str:
+    example = (declared.examples or [declared.get_default(call_default_factory=True)])[0]
+    return f"# {name} = {_toml(example)}  # {declared.description}"
+
+
+def _default(declared: Any) -> str:
+    if declared.is_required():
+        return "required"
+    if declared.default_factory is not None:
+        return "none" if declared.default_factory is list else "see below"
+    return "none" if declared.default in (None, "") else f"`{_toml(declared.default)}`"

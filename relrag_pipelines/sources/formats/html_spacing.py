@@ -1,0 +1,22 @@
+"""White space of a text that was made from HTML: runs of it reduced, that of preformatted text kept."""
+
+from __future__ import annotations
+
+import re
+
+from relrag_pipelines.sources.formats.html_tables import LINE
+
+KEPT_SPACE, KEPT_LINE = "\x1e", "\x1f"
+"""Space and line end of preformatted text. `clean` removes them from input."""
+_OUTER_LINES = re.compile(f"(?<=\n\n){KEPT_LINE}++|(?<!{KEPT_LINE}){KEPT_LINE}++(?=\n\n)")
+"""empty lines at the beginning and the end of preformatted text"""
+
+
+def tidy(text: str) -> str:
+    """Runs of white space as one space, one line end or one empty line; what is kept, as it was."""
+
+    def reduced(run: re.Match[str]) -> str:
+        return "\n\n" if run[0].count("\n") > 1 else "\n" if "\n" in run[0] or LINE in run[0] else " "
+
+    text = re.sub(f"[ \t\n{LINE}]{{2,}}|[\t{LINE}]", reduced, _OUTER_LINES.sub("", text)).strip()
+    return text.replace(KEPT_SPACE, " ").replace(KEPT_LINE, "\n")

@@ -1,0 +1,129 @@
+"""Lines that introduce an earlier message: dividers, headers, who wrote it and when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from relrag_pipelines.sources.mail import segmentation_phrases
+from relrag_pipelines.sources.mail.text_lines import LONGEST_MARK, Line, next_text
+
+UNDERSCORES = re.compile(r"[_-]{5,}")
+LONGEST_INTRODUCTION = 40
+"""Lines: a divider and a header, or who wrote it and the line that follows."""
+_DATED = re.compile(r"\d{4}|\d{1,2}[./-] ?\d{1,2}[./-]|\d{1,2}[:.]\d\d|\d ?h ?\d\d")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\d[./-] ?\d{1,2}[./-] ?\d\d(?!\d)")
+_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
+_ADDRESS_LAST = re.compile(r"@[^\s<>()@]{1,190}[>)]{1,3} ?:$")
+_VERB_FOLLOWS = re.compile(r"(?:on|at|am|le|el|en|dne) ")
+_RULED = re.compile(r"[-_=*~]{2,}\s?(.{3,100}?)\s?[-_=*~]{0,80}:?")
+
+
+def attribution_size(lines: Sequence[Line]) -> int:
+    """How many lines from here say who wrote what follows."""
+    if told := message_header(lines, 0, False):
+        return told[1]
+    behind = next_text(lines, 1) if divider_kind(lines[0].bare) == "original" else 0
+    size = introduction_size(lines[behind:], 0) if behind < len(lines) else 0
+    return behind + size if size else 0
+
+
+def message_header(lines: Sequence[Line], at: int, forward: bool) -> tuple[bool, int] | None:
+    """Whether the message whose divider or header begins here is passed on, and the line where its text begins."""
+    line = lines[at]
+    if line.depth and at and lines[at - 1].depth:
+        return None
+    divider = divider_kind(line.bare)
+    if not divider:
+        end, fields = _header(lines, at)
+        told = any("@" in one.bare or _YEAR.search(one.bare) for one in lines[at:end])
+        return (forward, end) if told and fields >= {"from", "date", "subject"} else None
+    end, fields = _header(lines, next_text(lines, at + 1))
+    if divider == "rule":
+        return (forward, end) if fields >= {"from", "date", "subject"} else None
+    if divider == "forwarded":
+        return (True, end) if {"from", "subject", "date"} & fields else None
+    return (forward and bool(fields), end)
+
+
+def divider_kind(bare: str) -> str | None:
+    """What a line announces by itself: "forwarded", "original" or, as an unlabelled "rule", possibly either."""
+    if UNDERSCORES.fullmatch(bare):
+        return "rule"
+    ruled = _RULED.fullmatch(bare)
+    said = ruled[1].strip(" :") if ruled else bare[:-1].strip() if bare.endswith(":") else ""
+    if not said or len(said) > 100:
+        return None
+    if segmentation_phrases.FORWARDED.fullmatch(said):
+        return "forwarded"
+    return "original" if ruled and segmentation_phrases.ORIGINAL.fullmatch(said) else None
+
+
+def _header(lines: Sequence[Line], at: int) -> tuple[int, set[str]]:
+    """The line behind the header fields that begin here, and which fields they are."""
+    fields: set[str] = set()
+    depth = lines[at].depth if at < len(lines) else 0
+    begin, last = at, ""
+    while at < min(len(lines), begin + 30) and lines[at].depth == depth:
+        label, colon, _ = lines[at].bare.partition(":")
+        field = segmentation_phrases.LABELS.get(label.strip("* ")) if colon and len(label) < 30 else None
+        if field:
+            if field in fields and field != "cc":
+                break
+            fields.add(field)
+            last = field
+        elif not lines[at].bare:
+            if not fields or at + 1 == len(lines) or not _labelled(lines[at + 1]):
+                break
+        elif not (last in ("to", "cc") and ("@" in lines[at].bare or ";" in lines[at].bare)) and not (
+            last and lines[at].raw[:1] in " \t" and not lines[at].depth
+        ):
+            break
+        at += 1
+    return (at, fields) if fields else (begin, fields)
+
+
+def _labelled(line: Line) -> bool:
+    label, colon, _ = line.bare.partition(":")
+    return bool(colon) and label.strip("* ") in segmentation_phrases.LABELS
+
+
+def introduction_size(lines: Sequence[Line], at: int) -> int:
+    """How many lines from here say who wrote what follows, and when; 0 for ordinary text."""
+    said = ""
+    for size in range(1, 5):
+        if at + size > len(lines) or lines[at + size - 1].depth or not lines[at + size - 1].bare:
+            return 0
+        if (
+            said
+            and segmentation_phrases.BEGINS.match(lines[at + size - 1].bare)
+            and _DATED.search(lines[at + size - 1].bare)
+        ):
+            return 0
+        said = f"{said} {_without_rule(lines[at + size - 1].bare)}".strip()
+        if said[-1] == ":" and len(said) <= LONGEST_MARK:
+            following = next_text(lines, at + size)
+            quoted = following < len(lines) and lines[following].depth > 0
+            return size if _introduces(said, quoted, size) else 0
+        if not _DATED.search(said) and not segmentation_phrases.BEGINS.match(said):
+            return 0
+    return 0
+
+
+def _without_rule(bare: str) -> str:
+    """What stands between hyphens as Zoho puts it: `---- On ... wrote ---`."""
+    ruled = bare.startswith("--") and bare.endswith("--") and len(bare) > 20
+    return f"{bare.strip('- ')}:" if ruled else bare
+
+
+def _introduces(said: str, quoted: bool, size: int) -> bool:
+    """Whether it does, with a quotation right below or, where more evidence is asked for, without."""
+    dated, begins = bool(_DATED.search(said)), bool(segmentation_phrases.BEGINS.match(said))
+    wrote_on = bool(segmentation_phrases.WROTE_ON.search(said))
+    wrote, addressed = wrote_on or bool(segmentation_phrases.WROTE.search(said)), bool(_ADDRESS_LAST.search(said))
+    if quoted:
+        return (wrote and (size == 1 or (begins and dated))) or (addressed and begins and dated)
+    if not (begins or (wrote_on and "@" in said)) or not _TIME.search(said):
+        return False
+    # where the verb is part of the line, it is no line of that sort without
+    return (addressed and not _VERB_FOLLOWS.match(said)) or (wrote and bool(_YEAR.search(said)))

@@ -1,0 +1,289 @@
+"""Makes a catalog, beside the one in use.
+
+Everything runs as SQL over the lake's parquet files, out of core. Here the claims of the lake become facts: a record
+that several sources hold becomes one, an edge stays only where both its ends exist, and person ids are joined to
+passages.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+
+import duckdb
+import pyarrow as pa
+
+from relrag_pipelines.errors import RelragError
+from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
+from relrag_pipelines.stores import catalog_links as links
+from relrag_pipelines.stores import catalog_sql as sql
+from relrag_pipelines.stores.catalog import (
+    BASE,
+    BATCH,
+    EXTRA_COLUMNS,
+    LAYERED,
+    STORED,
+    attach,
+    connect,
+    count,
+    counts,
+    quoted,
+)
+from relrag_pipelines.text.analyzer import document_tokens
+
+Files = Sequence[tuple[str, Sequence[Path]]]
+"""(source name, its monthly parquet files), sources in the order of relrag.toml"""
+MonthFiles = Mapping[str, Files]
+"""by name of the table"""
+_MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
+"""bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
+_COUNTED = 2_000
+"""passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
+_LESS, _LEAST = 10, 19
+"""how much a thread is put back that gives way, and how far at most, in steps of nice(2)"""
+LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
+"""tables of the lake that a catalog is made from"""
+PEOPLE = ("person_entries", "person_mentions")
+"""tables of the whole archive that say who has to do with what"""
+_HANDLES = "shared_handles"
+"""read only where a catalog is built on top of the one that holds it"""
+IndexCallback = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
+"""told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
+
+
+class SharedRecordsError(RelragError):
+    """What is to be replaced shares records with what is kept, so the catalog cannot lie on top of its base."""
+
+
+def build(
+    path: Path,
+    parts: MonthFiles,
+    *,
+    at: datetime,
+    previous: Path | None = None,
+    replaced: Sequence[str] | None = None,
+    index: IndexCallback | None = None,
+    said: Sequence[ManualLink] = (),
+    link_max_records: int = links.MAX_RECORDS,
+    whole: Mapping[str, Path] = MappingProxyType({}),
+) -> dict[str, int]:
+    """Writes a new catalog to `path` and returns the number of rows by table.
+
+    `previous` is the catalog that was published before: an edge that it has keeps its `created_at`; others get `at`.
+    With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
+    and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
+    `said` is what the owner said of edges, the same as in the base; what more than `link_max_records` records share
+    relates none of them. `whole` are the files of tables of the whole archive, by table, and of those in PEOPLE; one
+    without a file is empty.
+
+    Raises SharedRecordsError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read;
+    nothing is left at `path` then.
+    """
+    spill = path.with_name(f"{path.name}.spill")
+    path.unlink(missing_ok=True)
+    try:
+        spill.mkdir(parents=True, exist_ok=True)
+        failpoint("catalog.create", path)
+        with connect(str(path), temp_directory=str(spill)) as connection:
+            _attach_people(connection, whole)
+            _prepare(connection, path, parts, at, previous, replaced)
+            _prepare_links(connection, said, link_max_records)
+            for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
+                connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quoted(file)})")
+            embedded = parts.get("embeddings", ())
+            if replaced is None:
+                changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection, embedded, spill), []
+            else:
+                changes = _differences(connection, embedded)
+            with ThreadPoolExecutor(1) as beside:
+                finished = beside.submit(_finish, connection, path, replaced is not None)
+                if index:
+                    index(*changes)
+                finished.result()
+        return counts(path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        raise
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def _prepare(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    parts: MonthFiles,
+    at: datetime,
+    previous: Path | None,
+    replaced: Sequence[str] | None,
+) -> None:
+    """All that the passages need, and they themselves."""
+    _attach_lake(connection, parts)
+    for name in (*STORED, _HANDLES):
+        connection.execute(ddl(TABLES[name], EXTRA_COLUMNS.get(name, ()))[0])
+    rows = [ReplacedMonth(month) for month in sorted([*replaced, links.CROSS_SOURCE] if replaced is not None else ())]
+    connection.from_arrow(to_table(rows, ReplacedMonth)).insert_into("replaced")
+    _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
+    held = count(connection, "SELECT (SELECT count(*) FROM lake_records) + (SELECT count(*) FROM kept_records)")
+    connection.execute(f"SET memory_limit = '{max(_MEMORY, _MEMORY_A_RECORD * held)}B'")
+    _attach_published(connection, previous)
+    connection.execute("SET VARIABLE published_at = $at", {"at": at.astimezone(UTC).replace(tzinfo=None)})
+    connection.execute(sql.LOST)
+    if count(connection, "SELECT count(*) FROM lost"):
+        connection.execute(sql.LOST_CHUNKS)
+        connection.execute(sql.LOST_TWINS)
+        connection.execute(sql.SHARED)
+    connection.execute(sql.LOST_APART)
+    if replaced is not None and count(connection, sql.TANGLED):
+        raise SharedRecordsError
+    for statement in (sql.IDENTIFIERS, sql.PERSON_ASSETS, sql.PEOPLE, sql.CHUNKS):
+        connection.execute(statement)
+
+
+def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualLink], link_max_records: int) -> None:
+    """What the edges take beside the lake."""
+    connection.register("owner_links", to_table(list(said), ManualLink))
+    reasons = [{"kind": kind, "confidence": sure, "provenance": why} for kind, (sure, why) in links.REASONS.items()]
+    connection.register("reasons", pa.Table.from_pylist(reasons))
+    connection.execute("SET VARIABLE link_max_records = $most", {"most": link_max_records})
+
+
+def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
+    """All the other tables, the indexes, and the file as it stays."""
+    # the vectors are made meanwhile, which takes longer, and by one processor at a time
+    connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
+    _lower_priority()
+    # without Python's lock, and in one go, so that it need not wait for it in between
+    connection.execute(";".join(_remaining_statements(on_top)))
+    if not on_top:
+        _count_terms(connection)
+    for other in ("base", "previous", "previous_base"):
+        connection.execute(f"DETACH DATABASE IF EXISTS {other}")
+    failpoint("catalog.commit", path)
+    connection.execute("CHECKPOINT")
+
+
+def _lower_priority() -> None:
+    """Lets others go before this thread, where a thread has a priority of its own."""
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        with suppress(OSError):  # it is only quicker so
+            os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + _LESS, _LEAST))
+
+
+def _remaining_statements(on_top: bool) -> list[str]:
+    """The statements that make all the other tables."""
+    indexes = [statement for name in STORED if name != _HANDLES for statement in _indexes(name)]
+    kept = [sql.KEPT_REFS] if on_top else []
+    related = [links.SHARED_KEYS, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
+    return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
+
+
+def _indexes(table: str) -> list[str]:
+    return ddl(TABLES[table])[1:]
+
+
+def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) -> Iterator[pa.RecordBatch]:
+    """Every passage, read from a file beside the catalog.
+
+    A reader of the catalog itself would keep its snapshot, and with it everything that is made meanwhile in memory.
+    """
+    query = _attach_vectors(connection, embedded) or sql.ALL_CHUNKS
+    place = spill / "passages.arrow"
+    failpoint("catalog.passages", place)
+    with connection.sql(query).to_arrow_reader(BATCH) as found, pa.ipc.new_stream(str(place), found.schema) as aside:
+        for batch in found:
+            aside.write_batch(batch)
+    return iter(pa.ipc.open_stream(pa.memory_map(str(place))))
+
+
+def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> tuple[Iterator[pa.RecordBatch], list[str]]:
+    """The passages that differ from those of the previous catalog, and the ids of those that go for them."""
+    connection.execute(sql.DIFFERENT_CHUNKS)
+    gone = [chunk_id for (chunk_id,) in connection.execute(sql.GONE_CHUNKS).fetchall()]
+    query = _attach_vectors(connection, embedded, "different") or sql.NEW_CHUNKS
+    return iter(connection.sql(query).to_arrow_table().to_batches(BATCH)), gone
+
+
+def _attach_vectors(connection: duckdb.DuckDBPyConnection, embedded: Files, only: str = "chunks") -> str:
+    """Makes the dense vectors readable; the query that gives passages with theirs, none where there are no vectors."""
+    months = {str(file): f"{source}/{file.stem}" for source, files in embedded for file in files}
+    if not months:
+        return ""
+    connection.register("parts_embeddings", pa.table({"filename": list(months), "lake_month": list(months.values())}))
+    connection.register("lake_embeddings", connection.read_parquet(list(months), filename=True))
+    return sql.WITH_VECTORS.format(only=only)
+
+
+def _count_terms(connection: duckdb.DuckDBPyConnection) -> None:
+    texts = connection.execute("SELECT text FROM chunks ORDER BY chunk_id LIMIT $limit", {"limit": _COUNTED}).fetchall()
+    counted = Counter(term for (text,) in texts for term in set(document_tokens(text).split()))
+    rows = [
+        TermFrequency("", len(texts)),
+        *(TermFrequency(term, counted[term]) for term in sorted(counted) if counted[term] > 1),
+    ]
+    connection.from_arrow(to_table(rows, TermFrequency)).insert_into("terms")
+
+
+def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: MonthFiles) -> None:
+    """A view `lake_<table>` of each table's parquet files; `part` numbers them by source, then month."""
+    order = list(dict.fromkeys(name for table in LAKE for name, _ in parts.get(table, ())))
+    files = [
+        (table, order.index(name), file) for table in LAKE for name, found in parts.get(table, ()) for file in found
+    ]
+    months = sorted({(source, file.stem) for _, source, file in files})
+    number = {month: part for part, month in enumerate(months)}
+    for table in LAKE:
+        of_table = [(str(file), (source, file.stem)) for name, source, file in files if name == table]
+        view = f"lake_{table}"
+        if not of_table:
+            added = [pa.field("part", pa.int64()), pa.field("lake_month", pa.string())]
+            connection.register(view, pa.schema([*arrow_schema(TABLES[table].row), *added]).empty_table())
+            continue
+        paths = [path for path, _ in of_table]
+        named = {
+            "filename": paths,
+            "part": [number[month] for _, month in of_table],
+            "lake_month": [f"{order[source]}/{month}" for _, (source, month) in of_table],
+        }
+        connection.register(f"parts_{table}", pa.table(named))
+        numbered = connection.read_parquet(paths, filename=True)
+        joined = numbered.join(connection.view(f"parts_{table}"), "filename")
+        connection.register(view, joined.project("* EXCLUDE (filename)"))
+
+
+def _attach_people(connection: duckdb.DuckDBPyConnection, whole: Mapping[str, Path]) -> None:
+    """Views of the tables that say who has to do with what; empty without a file."""
+    for table in PEOPLE:
+        if table in whole:
+            connection.register(table, connection.read_parquet(str(whole[table])))
+        else:
+            connection.register(table, arrow_schema(TABLES[table].row).empty_table())
+
+
+def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> None:
+    """Views `kept_<table>` of what is kept of the base; empty without one."""
+    if base:
+        connection.execute(f"ATTACH {quoted(base)} AS base (READ_ONLY)")
+    for table in (*LAYERED, "pending_edges", _HANDLES):
+        kept = f"base.{table} WHERE lake_month NOT IN (FROM replaced)" if base else f"{table} LIMIT 0"
+        connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {kept}")  # noqa: S608
+
+
+def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | None) -> None:
+    """Views `published_<table>` of the previous catalog, and `published` of its edges."""
+    if previous is None:
+        connection.execute(sql.NOTHING_PUBLISHED)
+    else:
+        attach(connection, previous, "previous", "previous_base", "published_")
+        connection.execute(sql.PUBLISHED)

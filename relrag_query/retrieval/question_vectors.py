@@ -1,0 +1,72 @@
+"""Questions as vectors, by the model whose vectors a generation holds."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from relrag_pipelines import embedders
+from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors, centring
+from relrag_pipelines.embedders.embed_chunks import supports_language
+from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.settings import Settings
+
+
+class QuestionVectors:
+    """Embeds redacted questions, and texts as they are compared with them; for any number of threads."""
+
+    def __init__(self, settings: Settings, manifest: Mapping[str, Any]) -> None:
+        """`manifest` is that of the generation: `embedder` names the model, `means` holds those of its languages."""
+        self._settings = settings
+        self._manifest = manifest
+        self._once = threading.RLock()
+        """held where the model is loaded: `cached_property` alone loads it for each thread"""
+
+    @property
+    def means(self) -> dict[str, Any]:
+        """Means of the vectors of each language, by which they are centred; empty for a model without."""
+        found: dict[str, Any] = self._manifest.get("means", {})
+        return found
+
+    def of_question(self, redacted: str) -> tuple[Vectors | None, str]:
+        """The vector of a question, or why it has none."""
+        try:
+            model = embedders.model(self._settings)
+            if model is None:
+                return None, ""
+            with self._once:
+                asked_with = self._asked_with
+            if asked_with is None:
+                why = "not made yet, or nothing is in its language"
+                return None, f"the generation holds no vectors of {model.name}: {why}"
+            model = embedders.model(asked_with) or model
+            text = to_entity_type(redacted)
+            if not supports_language(model, text, None):
+                return None, f"{model.name} does not know the language of the question"
+            with self._once:
+                embedder = self._embedder
+            vector = embedder.query(text)
+            if model.means and self.means:
+                vector = centring.centre(vector[None], centring.model_means(model.means, "questions"))[0]
+            return vector, ""
+        except EmbeddingError as error:
+            return None, str(error)
+
+    def similarities(self, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+        """Cosines of texts to a question, by a model that is compared without the means of its languages."""
+        with self._once:
+            embedder = self._embedder
+        vectors, _ = embedder.documents([to_entity_type(text) for text in texts])
+        found: Vectors = centring.centre(vectors, self.means) @ meaning
+        return found
+
+    @functools.cached_property
+    def _asked_with(self) -> Settings | None:
+        """The settings by which questions are embedded for this generation."""
+        return embedders.query_settings(self._settings, str(self._manifest.get("embedder", "")))
+
+    @functools.cached_property
+    def _embedder(self) -> Embedder:
+        return embedders.load(self._asked_with or self._settings)

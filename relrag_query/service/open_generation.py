@@ -1,0 +1,97 @@
+"""The newest generation, held open for all callers.
+
+A newer generation is opened between requests. A request that has begun ends in the one it began with, which is let go
+of by the last that reads it: within a second of a publish where nobody does, so that `relrag forget` need not wait.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores import generations
+from relrag_pipelines.stores.generations import GenerationError
+from relrag_query.archive import Archive, ArchiveError
+
+LOOK_SECONDS = 0.5
+"""how often an idle service looks for a newer generation"""
+
+
+@dataclass
+class _Held:
+    """An open generation and how many requests read it."""
+
+    archive: Archive
+    requests: int = 0
+    retired: bool = False
+
+
+class OpenGeneration:
+    """The generation that requests begin in. Close it."""
+
+    def __init__(self, settings: Settings, let_go: Callable[[], None], look: Callable[[], None]) -> None:
+        """`let_go` is called when a generation is given up, `look` whenever a newer one is looked for."""
+        self._settings, self._let_go, self._look = settings, let_go, look
+        self._lock = threading.Lock()
+        self._held: _Held | None = None
+        self._closed = threading.Event()
+        self._watch = threading.Thread(target=self._let_go_of_old, name="generation-watch", daemon=True)
+        self._watch.start()
+
+    def close(self) -> None:
+        """Lets go of the archive once the requests that read it have ended."""
+        self._closed.set()
+        with self._lock:
+            self._retire()
+        self._watch.join()
+
+    @contextmanager
+    def reading(self) -> Iterator[Archive]:
+        """The newest generation, open until the block ends whatever is published meanwhile; raises ArchiveError."""
+        with self._lock:
+            held = self._newest()
+            held.requests += 1
+        try:
+            yield held.archive
+        finally:
+            with self._lock:
+                held.requests -= 1
+                last = held.retired and not held.requests
+            if last:
+                held.archive.close()
+
+    def _newest(self) -> _Held:
+        """The current generation, opened where it is not; held by the lock."""
+        if self._closed.is_set():
+            raise ArchiveError("the archive was closed; open it again")
+        if self._held is None or self._outdated(self._held):
+            opened = Archive.of(self._settings)
+            self._retire()
+            self._held = _Held(opened)
+        return self._held
+
+    def _outdated(self, held: _Held) -> bool:
+        try:
+            return generations.current_number(self._settings.home_path) != held.archive.generation.number
+        except GenerationError as error:
+            raise ArchiveError(str(error)) from None
+
+    def _retire(self) -> None:
+        """Gives up the open generation; held by the lock."""
+        held, self._held = self._held, None
+        self._let_go()
+        if held is None:
+            return
+        held.retired = True
+        if not held.requests:
+            held.archive.close()
+
+    def _let_go_of_old(self) -> None:
+        while not self._closed.wait(LOOK_SECONDS):
+            with self._lock, suppress(ArchiveError, OSError):
+                if self._held and self._outdated(self._held):
+                    self._retire()
+            self._look()

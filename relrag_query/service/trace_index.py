@@ -1,0 +1,37 @@
+"""The GraphRAG index in which citations are looked up, as its files are now: what was forgotten stays in no memory."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from relrag_query.graphrag.index import Index, IndexMissing, State, open_index, state
+from relrag_query.service.errors import NotServed
+
+
+class TraceIndex:
+    """One index, opened when it is first asked for, and again when its files are others."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._open: tuple[State, Index] | None = None
+
+    def current(self) -> Index:
+        """The index; NotServed where there is none any more."""
+        with self._lock:
+            if self._open is None or self._open[0] != state(self._open[1].folder):
+                self._open = None
+                try:
+                    index = open_index(self._folder)
+                    self._open = state(index.folder), index
+                except (IndexMissing, FileNotFoundError):
+                    raise NotServed(f"{self._folder}: the GraphRAG index is not there; make it again") from None
+            return self._open[1]
+
+    def let_go_of_old(self) -> None:
+        """Forgets what was read of files that are others now."""
+        with self._lock, suppress(OSError):
+            if self._open and self._open[0] != state(self._open[1].folder):
+                self._open = None
