@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
@@ -10,7 +10,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
 from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
-from relrag_query.answering.candidates import candidates
+from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
 from relrag_query.answering.llm import AnswerError, writer
@@ -36,9 +36,11 @@ from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit
 from relrag_query.retrieval.neighborhood import expand_step
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblings, run
-from relrag_query.retrieval.term_coverage import PART, mentions_time, passage_tokens
+from relrag_query.retrieval.term_coverage import PART, passage_tokens
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
+_RECORDS = frozenset({QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT})
+"""intents that ask for records"""
 ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step, mark_superseded)
 
 
@@ -55,7 +57,7 @@ def search(context: QueryContext, generation: Generation, shown: int) -> Results
         head=explanation.explain_query(context, wanted, hits, _zone(context))
         + explanation.explain_semantic_only(context, hits),
         searched="" if hits else _scope(context, generation, listed=wanted is not None),
-        missing=[] if hits or wanted else _missing(context, hits),
+        missing=[] if hits or wanted else missing_words(context, hits),
     )
 
 
@@ -84,7 +86,7 @@ def ask(
         hits = run(listing.listing_steps(wanted, at_most), context)
         told = listing.listing_answer(hits)
     else:
-        hits, told = _evidence(context, run(ASK, context), most)
+        hits, told = _evidence(context, answering_hits(context), most)
     said = f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}"
     context.note("answer", said)
     hits += [] if wanted else add_named_records(told, hits, context)
@@ -101,7 +103,7 @@ def ask(
         sources=shown,
         closest=[] if sure != "none" else nearest_hits(hits),
         searched=_scope(context, generation, listed=wanted is not None),
-        missing=[] if wanted else _missing(context, hits),
+        missing=[] if wanted else missing_words(context, hits),
         intents=context.intents,
         when=context.when,
         trace=context.trace,
@@ -157,23 +159,32 @@ def _stated_by_nobody(type_: str) -> str:
     return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
 
 
+def answering_hits(context: QueryContext) -> list[Hit]:
+    """The hits that may answer: those of the time that is asked for, and what was added to them."""
+    hits = run(ASK, context)
+    return [hit for hit in hits if hit.in_time or hit.role] if context.when else hits
+
+
+def quotable(hits: Sequence[Hit]) -> list[Candidate]:
+    """What can be quoted of the hits that were searched for, and of the mails that reply to these."""
+    return candidates([hit for hit in hits if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
+
+
 def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:
-    """The sentences that answer, and the hits that may: those of the time that is asked for."""
-    if context.when:
-        hits = [hit for hit in hits if hit.in_time or hit.role or mentions_time(hit.chunk, context.when)]
+    """The sentences that answer, or the passages that come closest, and the hits."""
     figures = asks_for_value(context.question)
-    found = candidates([hit for hit in hits if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
-    judged = confidence.judge(found, context)
+    found, missing = quotable(hits), missing_words(context, hits)
+    judged = confidence.judge(found, context, len(missing))
     context.note("confidence", f"the best of {len(found)} sentences answers with a probability of {judged.right:.2f}")
     by_words = answer(
         hits, context.terms, context.intents, context.settings.answer_min_coverage, context.said_in, most, figures
     )
     # without vectors, what lacks a word that no passage holds is about something else
-    elsewhere = context.meaning is None and bool(_missing(context, hits))
-    if elsewhere and not by_words.sentences:
+    if context.meaning is None and missing and not by_words.sentences:
         return hits, replace(by_words, confidence="none")
     across = QueryIntent.CROSS_CHANNEL in context.intents
-    return hits, closest.weigh(by_words, found, judged, most, across=across)
+    records = not _RECORDS.isdisjoint(context.intents)
+    return hits, closest.weigh(by_words, found, judged, most, across=across, records=records)
 
 
 def _shown(
@@ -225,7 +236,7 @@ def _quotes(context: QueryContext, evidence: ExtractiveAnswer, sources: list[Cit
     return make_quotes(evidence.sentences, sources, quoted_places.locate(units, context.connection))
 
 
-def _missing(context: QueryContext, hits: list[Hit]) -> list[str]:
+def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     """Words that no passage holds; of the time that is asked for only where nothing is of that time.
 
     A word that one passage alone holds is not counted, but then that passage is among the hits.

@@ -22,11 +22,13 @@ def main() -> None:
     """Makes the means of e5, then the weights of `confidence.json`."""
     parser = argparse.ArgumentParser(prog="python -m tuning", description=__doc__)
     parser.add_argument("--work", type=Path, help="keep the synced archives in this folder")
+    parser.add_argument("--keep-means", action="store_true", help="learn only how sure an answer is")
     given = parser.parse_args()
     names = [name for name in archives.names() if name != HELD_BACK]
     with tempfile.TemporaryDirectory() as folder:
         work = given.work or Path(folder)
-        means.write(names)
+        if not given.keep_means:
+            means.write(names)
         made = {}
         for how, embedder in (("by_meaning", "e5"), ("by_words", "none")):
             asked = [one for name in names for one in dataset.collect(name, work, embedder)]

@@ -1,7 +1,8 @@
 """The archives that questions are asked of, each synced as anybody's, and what their questions say.
 
 `tuning/archives/<name>/` holds an archive that was invented for this, about.json (owner, timezone, clock) and
-questions.jsonl, a set as `relrag eval --answers` reads it.
+questions.jsonl, a set as `relrag eval --answers` reads it, hard on purpose. In plain.jsonl are questions in the words
+of what answers them, as most are asked; an archive that is held back needs none.
 """
 
 from __future__ import annotations
@@ -33,8 +34,13 @@ def names() -> list[str]:
 
 
 def questions(name: str) -> list[LabelledQuestion]:
-    """The questions of an archive."""
+    """The questions of an archive that are hard on purpose."""
     return labelled_questions(ROOT / name / "questions.jsonl")
+
+
+def plain_questions(name: str) -> list[LabelledQuestion]:
+    """Those in the words of what answers them."""
+    return labelled_questions(ROOT / name / "plain.jsonl")
 
 
 @contextmanager

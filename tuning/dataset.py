@@ -7,15 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
+from relrag_pipelines.embedders import centring, e5
+from relrag_pipelines.embedders.centring import Means
+from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_query import pipeline
 from relrag_query.answering import evidence
-from relrag_query.answering.candidates import Candidate, candidates
-from relrag_query.answering.reply_expansion import attach_replies
+from relrag_query.answering.candidates import Candidate
 from relrag_query.archive import Archive
 from relrag_query.evaluation.answer_sets import SAME, LabelledQuestion, Place, words
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.question import Filters
-from relrag_query.retrieval.search import SEARCH, run
 from tuning import archives
 
 _WHOLE = 0.9
@@ -30,23 +32,26 @@ class Asked:
     question: LabelledQuestion
     candidates: list[Candidate]
     right: list[bool]
-    decoy: list[bool]
     rows: Vectors
-    gold_rank: int | None
-    """rank of the first hit that holds evidence, from 0"""
+    missing: int
+    """words that no passage holds"""
+    meaning: Vectors | None
+    means: Means
+    """of the archive's passages, by language"""
 
 
 def collect(name: str, work: Path, embedder: str = "e5", most: int = 24) -> list[Asked]:
     """All questions of an archive, asked."""
     with archives.opened(name, work, embedder) as archive:
-        return [_ask(archive, name, one, most) for one in archives.questions(name)]
+        asked = [*archives.questions(name), *archives.plain_questions(name)]
+        return [_ask(archive, name, one, most) for one in asked]
 
 
 def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked:
     with archive._reading() as connection:
         context = archive._context(connection, one.question, Filters(), most)
-        hits = run((*SEARCH, attach_replies), context)
-        found = candidates(hits)
+        hits = pipeline.answering_hits(context)
+        found = pipeline.quotable(hits)
         refs = list({unit.asset_id for hit in hits for unit in hit.messages} | {hit.chunk.asset_id for hit in hits})
         located = catalog_reader.locations(connection, refs)
 
@@ -63,26 +68,19 @@ def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked
             fits = any(holds(place, candidate) for place in one.evidence)
             has = not one.answer_has or any(words(text) <= words(candidate.text) for text in one.answer_has)
             right.append(fits and has)
-        ranks = [found[place].rank for place, yes in enumerate(right) if yes]
-        decoy = [any(holds(place, candidate) for place in one.decoys) for candidate in found]
-        rows = evidence.rows(found, context)
-        return Asked(name, one, found, right, decoy, rows, min(ranks, default=None))
+        means = archive.generation.manifest.get("means", {})
+        missing = len(pipeline.missing_words(context, hits))
+        return Asked(name, one, found, right, evidence.rows(found, context), missing, context.meaning, means)
 
 
-def embed(asked: list[Asked], order: list[np.ndarray], most: int) -> None:
-    """Adds the similarity of sentences to the figures of the first candidates of each question."""
-    from relrag_pipelines.embedders import centring, e5
-
+def embed(asked: list[Asked], places: list[list[int]]) -> None:
+    """Adds the similarity of sentences to the figures of these candidates of each question, as `judge` does."""
     model = e5.E5(e5.weights())
     cache: dict[str, Vectors] = {}
-    passages, questions = (centring.model_means(e5.MEANS, of) for of in ("passages", "questions"))
-    for one, places in zip(asked, order, strict=True):
-        first = [int(place) for place in places[:most]]
+    for one, first in zip(asked, places, strict=True):
         new = [text for place in first if (text := one.candidates[place].embedded) not in cache]
         if new:
-            made, _ = model.documents(new)
-            cache |= zip(new, centring.centre(made, passages), strict=True)
-        vector = centring.centre(model.query(one.question.question)[None], questions)[0]
-        one.rows = evidence.compare(
-            one.rows, first, [cache[one.candidates[place].embedded] @ vector for place in first]
-        )
+            cache |= zip(new, model.documents([to_entity_type(text) for text in new])[0], strict=True)
+        if one.meaning is not None and first:
+            vectors = np.array([cache[one.candidates[place].embedded] for place in first])
+            one.rows = evidence.compare(one.rows, first, centring.centre(vectors, one.means) @ one.meaning)

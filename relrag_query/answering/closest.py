@@ -1,75 +1,129 @@
-"""The closest passages, where no sentence surely answers.
+"""What is quoted: the answer where it is sure, else the closest passages, else nothing.
 
-What the words of a question lead to is the answer only where `confidence` does not doubt it. Else the passages that are
-most likely to answer are quoted, one of each record, and it is said that they may not; where even the best is unlikely
-nothing is.
+`confidence` says which candidate answers best and how surely. What it chose is the answer, with what `extractive` put
+together around it. Where it is not sure the passages that are most likely to answer are quoted, one of each record, and
+it is said that they may not; where even the best is unlikely nothing is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from relrag_query.answering.candidates import Candidate
-from relrag_query.answering.confidence import Judgement
+from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan
+from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
 
-_UNLIKELY = 0.02
-"""a sentence less likely than this is not quoted beside one that answers"""
+_UNLIKELY = 0.01
+"""a sentence of a passage with a smaller share than this is not quoted beside what answers"""
+_AS_FULL = 0.9
+"""neither is one that covers less of the question than this share of the fullest, unless it is likely too"""
 CLOSEST = 3
 """passages that are quoted"""
-_READABLE = 500
+_READABLE = 600
 """characters of a passage that is quoted"""
-DOUBT = 0.2
-"""An answer is doubted where none of its sentences answers with this probability. On an archive that nothing was tuned
-to (tuning/archives/mazal, 201 questions with an answer and 100 without) 21 % of those that have one are then answered
-as if sure, right in 64 % of them, and 18 % of those that have none; undoubted these are 29, 57 and 41 %."""
 
 
 def weigh(
-    answer: ExtractiveAnswer, found: Sequence[Candidate], judged: Judgement, most: int, *, across: bool = False
+    answer: ExtractiveAnswer,
+    found: Sequence[Candidate],
+    judged: Judgement,
+    most: int,
+    *,
+    across: bool = False,
+    records: bool = False,
 ) -> ExtractiveAnswer:
-    """The answer where it is not doubted, else the closest passages, else nothing.
+    """The answer where it is sure, else the closest passages, else nothing.
 
-    Sentences that hardly answer are left out, unless the question goes `across` channels.
+    A question that goes `across` channels is answered in order of time, by all that was found for it; one that asks for
+    `records`, a thread or an attachment, has no sentence that could be wrong.
     """
-    if answer.sentences and not judged.by_meaning:
+    if answer.sentences and (records or not judged.by_meaning):
         return answer
-    likely = [_probability(one.unit, found, judged) for one in answer.sentences]
-    if max(likely, default=0.0) >= DOUBT:
-        return answer if across else _without_unlikely(answer, likely)
+    if judged.sure and judged.by_meaning:
+        return _answer(answer, found, judged, most, across=across)
     if not judged.worth_showing:
         return replace(answer, sentences=[], confidence="none")
     return replace(answer, sentences=_closest(found, judged)[:most], confidence="unsure", least=1.0)
 
 
-def _without_unlikely(answer: ExtractiveAnswer, likely: Sequence[float]) -> ExtractiveAnswer:
-    kept = [one for one, share in zip(answer.sentences, likely, strict=True) if share >= _UNLIKELY]
-    quoted = {id(hit) for one in kept for hit in one.hits}
-    for hit in (hit for one in answer.sentences for hit in one.hits if id(hit) not in quoted):
-        hit.display_score = 0.0
-    return replace(answer, sentences=kept)
+def _answer(
+    answer: ExtractiveAnswer, found: Sequence[Candidate], judged: Judgement, most: int, *, across: bool
+) -> ExtractiveAnswer:
+    """The best candidates, then the other sentences of passages that may answer."""
+    chosen = best(found, judged)
+    kept = answer.sentences if across else _beside(answer.sentences, found, judged)
+    first: list[Sentence] = []
+    for one, share in chosen:
+        same = [other for other in kept if any(_within(unit, one) for unit in (other.unit, *other.also))]
+        sentence = _sentence(one, share, same[0] if same else None)
+        if same:
+            kept = [sentence if other is same[0] else other for other in kept if other not in same[1:]]
+        else:
+            first.append(sentence)
+    sentences = [*first, *kept][:most]
+    if across:
+        sentences.sort(key=lambda one: one.unit.ts or 0)
+    quoted = {id(hit) for one in sentences for hit in one.hits}
+    _hide(hit for one in answer.sentences for hit in one.hits if id(hit) not in quoted)
+    elsewhere = answer.elsewhere and bool(answer.sentences)
+    return replace(answer, sentences=sentences, confidence="sure", elsewhere=elsewhere)
 
 
-def _probability(unit: QuotableSpan, found: Sequence[Candidate], judged: Judgement) -> float:
-    """That of the likeliest candidate of the same passage which holds half of what is quoted."""
-    said = tokens(unit.text)
-    return max(
-        (
-            float(likely)
-            for one, likely in zip(found, judged.probabilities, strict=True)
-            if one.unit.hit is unit.hit and 2 * len(said & tokens(one.text)) >= len(said)
+def _beside(sentences: Sequence[Sentence], found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
+    """The sentences that stand beside the best: of passages nearly as likely, or that cover as much as any."""
+    likely = {id(one.unit.hit): share for one, share in zip(found, judged.shares.tolist(), strict=True) if share}
+    fullest, most = max((one.credit for one in sentences), default=0.0), float(judged.shares.max())
+
+    def fits(one: Sentence) -> bool:
+        share = max(likely.get(id(hit), 0.0) for hit in one.hits)
+        return share >= NEXT * most or (share >= _UNLIKELY and one.credit >= _AS_FULL * fullest)
+
+    return [one for one in sentences if fits(one)]
+
+
+def best(found: Sequence[Candidate], judged: Judgement) -> list[tuple[Candidate, float]]:
+    """The candidate that answers best, and the next where it comes near and is of another record; with their shares."""
+    order = np.argsort(-judged.shares, kind="stable")[:2].tolist()
+    first, *others = ((found[place], float(judged.shares[place])) for place in order)
+    return [
+        first,
+        *(
+            (one, share)
+            for one, share in others
+            if share >= NEXT * first[1] and one.unit.asset_id != first[0].unit.asset_id
         ),
-        default=0.0,
-    )
+    ]
+
+
+def _sentence(one: Candidate, share: float, same: Sentence | None) -> Sentence:
+    """A candidate as it is quoted: an exchange whole, and in place of the same sentence what is known of that."""
+    unit = replace(one.unit, text=one.text) if one.exchange else one.unit
+    if same is None:
+        return Sentence(unit, share)
+    return same if same.replies or not one.exchange else replace(same, unit=unit, replies=True)
+
+
+def _within(unit: QuotableSpan, one: Candidate) -> bool:
+    """Whether a candidate holds most of what is quoted of its passage."""
+    said = tokens(unit.text)
+    return one.unit.hit is unit.hit and 2 * len(said & tokens(one.text)) >= len(said)
+
+
+def _hide(hits: Iterable[Hit]) -> None:
+    for hit in hits:
+        hit.display_score = 0.0
 
 
 def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
     """The likeliest of each record; before one that is superseded, what replaces it."""
     best: dict[str, Sentence] = {}
-    ranked = sorted(zip(found, judged.probabilities, strict=True), key=lambda pair: -pair[1])
+    ranked = sorted(zip(found, judged.shares, strict=True), key=lambda pair: -pair[1])
     for one, likely in ranked:
         newer = one.unit.hit.superseded_by
         first = next((pair for pair in ranked if pair[0].unit.hit is newer), (one, likely))

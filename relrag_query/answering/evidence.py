@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from rapidfuzz import fuzz, process
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.analyzer import foreign_signs
+from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.sentence_split import is_question
 from relrag_query.retrieval.hit import Hit
@@ -66,6 +68,12 @@ class _Question:
     """similarity of the passage that is nearest in meaning"""
     best: float
     """score of the best hit"""
+    agreements: list[tuple[Candidate, _Said]]
+    """candidates that agree on an amount or an hour"""
+    times: list[int]
+    """of the passages, the oldest first"""
+    values: dict[str, set[str]]
+    """amount -> records that name it"""
 
 
 @dataclass
@@ -82,6 +90,11 @@ class _Said:
 def rows(found: Sequence[Candidate], context: QueryContext) -> Vectors:
     """The figures of each candidate, a row each, in the order of FEATURES; nothing is compared by meaning yet."""
     terms = [term for term in context.terms if term.weight]
+    said = [_said(one) for one in found]
+    values: dict[str, set[str]] = {}
+    for one in found:
+        for value in superseded.amounts(one.text):
+            values.setdefault(value, set()).add(one.unit.asset_id)
     near = [one.unit.hit.similarity for one in found if one.unit.hit.similarity is not None]
     question = _Question(
         context,
@@ -94,8 +107,13 @@ def rows(found: Sequence[Candidate], context: QueryContext) -> Vectors:
         _people(terms, found),
         max(near, default=0.0),
         max((one.unit.hit.score for one in found), default=1.0) or 1.0,
+        [pair for pair in zip(found, said, strict=True) if superseded.agrees(pair[0].text)],
+        sorted({one.unit.ts or 0 for one in found}),
+        values,
     )
-    table = [[figure(question, one, said) for figure in _FIGURES.values()] for one in found for said in (_said(one),)]
+    table = [
+        [figure(question, one, held) for figure in _FIGURES.values()] for one, held in zip(found, said, strict=True)
+    ]
     plain = np.asarray(table, np.float32).reshape(-1, len(_FIGURES))
     return compare(np.c_[plain, np.zeros((len(plain), len(_COMPARED)), np.float32)], [], [])
 
@@ -253,9 +271,42 @@ def _language(text: str) -> str:
     return "other" if foreign_signs(text) > 0 else "en"
 
 
+@functools.lru_cache(maxsize=1024)
+def _promotes(text: str) -> bool:
+    return load_phrases().text.promotes.search(bare(text)) is not None
+
+
 def _unmatched(question: _Question, held: frozenset[str]) -> float:
     """How many words of the question are not held, up to 4, as a share of that."""
     return min(4, sum(term.found(held) < 0.4 for term in question.terms if not term.light)) / 4
+
+
+def _recency(question: _Question, one: Candidate, said: _Said) -> float:
+    """1 for what is newest among the candidates, 0 for what is oldest."""
+    return bisect_left(question.times, one.unit.ts or 0) / max(1, len(question.times) - 1)
+
+
+def _replaced(question: _Question, one: Candidate, said: _Said) -> float:
+    """Whether something newer says that it replaces it, or agrees on another amount in the same conversation."""
+    if one.unit.hit.superseded_by is not None:
+        return 1.0
+    thread, covered = one.unit.hit.chunk.thread_id, term_coverage(question.terms, said.near)
+    return float(
+        any(
+            thread
+            and other.unit.hit.chunk.thread_id == thread
+            and (other.unit.ts or 0) > (one.unit.ts or 0)
+            and 2 * term_coverage(question.terms, about.near) >= covered
+            and superseded.agrees_on_another(other.text, one.text)
+            for other, about in question.agreements
+        )
+    )
+
+
+def _corroborated(question: _Question, one: Candidate, said: _Said) -> float:
+    """Whether another record names an amount of it."""
+    named = (question.values.get(value, set()) - {one.unit.asset_id} for value in superseded.amounts(one.text))
+    return float(any(named))
 
 
 def _where_same(figure: Figure) -> Figure:
@@ -297,6 +348,7 @@ _FIGURES: dict[str, Figure] = {
     "in_channel": _in_channel,
     "of_people": _of_people,
     "bulk": lambda question, one, said: float(one.unit.hit.weight < 1),
+    "promotes": lambda question, one, said: float(_promotes(one.unit.hit.chunk.text)),
     "asks": lambda question, one, said: float(
         is_question(one.unit.text, chat=bool(one.unit.hit.messages)) and not one.exchange
     ),
@@ -307,6 +359,10 @@ _FIGURES: dict[str, Figure] = {
     "mail": lambda question, one, said: float(record_type(one.unit.hit.chunk.rag_source_type).mail),
     "length": lambda question, one, said: min(1.0, len(one.text) / _LONG),
     "short": lambda question, one, said: float(len(one.text) < 25),
+    "recency": _recency,
+    "recency_latest": lambda question, one, said: question.context.latest * _recency(question, one, said),
+    "replaced": _replaced,
+    "corroborated": _corroborated,
     "apart": lambda question, one, said: float(one.unit.hit.chunk.section is not None),
 }
 """name -> figure"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from relrag_query.retrieval.hit import Hit, Message
@@ -27,6 +27,15 @@ _LONGEST = 600
 _TRANSCRIPT = 3
 """lines that begin with a name make a paragraph a transcript"""
 _END = re.compile(r"[.!?…][\"'”’)\]]*\s+")
+_LEADER = re.compile(r"(?:\.{4,}|(?:\. ){3,}|…{2,}|(?:\.{3}|…)(?=\s+\d))\s*$")
+"""dots that lead from a name to its value, as in a list of prices"""
+_NUMBERED = re.compile(r"(?:^|[\s(])\d{1,2}\.\s+$")
+_UNIT = re.compile(r"\d ?[^\W\d_]{1,4}\.\s+$")
+"""what is short and stands behind a number is a unit, not an initial or a title"""
+_ROW = re.compile(r"[^;\n]{1,60}: [^;\n]+(?:; [^;:\n]{1,60}: [^;\n]+)+$")
+"""a row of a table, as it is stored: every value with the name of its column"""
+_RULE = re.compile(r"^\|[\s:|-]+\|?$", re.MULTILINE)
+"""below the names of the columns of a table in Markdown"""
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
 _SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
@@ -68,12 +77,25 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
     if hit.messages:
         return list(_turns(hit))
     chunk = hit.chunk
-    texts = split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else chunk.text)
+    texts = list(_headed(split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else chunk.text)))
     sender = None if chunk.section in _OF_OTHERS else chunk.from_
     return [
         QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
         for place, text in enumerate(texts)
     ]
+
+
+def _headed(texts: Sequence[str]) -> Iterator[str]:
+    """Texts, rows of a table in Markdown that stand apart from the names of its columns with these above them."""
+    names = ""
+    for text in texts:
+        if not text.startswith("|"):
+            names = ""
+        elif _RULE.search(text):
+            names = text.partition("\n")[0]
+        elif names:
+            text = f"{names}\n{text}"
+        yield text
 
 
 def contains_value(text: str) -> bool:
@@ -149,23 +171,33 @@ def _turn(hit: Hit, places: list[int]) -> QuotableSpan:
 
 
 def _sentences(text: str) -> list[str]:
-    found, start, abbreviation = [], 0, _abbreviation(load_phrases())
+    found, start = [], 0
     for end in _END.finditer(text):
-        behind = text[end.end() : end.end() + 1]
-        if behind.islower() or abbreviation.search(text[start : end.end()]):
+        if _goes_on(text[start : end.end()], text[end.end() : end.end() + 1]):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
     return [*found, text[start:]] if start < len(text) else found
 
 
+def _goes_on(said: str, behind: str) -> bool:
+    """Whether a sentence goes on behind a stop with this character: a small letter, a date, an abbreviation."""
+    if behind.islower() or _LEADER.search(said):
+        return True
+    if number := _NUMBERED.search(said):
+        return behind.isdigit() or not said[: number.start()].strip()
+    abbreviation = _abbreviation(load_phrases()).search(said) is not None
+    return abbreviation and (behind.isdigit() or _UNIT.search(said) is None)
+
+
 def _short_lines(lines: list[str]) -> list[str]:
-    """Lines of one phrase each in blocks; a line of several sentences by sentence."""
+    """Lines of one phrase each in blocks; a row of a table by itself, a line of several sentences by sentence."""
     found: list[str] = []
     block: list[str] = []
     for line in lines:
-        sentences = _sentences(line)
-        if len(sentences) > 1 or len(line) > 120:
+        row = _ROW.match(line) is not None
+        sentences = [line] if row else _sentences(line)
+        if row or len(sentences) > 1 or len(line) > 120:
             found += [*_blocks(block), *sentences]
             block = []
         else:
@@ -190,8 +222,8 @@ def _cut(text: str) -> list[str]:
 
 @functools.cache
 def _abbreviation(phrases: Phrases) -> re.Pattern[str]:
-    """One letter, a number or an abbreviation, at the end of a text."""
-    return re.compile(rf"(?:^|[\s(])(?:[^\W\d_]|{phrases.text.abbreviation}|\d{{1,2}})\.\s+$", re.IGNORECASE)
+    """One letter or an abbreviation, at the end of a text."""
+    return re.compile(rf"(?:^|[\s(])(?:[^\W\d_]|{phrases.text.abbreviation})\.\s+$", re.IGNORECASE)
 
 
 @functools.cache

@@ -1,14 +1,17 @@
 """What a newer record replaces: the corrected invoice, the contract's second version, the changed appointment.
 
 A record is superseded where a newer one of the same conversation, or of the same file, says that it replaces something
-and gives another value of the same sort. Both stay found; the older one counts less and is marked.
+and gives another value of the same sort; of a conversation also where it agrees on another amount or hour. Both stay
+found; the older one counts less and is marked.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import combinations
 
+from relrag_query.answering.sentence_split import split
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.search import QueryContext
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -32,6 +35,7 @@ _VALUES = (
     ),
 )
 """values by sort"""
+_NEGOTIABLE = _VALUES[:2]
 
 
 def mark_superseded(hits: list[Hit], context: QueryContext) -> list[Hit]:
@@ -59,19 +63,42 @@ def _replaces(new: Hit, old: Hit) -> bool:
         old.chunk.asset_id != new.chunk.asset_id
         and (old.chunk.ts or 0) < (new.chunk.ts or 0)
         and _same_matter(new, old)
-        and _says_so(new, old)
-        and _differ(new.chunk.text, old.chunk.text)
+        and (
+            (_says_so(new, old) and differ(new.chunk.text, old.chunk.text))
+            or (_same_thread(new, old) and agrees_on_another(new.chunk.text, old.chunk.text))
+        )
     )
+
+
+def agrees_on_another(new: str, old: str) -> bool:
+    """Whether a newer text agrees, in a sentence with an amount or an hour that the older one has not."""
+    agrees = load_phrases().text.agrees
+    return any(agrees.search(bare(said)) and differ(said, old, _NEGOTIABLE) for said in split(new))
+
+
+def agrees(text: str) -> bool:
+    """Whether a text agrees on an amount or an hour."""
+    said = load_phrases().text.agrees.search(bare(text)) is not None
+    return said and any(sort.search(text) for sort in _NEGOTIABLE)
+
+
+def amounts(text: str) -> set[str]:
+    """The amounts that a text names, as digits."""
+    return {re.sub(r"\W", "", value) for value in _VALUES[0].findall(text)}
 
 
 def _same_matter(new: Hit, old: Hit) -> bool:
     """Whether they are of one conversation, or of one file under versions of its name."""
-    if new.chunk.thread_id and new.chunk.thread_id == old.chunk.thread_id:
+    if _same_thread(new, old):
         return True
     names = [_stem(hit.chunk.file_name) for hit in (new, old)]
     titles = [_stem(_SUBJECT.sub("", hit.chunk.subject or "")) for hit in (new, old)]
     same_sender = (new.chunk.from_ or "") == (old.chunk.from_ or "")
     return (bool(names[0]) and names[0] == names[1]) or (same_sender and bool(titles[0]) and titles[0] == titles[1])
+
+
+def _same_thread(new: Hit, old: Hit) -> bool:
+    return bool(new.chunk.thread_id) and new.chunk.thread_id == old.chunk.thread_id
 
 
 def _stem(name: str | None) -> str:
@@ -89,9 +116,9 @@ def _says_so(new: Hit, old: Hit) -> bool:
     return said and load_phrases().text.supersedes.search(bare(before)) is None
 
 
-def _differ(new: str, old: str) -> bool:
+def differ(new: str, old: str, sorts: Sequence[re.Pattern[str]] = _VALUES) -> bool:
     """Whether the newer one has a value of a sort that the older one has too, and not that one."""
-    for sort in _VALUES:
+    for sort in sorts:
         later, earlier = ({re.sub(r"\W", "", value) for value in sort.findall(text)} for text in (new, old))
         if earlier and later - earlier:
             return True

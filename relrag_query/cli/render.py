@@ -46,6 +46,8 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
         parts.append(safe(answer.notice))
     if answer.confidence == "none":
         parts.append("\n".join(_not_found(answer, zone)))
+    if answer.confidence == "unsure" and answer.missing:
+        parts.append(_missing(answer))
     cited = [source for source in answer.sources if source.cited]
     for title, some in (("", cited), ("See also:\n", [one for one in answer.sources if not one.cited])):
         if some:
@@ -68,7 +70,11 @@ def _not_found(answer: Answer, zone: ZoneInfo) -> Iterator[str]:
 def _where(asked: Answer | Results) -> Iterator[str]:
     yield safe(f"Searched {asked.searched}.")
     if asked.missing:
-        yield safe(f"No passage holds: {', '.join(asked.missing)}.")
+        yield _missing(asked)
+
+
+def _missing(asked: Answer | Results) -> str:
+    return safe(f"No passage holds: {', '.join(asked.missing)}.")
 
 
 def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator[str]:

@@ -20,7 +20,7 @@ from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.connection_sharing import ArchiveError
 from relrag_query.retrieval.search import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
-from relrag_query.understanding.intent import classify_query_intent, named_channel
+from relrag_query.understanding.intent import asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
 
 DateLike = str | date | None
@@ -73,6 +73,9 @@ def read_question(
     now = settings_module.now()
     times = [time_range(one, now, zone) for one in (question, *follows)]
     topics = [_topic(one, when) for one, when in zip((question, *follows), times, strict=True)]
+    latest = asks_for_latest(question, intents)
+    if latest and times[0] and asks_for_latest(times[0].phrase, []):
+        times[0] = None  # today means now
     when = next(filter(None, times), None)
     redacted = [redact_question(one, settings) for one in topics]
     meaning, why = embed("\n".join(redacted))
@@ -86,6 +89,7 @@ def read_question(
         intents=intents,
         said_in=next(filter(None, channels), frozenset()),
         when=when,
+        latest=latest,
         where=vectors.ChunkFilter(
             sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to
         ),

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import duckdb
 
@@ -29,6 +30,7 @@ from relrag_query.retrieval.term_coverage import (
     Frequencies,
     Term,
     bm25_like_score,
+    mentions_time,
     passage_tokens,
     term_coverage,
     tokens,
@@ -76,6 +78,8 @@ class QueryContext:
     similarities: Callable[[Sequence[str]], Vectors] | None = None
     """cosines of texts to the question; None where they are not compared so"""
     why_words_only: str = ""
+    latest: bool = False
+    """asks for what holds now"""
     excluded_labels: frozenset[str] = frozenset()
     """labels of Gmail, in small letters; what stands under one of them is not found"""
     trace: list[str] = field(default_factory=list)
@@ -278,12 +282,13 @@ def _is_mail(kind: RecordType) -> bool:
 
 
 def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Hits of the time that the question speaks of stand first; the others stay behind them."""
+    """Hits of the time that the question speaks of, or that speak of it too, stand first; the others behind them."""
     when = context.when
     if when is None:
         return hits
+    zone = ZoneInfo(context.settings.timezone)
     for hit in hits:
-        hit.in_time = when.holds(hit.chunk.ts, hit.chunk.last_ts)
+        hit.in_time = when.holds(hit.chunk.ts, hit.chunk.last_ts) or mentions_time(hit.chunk, when, zone)
     inside = [hit for hit in hits if hit.in_time]
     context.note("time", f'"{when.phrase}": {len(inside)} of {len(hits)} hits lie within it')
     return [*inside, *(hit for hit in hits if not hit.in_time)]

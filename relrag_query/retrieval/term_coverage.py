@@ -13,6 +13,8 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import RECORD_TYPES, record_type
@@ -20,7 +22,7 @@ from relrag_pipelines.text.analyzer import PREFIXED, document_tokens, index_text
 from relrag_pipelines.text.number_tokens import join_numbers
 from relrag_query.understanding.phrases import load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
-from relrag_query.understanding.time_expressions import TimeRange
+from relrag_query.understanding.time_expressions import TimeRange, mentions
 
 Frequencies = Mapping[str, int]
 """passages that hold a token, of those counted; under the empty token all that were counted"""
@@ -226,11 +228,14 @@ def metadata_tokens(chunk: Chunk) -> frozenset[str]:
     return tokens(known) | kind_tokens(chunk.rag_source_type)
 
 
-def mentions_time(chunk: Chunk, when: TimeRange) -> bool:
-    """Whether a passage holds every word of a month or year that is asked for, though it is of another time."""
+def mentions_time(chunk: Chunk, when: TimeRange, zone: ZoneInfo) -> bool:
+    """Whether a passage of another time speaks of the one asked for: by its words, a month or year, or by a date."""
     words = [] if when.relative else query_terms(when.phrase, {})
     held = passage_tokens(chunk)
-    return bool(words) and all(word.found(held) > PART for word in words)
+    if words and all(word.found(held) > PART for word in words):
+        return True
+    written = None if chunk.ts is None else datetime.fromtimestamp(chunk.ts, zone)
+    return mentions(chunk.text, when, written, zone)
 
 
 @functools.cache

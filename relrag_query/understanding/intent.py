@@ -133,6 +133,14 @@ def asks_for_value(query: str) -> bool:
     return load_phrases().intent.value.search(bare(query)) is not None
 
 
+def asks_for_latest(query: str, intents: Sequence[QueryIntent]) -> bool:
+    """Whether a question asks for what holds now; not where it asks what somebody said, or for records of a channel."""
+    plain, phrases = bare(query), load_phrases()
+    if QueryIntent.PERSON_HISTORY in intents or phrases.intent.latest.search(plain) is None:
+        return False
+    return not any(pattern.search(plain) for pattern in vars(phrases.channel).values())
+
+
 def expansion_for(intents: Sequence[QueryIntent]) -> Expansion:
     """The furthest that any of the intents goes, in each direction."""
     rules = [EXPANSIONS[intent] for intent in intents]

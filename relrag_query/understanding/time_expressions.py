@@ -91,6 +91,26 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> TimeRange | None
     return None
 
 
+def mentions(text: str, when: TimeRange, written: datetime | None, zone: ZoneInfo) -> bool:
+    """Whether a text names a day of a range that has two ends: the ticket bought in January is for the concert in May.
+
+    A day without a year is taken as one of the ten months after the text was `written`, or of the two before.
+    """
+    if when.since is None or when.until is None or not re.search(r"\d", text):
+        return False
+    reference = ((written or datetime.fromtimestamp(when.since, zone)).astimezone(zone) + _AHEAD).date()
+    plain = bare(unicodedata.normalize("NFC", text))
+    for pattern, read in _days(load_phrases()):
+        for found in pattern.finditer(plain):
+            try:
+                first, behind = (seconds(day, zone) for day in read(found, reference, 0))
+            except (ValueError, OverflowError):
+                continue
+            if first is not None and behind is not None and when.holds(first, behind - 1):
+                return True
+    return False
+
+
 def _bounded(found: re.Match[str], days: DateRange) -> DateRange:
     """`since`, `after`, `before` and `until` leave one end open."""
     if found["since"]:
@@ -244,8 +264,10 @@ _SAID = {"weekend": _weekend}
 _YEAR_NUMBER = r"(?P<year>(?:19|20)\d\d)"
 _DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH_NUMBER = r"(?P<month>0?[1-9]|1[0-2])"
-_NO_NUMBER = r"(?<![\w/.,-])"
-"""before a number that is not the rest of a longer one"""
+_NO_NUMBER = r"(?:(?<![\w/.,-])|(?<=[א-ת])|(?<=[א-ת]-))"
+"""before a number that is not the rest of a longer one; Hebrew writes prepositions together with it"""
+_AHEAD = timedelta(300)
+"""a day without a year is taken as the last one that has come by so long after a text was written"""
 
 
 def _bound(phrases: Phrases) -> str:
@@ -301,3 +323,12 @@ def _rules(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule, int, bool]
     return relative + [
         (re.compile(f"{bound}(?:{pattern})", re.IGNORECASE), read, 0, False) for pattern, read in _absolute(phrases)
     ]
+
+
+@functools.cache
+def _days(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule]]:
+    """What names a day in a text: a date as in questions, or one by numbers without a year."""
+    found = [pattern for pattern, read in _absolute(phrases) if read is _named_day]
+    day = rf"{_NO_NUMBER}(?P<day>{_DAY_NUMBER})"
+    by_number = (rf"{day}\.\s?{_MONTH_NUMBER}\.(?!\s?\d)", rf"{day}/{_MONTH_NUMBER}(?![\w/])")
+    return [(re.compile(pattern, re.IGNORECASE), _named_day) for pattern in (*found, *by_number)]

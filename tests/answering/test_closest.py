@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relrag_query.answering import closest
+from relrag_query.answering import closest, confidence
 from relrag_query.answering.candidates import candidates
 from relrag_query.answering.confidence import Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
@@ -80,13 +80,35 @@ def test_what_is_near_nothing_is_not_answered_as_if_sure(archive: Archive) -> No
 
 def test_a_doubted_answer_gives_way_to_the_closest_passages_one_of_each_record(archive: Archive) -> None:
     found = candidates(archive.search("the cottage in November").hits)
-    likely = np.linspace(0.19, 0.05, len(found))
+    shares = np.linspace(0.4, 0.05, len(found), dtype=np.float32)
     said = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
-    doubted = closest.weigh(said, found, Judgement(likely, 0.1, by_meaning=True, worth_showing=True), 8)
+    judged = Judgement(shares, 0.4, by_meaning=True, worth_showing=True)
+    doubted = closest.weigh(said, found, judged, 8)
     assert (doubted.confidence, len(doubted.sentences)) == ("unsure", 3)
     assert len({one.unit.asset_id for one in doubted.sentences}) == 3
-    sure = replace(Judgement(likely, 0.1, by_meaning=True), probabilities=likely + closest.DOUBT)
-    assert closest.weigh(said, found, sure, 8).confidence == "sure"
-    assert closest.weigh(said, found, Judgement(likely, 0.01, by_meaning=True), 8).confidence == "none"
-    by_words = Judgement(likely, 0.01, by_meaning=False)
-    assert closest.weigh(said, found, by_words, 8).confidence == "sure"
+    assert closest.weigh(said, found, replace(judged, sure=True), 8).confidence == "sure"
+    assert closest.weigh(said, found, replace(judged, worth_showing=False), 8).confidence == "none"
+    assert closest.weigh(said, found, replace(judged, by_meaning=False), 8).confidence == "sure"
+    assert closest.weigh(said, found, judged, 8, records=True).confidence == "sure", "a thread is shown, not doubted"
+
+
+def test_a_sure_answer_is_the_best_candidate_whatever_its_words_are(archive: Archive) -> None:
+    found = candidates(archive.search("the cottage in November").hits)
+    by_words = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
+    shares = np.zeros(len(found), np.float32)
+    shares[:3] = (0.01, 0.7, 0.1)
+    said = closest.weigh(by_words, found, Judgement(shares, 0.9, by_meaning=True, sure=True), 8)
+    assert [one.unit for one in said.sentences] == [found[1].unit], (
+        "the unlikely sentence and the far second are left out"
+    )
+    near = np.where(shares == np.float32(0.1), np.float32(0.3), shares)
+    said = closest.weigh(by_words, found, Judgement(near, 0.9, by_meaning=True, sure=True), 8)
+    assert [one.unit for one in said.sentences] == [found[1].unit, found[2].unit]
+
+
+def test_one_candidate_of_each_passage_is_compared_by_meaning(archive: Archive) -> None:
+    found = candidates(archive.search("the cottage in November").hits)
+    twice = [found[0], *found]
+    places = confidence.best_of_passages(twice, np.linspace(1, 2, len(twice), dtype=np.float32))
+    assert places == list(range(len(twice) - 1, 0, -1))
+    assert confidence.share(np.array([1.0, 1.0, 1.0, 1.0], np.float32)).tolist() == [0.25] * 4

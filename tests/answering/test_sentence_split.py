@@ -21,6 +21,32 @@ from tests.query_hits import passages, record, window
         ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
         ("ende. klein weiter. Groß.", ["ende. klein weiter.", "Groß."]),
         ("שלום. מה שלומך? טוב.", ["שלום.", "מה שלומך?", "טוב."]),
+        # abbreviations, units and ordinals end no sentence, a number and a unit at its end do
+        (
+            "Volejte tel. 777 123 456, nar. 12. 3. 1980, č. 15, ul. Dlouhá. Děkuji.",
+            ["Volejte tel. 777 123 456, nar. 12. 3. 1980, č. 15, ul. Dlouhá.", "Děkuji."],
+        ),
+        ("Dr. Novák je na str. 5. MUDr. Veselá ne.", ["Dr. Novák je na str. 5.", "MUDr. Veselá ne."]),
+        ('מפרש כרמל בע"מ, טל. 04-8123456. תודה.', ['מפרש כרמל בע"מ, טל. 04-8123456.', "תודה."]),
+        (
+            "It costs approx. 3.50 EUR. It lasts 5 min. Then stop.",
+            ["It costs approx. 3.50 EUR.", "It lasts 5 min.", "Then stop."],
+        ),
+        ("1. První věc. 2. Druhá věc.", ["1. První věc.", "2. Druhá věc."]),
+        # dots that lead to a value
+        ("Revize vč. zprávy ........ 4 200,- Kč. Hotovo.", ["Revize vč. zprávy ........ 4 200,- Kč.", "Hotovo."]),
+        ("Rent ......... 12 000\nWater ........ 3 400", ["Rent ......... 12 000\nWater ........ 3 400"]),
+        # rows of a table, front matter and a signature
+        ("item: chain; price: 450\nitem: brake; price: 900", ["item: chain; price: 450", "item: brake; price: 900"]),
+        (
+            "---\ntitle: Lease\ndate: 2025-01-03\n---\n\nThe rent is 9,000. It is due.",
+            ["---\ntitle: Lease\ndate: 2025-01-03\n---", "The rent is 9,000.", "It is due."],
+        ),
+        (
+            "Subject: Offer\nFrom: Jan\n\nThe price is 5. Thanks.",
+            ["Subject: Offer\nFrom: Jan", "The price is 5.", "Thanks."],
+        ),
+        ("It is 5.\n\n--\nJan Novák\nTel. 777 123 456", ["It is 5.", "--\nJan Novák\nTel. 777 123 456"]),
         # lines of one phrase each, as in an invoice, stay together
         (
             "Faktura č. 2025/0042\nPoložka: Sanitární čerpadlo\nCena: 12.500 Kč",
@@ -92,3 +118,12 @@ def test_history_below_a_mail_is_quoted_without_its_marks_and_under_nobodys_name
     assert [(unit.text, unit.sender) for unit in quotable_spans(Hit(history, 1.0, 1.0))] == [
         ("Is Tuesday\nfine?", None)
     ]
+
+
+def test_a_row_of_a_long_table_is_quoted_below_the_names_of_its_columns() -> None:
+    rows = [f"| Filter number {number} of the pump | {450 + number} |" for number in range(20)]
+    table = record("document:1", "\n".join(["| Part | Price |", "|---|---|", *rows]))
+    quoted = [unit.text for unit in quotable_spans(Hit(passages(table)[0], 1.0, 1.0))]
+    assert len(quoted) > 2
+    assert {text.partition("\n")[0] for text in quoted} == {"| Part | Price |"}
+    assert "| Filter number 19 of the pump | 469 |" in quoted[-1]

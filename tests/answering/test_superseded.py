@@ -37,6 +37,13 @@ OLD = mail("old", "The offer for the windows is 84,000 crowns.", "01")
         (mail("a", "הצעת המחיר לחלונות 8,400 שקל", "01"), mail("b", "תיקון: החלונות יעלו 7,950 שקל", "04"), True),
         (mail("a", "Windows: fitter comes at 10:30.", "01"), mail("b", "The windows moved to 14:00.", "04"), True),
         (file("lease_v1.txt", "Rent 9,000", "01"), file("lease_v2_updated.txt", "Rent 9,400", "04"), True),
+        # what a later one agrees on is not what was offered
+        (OLD, mail("deal", "Agreed then, windows for 79,500 fitted in May.", "04"), True),
+        (mail("a", "Nabízím okna za 84 000 Kč.", "01"), mail("b", "Dohodnuto, okna za 79 500 Kč.", "04"), True),
+        (mail("a", "לחלונות אני מציע 8,400 שקל", "01"), mail("b", "סגרנו על 7,950 שקל לחלונות", "04"), True),
+        (OLD, mail("deal", "Agreed, windows for 84,000 it is.", "04"), False),
+        (OLD, mail("deal", "Agreed, windows for 79,500.", "06", thread="other"), False),
+        (OLD, mail("deal", "Agreed on the windows. By the way, the door costs 9,100.", "06"), False),
         # it says nothing new, is of another conversation or file, gives no other value, or is a reply to it
         (OLD, mail("new", "The windows for 79,500 crowns look fine.", "04"), False),
         (OLD, mail("new", "Corrected offer for the door: 79,500 crowns.", "04", thread="other"), False),

@@ -6,6 +6,7 @@ from relrag_query.understanding.intent import (
     EXPANSIONS,
     Expansion,
     QueryIntent,
+    asks_for_latest,
     classify_query_intent,
     expansion_for,
     named_channel,
@@ -141,3 +142,21 @@ def test_relationships_for_family_only_and_assets_for_three_intents_only() -> No
     }
     assert followed == {THREAD, ATTACHMENT, CROSS}
     assert expansion_for([HISTORY, THREAD]) == Expansion(person_scoped=True, threads=True, depth=1)
+
+
+@pytest.mark.parametrize(
+    ("question", "latest"),
+    [
+        ("how much is the rent now?", True),
+        ("What is the current price?", True),
+        ("kolik teď platíme za internet", True),
+        ("באילו ימים סבטלנה מנקה היום", True),
+        ("what did Alex write today?", False),
+        ("מה אמא כתבה היום", False),
+        ("today's mails", False),
+        ("did anybody call now?", False),
+        ("how much was the rent?", False),
+    ],
+)
+def test_which_questions_ask_for_what_holds_now(question: str, latest: bool) -> None:
+    assert asks_for_latest(question, classify_query_intent(question, [], [])) is latest

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_query.understanding.time_expressions import WhenError, day_range, seconds, time_range
+from relrag_query.understanding.time_expressions import WhenError, day_range, mentions, seconds, time_range
 
 NOW = datetime(2025, 1, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("Asia/Jerusalem")
@@ -190,3 +190,27 @@ def test_a_date_in_any_form_is_one_day(day: date) -> None:
         if 1900 <= day.year < 2100:
             assert when is not None
             assert when.since == seconds(day, ZONE)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("The concert is on 14 May, doors at seven.", True),
+        ("Koncert bude 14. 5. v 19:00.", True),
+        ("vstupenky na 14.5.2025", True),
+        ("The concert on 14/5 at 8", True),
+        ("הקונצרט ב-14 במאי", True),
+        ("The concert is on 14 April.", False),
+        ("14 May 2024 was the last one.", False),
+        ("Row 14, seat 5. Bring 3.5 EUR.", False),
+        ("May I bring a friend?", False),
+    ],
+)
+def test_a_text_speaks_of_the_days_that_it_names(text: str, speaks: bool) -> None:
+    """As a ticket that was bought in January is for the concert in May."""
+    when = time_range("the concert in May 2025", NOW, ZONE)
+    assert when is not None
+    assert mentions(text, when, NOW, ZONE) is speaks
+    since = time_range("since May 2024", NOW, ZONE)
+    assert since is not None
+    assert not mentions(text, since, NOW, ZONE), "every day to come lies in it"

@@ -69,6 +69,7 @@ def load_phrases() -> Phrases:
     return _load(FOLDER)
 
 
+@functools.lru_cache(maxsize=4096)
 def bare(text: str) -> str:
     """The text without accents, letter for letter; many leave them out when they ask."""
     return "".join(unicodedata.normalize("NFD", mark)[0] for mark in text)

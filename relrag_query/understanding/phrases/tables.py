@@ -37,6 +37,8 @@ class IntentPhrases:
     """where a second question begins"""
     value: Pattern
     """asks when or how much"""
+    latest: Pattern
+    """asks for what holds now; words for today among them mean so unless they ask what was said today"""
     overview: Pattern
     """asks what was talked of, most or mainly; the words say nothing of it"""
     caseless: Alternatives
@@ -137,6 +139,10 @@ class TextPhrases:
     """a word of a question for what somebody asked; then a question is the answer"""
     supersedes: Pattern
     """says that something replaces what was before"""
+    agrees: Pattern
+    """says that what was negotiated is agreed"""
+    promotes: Pattern
+    """stands in advertisements and other mail to many"""
 
 
 @dataclass(frozen=True)
