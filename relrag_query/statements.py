@@ -32,7 +32,7 @@ from relrag_pipelines.identity.statements import (
     holding,
 )
 from relrag_pipelines.journal import journal
-from relrag_pipelines.people import profiles, relationship_embeddings
+from relrag_pipelines.people import own_words, profiles, relationship_embeddings
 from relrag_pipelines.people.stage import read_people
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.settings import Settings
@@ -246,9 +246,10 @@ def is_known(people: People, person: Known, other: Known, relationship_type: str
 
 
 def stated(settings: Settings) -> list[tuple[int, Statement]]:
-    """What the owner stated of people and holds, by number; not the ids that were given."""
-    entries = holding(journal.entries(settings.home_path))
-    return [(entry.number, entry.said) for entry in entries if not isinstance(entry.said, Allocation)]
+    """What the owner stated of people and holds, by number, with its words redacted; not the ids that were given."""
+    workspace = Workspace(settings)
+    entries = [entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.said, Allocation)]
+    return [(entry.number, own_words.redacted(entry, lambda: workspace.redactor).said) for entry in entries]
 
 
 @contextmanager
