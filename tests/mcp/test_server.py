@@ -96,6 +96,7 @@ def test_over_standard_input_and_output(config: Path) -> None:
 def test_over_http_with_the_token_only(service: Service) -> None:
     server = uvicorn.Server(uvicorn.Config("", host="127.0.0.1", port=0, log_level="critical"))
     listening = server.config.bind_socket()
+    listening.listen()  # who connects before the server runs waits for it
     port = listening.getsockname()[1]
     server.config.app = create_app(service, Login(KEY), lambda: TOKEN, "127.0.0.1", port)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
