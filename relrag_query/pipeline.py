@@ -117,10 +117,12 @@ def ask(
 
 
 def _asked_of_people(context: QueryContext, people: People) -> PeopleQuestion | None:
-    store = context.settings.key_store
-    if store.exists() and (found := reached.read(context.question, people, store.load().pseudonym)):
-        return found
-    return questions.read(context.question, people)
+    def keyed(kind: str, normalised: str) -> str:
+        # the keys are read only where a number or address is asked about: a keyring may ask its owner
+        store = context.settings.key_store
+        return store.load().pseudonym(kind, normalised) if store.exists() else ""
+
+    return reached.read(context.question, people, keyed) or questions.read(context.question, people)
 
 
 def _of_people(
