@@ -21,7 +21,8 @@ def test_one_table_of_a_stage_follows_from_every_source_and_the_others_from_it(t
         },
         "person_aliases": {"persons"},
         "text_facts": {"persons"},
-        "relationship_embeddings": {"person_relationships"} | {f"{source}/embeddings" for source in sources},
+        "relationship_embeddings": {"person_relationships"}
+        | {f"{name}/embeddings" for name in ("chat", "notes", "papers")},
     }
     others = {*stage_named("people").tables} - {"persons"}
     assert all(graph.get(dg.AssetKey(name)).parent_keys == {dg.AssetKey("persons")} for name in others)
