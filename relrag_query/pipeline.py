@@ -159,8 +159,8 @@ def _of_people(
 
 def _stated_by_nobody(type_: str) -> str:
     """That texts alone say who it is: of whom they say it, they seldom tell."""
-    if type_ in ("phone", "email"):
-        return f"No record says whose {'number' if type_ == 'phone' else 'address'} that is."
+    if type_ == reached.NOBODYS:
+        return f"No record says whose {type_} that is."
     if type_ == INTRODUCER:
         return "Nobody is stated to have introduced them; `relrag people relate` says who did."
     return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
