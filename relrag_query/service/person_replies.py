@@ -61,6 +61,13 @@ class ChannelReply(BaseModel):
     last: str | None
 
 
+class YearReply(BaseModel):
+    """How much a person wrote, received or took part in during a year, UTC."""
+
+    year: int
+    records: int
+
+
 class TrafficReply(BaseModel):
     """What passes between a person and another by one type of records: counted, not stated."""
 
@@ -99,6 +106,7 @@ class PersonReply(BaseModel):
     first_contact: str | None
     last_contact: str | None
     channels: list[ChannelReply]
+    years: list[YearReply] = Field(description="those with any, the oldest first")
     traffic: list[TrafficReply] = Field(description="with whom there is most of it first")
     latest: list[LatestReply]
 
@@ -174,6 +182,7 @@ def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonRep
             )
             for one in page.traffic
         ],
+        years=[YearReply(**one) for one in page.years],
         traffic=[traffic_reply(one, page.others, zone) for one in page.pairs],
         latest=[_latest(one, zone) for one in page.latest],
     )
