@@ -136,7 +136,7 @@ def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
     """What a list says of each of these that exists, by ref; threads and recordings have nothing to say."""
     passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
     rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW + 1}).fetchall()
-    return {ref: Brief(ref, *said, _cut(text or "")) for ref, *said, text in rows}
+    return {ref: Brief(ref, kind, sender, title, ts, _cut(text or "")) for ref, kind, sender, title, ts, text in rows}
 
 
 def _cut(text: str) -> str:
