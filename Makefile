@@ -8,7 +8,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries planted privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -104,6 +104,9 @@ canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for the
 planted: $(STAMP) ## Plant 1,000 values of personal data, run every command, open every page, and look for them (minutes)
 	@$(BIN)/python -m tests.proofs.planted $(COUNT)
 	@$(BIN)/python -m tests.proofs.planted_pages
+
+callers: $(STAMP) ## Show that 1,000 asks by 32 callers are answered as those of one, within the same memory (minutes)
+	@$(BIN)/python -m tests.proofs.callers
 
 privacy: $(STAMP) ## Show that sync, ask, the UI and its runs reach no other machine (Linux; minutes)
 	@$(BIN)/python -m tests.proofs.privacy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -186,6 +187,17 @@ def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonRep
         traffic=[traffic_reply(one, page.others, zone) for one in page.pairs],
         latest=[_latest(one, zone) for one in page.latest],
     )
+
+
+def person_briefs(known: Iterable[Known], records: Mapping[int, int]) -> list[PersonBrief]:
+    """A line of each person, those of most records first; `records` are counted by person_id."""
+    briefs = [
+        PersonBrief(
+            person_id=one.person_id, name=one.name, is_owner=one.is_owner, records=records.get(one.person_id, 0)
+        )
+        for one in known
+    ]
+    return sorted(briefs, key=lambda one: (-one.records, one.person_id))
 
 
 def traffic_reply(one: Traffic, others: dict[int, Known], zone: ZoneInfo) -> TrafficReply:

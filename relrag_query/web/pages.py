@@ -244,6 +244,7 @@ def _question(request: Request) -> tuple[str, Filters]:
         [one for one in asked.getlist("kind") if one],
         asked.get("from") or None,
         asked.get("to") or None,
+        asked.get("person", "").strip()[:200],
     )
     return asked.get("q", "").strip()[:_LONGEST], filters
 
