@@ -10,12 +10,11 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +26,6 @@ ASKS, CALLERS, DIFFERENT = 1_000, 32, 100
 GROWTH = 64 * 2**20
 """bytes by which a process may grow once each question was asked"""
 _PAGE = 4096
-_LOCAL = threading.local()
 
 
 class Found(NamedTuple):
@@ -79,16 +77,11 @@ def _served(config: Path) -> Iterator[tuple[int, str, subprocess.Popen[bytes]]]:
 
 def _ask(port: int, token: str, question: str) -> tuple[int, bytes]:
     """Status and answer, as bytes, without what each step took."""
-    connection = getattr(_LOCAL, "connection", None) or HTTPConnection("127.0.0.1", port, timeout=300)
-    _LOCAL.connection = connection
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    try:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=300)) as connection:
         connection.request("POST", "/api/v1/ask", json.dumps({"question": question}), headers)
         answer = connection.getresponse()
         said = answer.read()
-    except OSError:
-        _LOCAL.connection = None
-        raise
     if answer.status == 200:
         said = json.dumps({name: value for name, value in json.loads(said).items() if name != "trace"}).encode()
     return answer.status, said
