@@ -339,25 +339,21 @@ def test_an_answer_about_a_person_leads_to_the_page_about_him(
     assert "birthday: 1984-05-03" in capsys.readouterr().out
 
 
-def test_a_person_has_a_page_that_leads_to_records_and_other_people(tmp_path: Path) -> None:
-    config = archive.make(tmp_path)
-    archive.sync(config)
-    with client(config) as browser:
-        browser.headers |= COOKIE
-        people = browser.get("/people").text
-        assert ">Dana Levi</a>" in people
-        assert ">Petr Kolar</a>" in people
-        person = browser.get("/person?name=Dana Levi")
-        assert person.status_code == 200
-        assert "3 messages" in person.text
-        assert "The boiler of the cabin is broken again" in person.text
-        assert "052-123-4567" not in person.text
-        years = re.findall(r'scope="row">(\d+)</th>.*?value="(\d+)"', person.text)
-        assert years == [("2023", "1"), ("2024", "2")]
-        nobody = browser.get("/person?name=<script>")
-        assert nobody.status_code == 404
-        assert Page(nobody.text).scripts == []
-        told = browser.get("/api/v1/person", params={"name": "Dana Levi"}).json()
-        assert (told["name"], told["channels"][0]["records"]) == ("Dana Levi", 3)
-        assert told["latest"][0]["preview"] == "The boiler of the cabin is broken again"
-        assert [one["name"] for one in browser.get("/api/v1/people?limit=1").json()["people"]] == ["Dana Levi"]
+def test_a_person_has_a_page_that_leads_to_records_and_other_people(browser: TestClient) -> None:
+    people = browser.get("/people").text
+    assert ">Dana Levi</a>" in people
+    assert ">Petr Kolar</a>" in people
+    person = browser.get("/person?name=Dana Levi")
+    assert person.status_code == 200
+    assert "3 messages" in person.text
+    assert "The boiler of the cabin is broken again" in person.text
+    assert "052-123-4567" not in person.text
+    years = re.findall(r'scope="row">(\d+)</th>.*?value="(\d+)"', person.text)
+    assert years == [("2023", "1"), ("2024", "2")]
+    nobody = browser.get("/person?name=<script>")
+    assert nobody.status_code == 404
+    assert Page(nobody.text).scripts == []
+    told = browser.get("/api/v1/person", params={"name": "Dana Levi"}).json()
+    assert (told["name"], told["channels"][0]["records"]) == ("Dana Levi", 3)
+    assert told["latest"][0]["preview"] == "The boiler of the cabin is broken again"
+    assert [one["name"] for one in browser.get("/api/v1/people?limit=1").json()["people"]] == ["Dana Levi"]
