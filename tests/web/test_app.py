@@ -356,4 +356,7 @@ def test_a_person_has_a_page_that_leads_to_records_and_other_people(browser: Tes
     told = browser.get("/api/v1/person", params={"name": "Dana Levi"}).json()
     assert (told["name"], told["channels"][0]["records"]) == ("Dana Levi", 3)
     assert told["latest"][0]["preview"] == "The boiler of the cabin is broken again"
-    assert [one["name"] for one in browser.get("/api/v1/people?limit=1").json()["people"]] == ["Dana Levi"]
+    listed = browser.get("/api/v1/people?limit=100").json()["people"]
+    assert {one["name"]: one["records"] for one in listed}["Dana Levi"] == 3
+    assert [one["records"] for one in listed] == sorted((one["records"] for one in listed), reverse=True)
+    assert browser.get("/api/v1/people?limit=1").json()["people"] == listed[:1]
