@@ -40,7 +40,8 @@ class PlacedGraph:
             held = self._held
             if held is None or (held[0], held[1].generation) != (limits, number):
                 graph = archive.full_graph(**asdict(limits))
-                for node, (x, y) in zip(graph.nodes, places(archive.settings.home_path, graph), strict=True):
+                found = places(archive.settings.home_path, archive.generation, graph)
+                for node, (x, y) in zip(graph.nodes, found, strict=True):
                     node.x, node.y = x, y
                 held = self._held = limits, GraphReply(generation=number, **dict(graph))
             return held[1]
