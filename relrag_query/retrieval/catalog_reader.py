@@ -135,8 +135,13 @@ def record(connection: Connection, asset_id: str) -> Record | None:
 def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
     """What a list says of each of these that exists, by ref; threads and recordings have nothing to say."""
     passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
-    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW}).fetchall()
-    return {row[0]: Brief(*row) for row in rows}
+    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW + 1}).fetchall()
+    return {ref: Brief(ref, kind, sender, title, ts, _cut(text or "")) for ref, kind, sender, title, ts, text in rows}
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text, which tells that it goes on."""
+    return f"{text[:_PREVIEW]}…" if len(text) > _PREVIEW else text
 
 
 def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
