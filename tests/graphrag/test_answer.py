@@ -10,7 +10,7 @@ import pytest
 from relrag_pipelines.graphrag import parquet
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.records import Chunk
-from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, ask
+from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
 from relrag_query.graphrag.citations import Dataset, parse
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import open_index
@@ -132,7 +132,7 @@ def test_a_question_is_answered_by_the_sentences_that_hold_its_words(corpus: Cor
 def test_what_a_search_by_meaning_finds_is_taken_where_words_find_nothing(corpus: Corpus) -> None:
     unit = next(unit for unit, text in enumerate(corpus.texts) if "balcony is repaired" in text)
     assert asked("Opravená lodžie?", corpus, "basic").text == NOTHING
-    found = ask("Opravená lodžie?", corpus, "basic", NOW, ZONE, [unit])
+    found = ask("Opravená lodžie?", corpus, "basic", NOW, ZONE, Related([unit]))
     assert found.text.startswith("The balcony is repaired, the bill for the balcony was 320 EUR. [Data: Sources (")
 
 
