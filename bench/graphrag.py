@@ -27,9 +27,12 @@ import pyarrow.parquet as pq
 from bench import clock, corpus
 from bench.figures import HEADER, Figure, aligned
 from relrag_pipelines.graphrag.build import build, community_table
+from relrag_pipelines.graphrag.candidates import candidates
 from relrag_pipelines.graphrag.communities import communities
 from relrag_pipelines.graphrag.graph import Graph
+from relrag_pipelines.graphrag.nouns import Nouns
 from relrag_pipelines.graphrag.relations import Numbers, Relations, relate
+from relrag_pipelines.graphrag.selection import Mention, Selection, select
 from relrag_pipelines.records import Chunk, to_table
 from relrag_pipelines.workers.pool import reduce_gc
 from relrag_query.graphrag.index import open_index
@@ -159,6 +162,7 @@ def _building(passages: int) -> list[Figure]:
     usual = gc.get_threshold()
     reduce_gc()  # as a sync does
     seconds = {times: _build_seconds(rows[: times * passages]) for times in (1, 2, 4)}
+    extracting = _processor(lambda: _extract([row.text for row in rows]))
     gc.set_threshold(*usual)
     figures = [
         Figure(f"building an index of {times * passages:,} passages", times * passages / spent, "passages/s")
@@ -170,7 +174,13 @@ def _building(passages: int) -> list[Figure]:
         )
         for times, most in ((2, 3.0), (4, 6.0))
     ]
-    return [*figures, *growth]
+    extraction = Figure("extracting what they name, alone", len(rows) / extracting, "passages/s")
+    return [*figures, extraction, *growth]
+
+
+def _extract(texts: list[str]) -> list[Mention]:
+    found = [candidates(text) for text in texts]
+    return select(found, [], Nouns(found), Selection())
 
 
 def _build_seconds(rows: list[Chunk]) -> float:

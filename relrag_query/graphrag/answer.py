@@ -25,6 +25,8 @@ METHODS: tuple[Method, ...] = get_args(Method)
 NOTHING = "The index says nothing of that."
 _STATEMENTS = 5
 """sentences of an answer at most"""
+_MEANT = 2
+"""text units that are quoted though they hold no word of the question, where others hold one"""
 _UNITS, _ENTITIES, _REPORTS, _RELATIONSHIPS, _CLAIMS = 20, 10, 5, 10, 10
 """records of each table that a question is answered from, at most"""
 _RECIPROCAL = 60
@@ -235,6 +237,9 @@ def _quoted(question: str, found: Found, corpus: Corpus) -> list[Statement]:
             references = (claim, *_named(one.unit, one.text, replace(found, claims=()), corpus))
             statement = Statement(one.text, one.unit, corpus.day(one.unit), references)
             said.append((count + 0.5 / (1 + place), one.unit, statement))
+    if any(score > 1 for score, _, _ in said):
+        meant = {*found.units[:_MEANT]}
+        said = [one for one in said if one[0] > 1 or one[1] in meant]
     chosen = sorted(said, key=lambda one: (-one[0], one[1]))[:_STATEMENTS]
     return [one for _, _, one in chosen]
 

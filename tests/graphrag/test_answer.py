@@ -137,6 +137,14 @@ def test_what_a_search_by_meaning_finds_is_taken_where_words_find_nothing(corpus
     assert found.text.startswith("The balcony is repaired, the bill for the balcony was 320 EUR. [Data: Sources (")
 
 
+def test_of_what_is_found_by_meaning_alone_only_the_best_is_said_beside_words(corpus: Corpus) -> None:
+    units = [unit for unit, text in enumerate(corpus.texts) if "Janáček" in text]
+    assert len(units) > 3
+    found = ask("Who paid invoice INV-1187?", corpus, "basic", NOW, ZONE, Related(units))
+    assert "Petr Kolar paid invoice INV-1187" in found.text
+    assert len([one for one in found.text.splitlines() if "Janáček" in one or "scores" in one]) <= 2
+
+
 def claim(description: str, words: str) -> FoundClaim:
     return FoundClaim(
         subject="Petr Kolar",

@@ -14,6 +14,7 @@ from relrag_pipelines.stages import graph_build
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import graph_indexes, vector_cache
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.commands.forget import ForgetRequest, forget
 from relrag_query.graphrag.service import query
 from tests import archive
 from tests.embedders.service import Service, serving, vector
@@ -130,3 +131,18 @@ def test_a_local_question_finds_entities_by_their_vectors(synced: Path, monkeypa
     titles = found.index.tables["entities"]["title"]
     assert titles.iat[found.answer.found.entities[0]] == "greenhouse roof"
     assert query(made.settings, "archive", asked, "basic").answer.found.entities == ()
+
+
+def test_what_is_forgotten_is_in_no_vector_and_no_table(config: Path) -> None:
+    made = archive.workspace(config)
+    found = tables(made)
+    texts = dict(embedded_texts(found))
+    hashes = dict(zip(found["record_texts"]["record_id"], found["record_texts"]["text_hash"], strict=True))
+    gone = {hashes[record] for record, text in texts.items() if "honey" in text.lower()}
+    assert forget(ForgetRequest(refs=["jsonl:notes:o1", "jsonl:notes:o2"]), config, yes=True) == 0
+    assert gone
+    assert not cached(made) & gone
+    left = tables(made)
+    assert not {*left["record_texts"]["text_hash"]} & gone
+    assert not [text for text in dict(embedded_texts(left)).values() if "honey" in text.lower()]
+    assert cached(made) >= {*left["record_texts"]["text_hash"]}
