@@ -34,9 +34,9 @@ from relrag_query.results import Answer, Results
 from relrag_query.retrieval import catalog_reader, client_scope
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question import DateLike, Filters, read_question
 from relrag_query.retrieval.question_vectors import QuestionVectors
-from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]

@@ -31,6 +31,16 @@ _FOLLOWING = """
     WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
     ORDER BY ts, chunk_id LIMIT $limit
 """
+_OF_SPANS = """
+    SELECT DISTINCT c.* EXCLUDE (person_ids, mentioned_person_ids)
+    FROM chunks c, (SELECT unnest($threads) AS thread, unnest($firsts) AS first, unnest($lasts) AS last) span
+    WHERE c.thread_id = span.thread AND c.last_ts >= span.first AND c.ts <= span.last AND len(c.members) > 0
+    ORDER BY c.ts, c.chunk_id
+"""
+_NEWEST_OF_CHATS = """
+    SELECT arg_max(chunk_id, (last_ts, chunk_id)) FROM chunks
+    WHERE thread_id IN (SELECT unnest($threads)) AND len(members) > 0 GROUP BY thread_id
+"""
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
@@ -96,6 +106,19 @@ def following(connection: Connection, thread_id: str, ts: int, limit: int) -> li
     """The first passages of a thread that end after a time, in order of time; nothing that is attached."""
     values = {"thread": thread_id, "ts": ts, "limit": limit}
     return [Chunk(*row) for row in connection.execute(_FOLLOWING, values).fetchall()]
+
+
+def of_spans(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Chunk]:
+    """The chat windows that overlap one of these spans of a chat: its id, first and last second, UTC; by time."""
+    threads, firsts, lasts = (list(values) for values in zip(*spans, strict=True))
+    values = {"threads": threads, "firsts": firsts, "lasts": lasts}
+    return [Chunk(*row) for row in connection.execute(_OF_SPANS, values).fetchall()]
+
+
+def newest_of_chats(connection: Connection, thread_ids: Sequence[str]) -> list[Chunk]:
+    """The newest window of each of these chats, in their order."""
+    ids = [one for (one,) in connection.execute(_NEWEST_OF_CHATS, {"threads": list(thread_ids)}).fetchall()]
+    return sorted(chunks(connection, ids).values(), key=lambda one: thread_ids.index(str(one.thread_id)))
 
 
 def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:

@@ -18,7 +18,7 @@ from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import VectorStore
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.connection_sharing import ArchiveError
-from relrag_query.retrieval.search import MIN_CANDIDATES, QueryContext
+from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.understanding.intent import asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
@@ -85,6 +85,7 @@ def read_question(
     return QueryContext(
         question=question,
         search_text="\n".join(dict.fromkeys([*topics, *redacted])),
+        redacted=redacted[0],
         terms=[*terms[0], *_earlier(terms)],
         intents=intents,
         said_in=next(filter(None, channels), frozenset()),
