@@ -26,7 +26,7 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import pending
+from relrag_query.people import pending, questions
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
@@ -157,9 +157,10 @@ class Archive:
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
-            context = self._context(connection, question, limits, candidates, follows)
-            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             people, notice = self._people_or_why(connection)
+            entities = questions.named(question, people)
+            context = self._context(connection, question, limits, candidates, follows, entities)
+            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
             return replace(answer, notice=" ".join(filter(None, (notice, answer.notice))))
 
@@ -177,14 +178,8 @@ class Archive:
 
     def records_of_people(self) -> dict[int, int]:
         """How many records each person wrote, received, took part in or is named in, by id."""
-        query = "SELECT person_id, count(DISTINCT asset_ref) FROM person_assets GROUP BY person_id ORDER BY person_id"
-        found: dict[int, int] = {}
         with self._reading() as connection:
-            people = self._people(connection)
-            for person_id, count in connection.execute(query).fetchall():
-                now = people.pending.survivor(person_id)
-                found[now] = found.get(now, 0) + count
-        return found
+            return self._people(connection).record_counts()
 
     def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a redacted question as it is compared, or why it has none."""
@@ -291,11 +286,12 @@ class Archive:
         filters: Filters,
         limit: int,
         follows: Sequence[str] = (),
+        entities: Sequence[int] = (),
     ) -> QueryContext:
-        words, embed = self._counted(connection), self._questions.of_question
         context = read_question(
-            question, self.settings, self._vectors, connection, words, embed, filters, follows=follows, limit=limit
-        )
+            question, self.settings, self._vectors, connection, self._counted(connection),
+            self._questions.of_question, filters, follows=follows, entities=entities, limit=limit,
+        )  # fmt: skip
         if filters.person:
             people = self._people(connection)
             ids = tuple(people.ids_in_index([people.one(filters.person).person_id]))

@@ -1,4 +1,4 @@
-"""The query as lists of steps: what search runs, what ask runs before it answers, and for questions about people."""
+"""What a query gives back: the hits after its steps, or what is answered from them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answ
 from relrag_query.answering.generative import GeneratedAnswer, generate
 from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
-from relrag_query.answering.reply_expansion import attach_replies
-from relrag_query.answering.superseded import mark_superseded
 from relrag_query.answering.token_budget import trim_to_budget
 from relrag_query.people import answers, questions, reached
 from relrag_query.people.people import People
@@ -33,47 +31,15 @@ from relrag_query.results import (
     nearest_hits,
 )
 from relrag_query.retrieval import catalog_reader
-from relrag_query.retrieval.context import QueryContext, Step, run
+from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, RECENCY_SUPPLEMENT, Hit
 from relrag_query.retrieval.question import redact_question
-from relrag_query.retrieval.steps.chat_recency import supplement_recent
-from relrag_query.retrieval.steps.contents import load_extra, load_messages
-from relrag_query.retrieval.steps.document_chunks import add_siblings
-from relrag_query.retrieval.steps.hybrid_search import hybrid_search
-from relrag_query.retrieval.steps.neighborhood import expand_step
-from relrag_query.retrieval.steps.people import add_people
-from relrag_query.retrieval.steps.rerank import boost_channel, boost_time, demote_bulk, rerank, score_coverage
-from relrag_query.retrieval.steps.time_window import expand_context
 from relrag_query.retrieval.term_coverage import PART, passage_tokens
+from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
 _RECORDS = frozenset({QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT})
 """intents that ask for records"""
-SEARCH = (
-    Step(1, "hybrid search", hybrid_search),
-    Step(2, "rerank", rerank),
-    Step(2, "bulk mail", demote_bulk),
-    Step(2, "time", boost_time),
-    Step(2, "channel", boost_channel),
-    Step(2, "coverage", score_coverage),
-    Step(2, "messages", load_messages),
-    Step(2, "details", load_extra),
-)
-"""what `relrag search` runs"""
-PEOPLE = Step(7, "people", add_people)
-BUDGET = Step(8, "token budget", trim_to_budget)
-ASK = (
-    *SEARCH,
-    Step(3, "replies", attach_replies),
-    Step(3, "time window", expand_context),
-    Step(4, "document chunks", add_siblings),
-    Step(5, "neighborhood", expand_step),
-    Step(5, "versions", mark_superseded),
-    Step(6, "recency", supplement_recent),
-    PEOPLE,
-    BUDGET,
-)
-"""what `relrag ask` runs; of a question that what is known of people answers, the last two"""
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:

@@ -9,11 +9,11 @@ from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import generations
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.metadata_line import hit_line
-from relrag_query.pipeline import SEARCH
 from relrag_query.results import Answer
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.question import Filters, redact_question
 from relrag_query.retrieval.steps.neighborhood import expand_asset_neighborhood
+from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window
 
 ALEX, ORLY, JONAH = "Alex Rubin <alex@rubinstudio.example>", "Orly Navon <orly@bluefin.example>", "Jonah <j@x.example>"
@@ -342,6 +342,7 @@ def test_personal_data_in_a_question_is_looked_for_as_it_stands_in_the_index(tmp
         assert "052" not in answer.text
 
 
+@pytest.mark.requirement("S0-62")
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [

@@ -14,13 +14,13 @@ from relrag_query.answering.extractive import ExtractiveAnswer
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, Hit
+from relrag_query.retrieval.named_assets import FILE_NAME
 from relrag_query.retrieval.steps.contents import load_extra
 
 NAMED = 0.40
 """display score of what is added, that of a record that contains a hit"""
 
 _HASH = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,64}(?![0-9A-Za-z])")
-_FILE = re.compile(r"[^\s/\\:*?\"<>|()\[\],;]+\.[A-Za-z]\w{1,4}(?!\w)")
 _MOST = 4
 """records that are added"""
 
@@ -31,7 +31,7 @@ def add_named_records(evidence: ExtractiveAnswer, hits: Sequence[Hit], context: 
     Both are shown. A name counts where exactly one record has it.
     """
     said = "\n".join(sentence.unit.quote for sentence in evidence.sentences)
-    hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(_FILE.findall(said)))
+    hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(FILE_NAME.findall(said)))
     refs = catalog_reader.by_name(context.connection, hashes, files)[:_MOST]
     found = {hit.chunk.asset_id: hit for hit in reversed(hits)}
     missing = [ref for ref in refs if ref not in found]

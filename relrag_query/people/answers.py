@@ -41,7 +41,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     if not asked.people:
         return None
     ids = asked.people
-    if asked.asks == "family":  # whoever asks knows that he belongs to it
+    if asked.asks == "family" and context.expansion.relationships:  # whoever asks knows that he belongs to it
         ids = [
             one
             for one in people.expand_person_ids_with_relationships(ids)

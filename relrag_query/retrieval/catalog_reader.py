@@ -51,6 +51,16 @@ _OF_FILE = """
     SELECT file_name, any_value(asset_id) FROM records WHERE file_name IN (SELECT unnest($names))
     GROUP BY file_name HAVING count(*) = 1
 """
+_NAMED_BY = """
+    SELECT asset_id, name FROM (
+        SELECT asset_id, lower(file_name) AS name FROM records WHERE lower(file_name) IN (SELECT unnest($files))
+        UNION ALL
+        SELECT asset_id, lower(subject) FROM records
+        WHERE lower(subject) IN (SELECT unnest($subjects)) AND parent_asset_id IS NULL
+        UNION ALL
+        SELECT asset_id, unnest(list_intersect(numbers, $numbers)) FROM records WHERE list_has_any(numbers, $numbers))
+    QUALIFY count(*) OVER (PARTITION BY name) = 1 ORDER BY asset_id
+"""
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"
 _BRIEFS = """
     SELECT asset_id, rag_source_type, "from",
@@ -180,6 +190,18 @@ def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str])
         found += rows[0] if len(rows) == 1 else ()
     known = dict(connection.execute(_OF_FILE, {"names": list(files)}).fetchall()) if files else {}
     return list(dict.fromkeys([*found, *(known[name] for name in files if name in known)]))
+
+
+def named_by(
+    connection: Connection, files: Sequence[str], numbers: Sequence[str], subjects: Sequence[str]
+) -> list[str]:
+    """The records with these names of files, reference numbers and subjects, where exactly one has it; by id."""
+    values = {
+        "files": [name.lower() for name in files],
+        "subjects": [subject.strip().lower() for subject in subjects],
+        "numbers": list(numbers),
+    }
+    return list(dict.fromkeys(ref for ref, _ in connection.execute(_NAMED_BY, values).fetchall()))
 
 
 def frequencies(connection: Connection) -> dict[str, int]:

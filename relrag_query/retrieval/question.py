@@ -19,6 +19,7 @@ from relrag_pipelines.stores.vectors import VectorStore
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.connection_sharing import ArchiveError
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
+from relrag_query.retrieval.named_assets import named_assets
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.understanding.intent import asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
@@ -49,13 +50,15 @@ def read_question(
     filters: Filters,
     *,
     follows: Sequence[str] = (),
+    entities: Sequence[int] = (),
     limit: int,
 ) -> QueryContext:
     """The question with its words, time, intents and vector, within the limits that are given.
 
     A question that `follows` others means their time and channel where it names none, and their words beside its own.
-    `embed` gives the vector of a redacted question, or why it has none. Raises ArchiveError where a kind is unknown or
-    the limits leave nothing, SettingsError where a source is unknown, WhenError where a date is none.
+    `entities` are the people whom it names. `embed` gives the vector of a redacted question, or why it has none. Raises
+    ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown, WhenError
+    where a date is none.
     """
     since, until = filters.since, filters.until
     for name in filters.sources:
@@ -69,7 +72,8 @@ def read_question(
     if ts_from is not None and ts_to is not None and ts_from >= ts_to:
         raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
     question, *follows = (one.encode(errors="replace").decode() for one in (question, *follows))  # bytes, not UTF-8
-    intents = classify_query_intent(question, [], [])
+    assets = named_assets(redact_question(question, settings), connection)
+    intents = classify_query_intent(question, entities, assets)
     now = settings_module.now()
     times = [time_range(one, now, zone) for one in (question, *follows)]
     topics = [_topic(one, when) for one, when in zip((question, *follows), times, strict=True)]
@@ -88,6 +92,7 @@ def read_question(
         redacted=redacted[0],
         terms=[*terms[0], *_earlier(terms)],
         intents=intents,
+        assets=assets,
         said_in=next(filter(None, channels), frozenset()),
         when=when,
         latest=latest,

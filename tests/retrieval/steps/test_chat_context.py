@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from relrag_query.archive import Archive
-from relrag_query.pipeline import SEARCH
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Filters
 from relrag_query.retrieval.steps.chat_recency import supplement_recent
 from relrag_query.retrieval.steps.time_window import expand_context
+from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window
 
 SAID = [

@@ -9,11 +9,11 @@ import pytest
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.show import show
 from relrag_query.cli.render import answer_text
-from relrag_query.pipeline import SEARCH
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Filters
 from relrag_query.retrieval.steps.neighborhood import REFERENCE, expand_asset_neighborhood
+from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window
 
 MAIL, SCAN, CHAT, OTHER = "gmail:1", "document:1", "whatsapp:1", "gmail:2"
@@ -134,11 +134,12 @@ def test_across_channels_what_a_neighbour_leads_to_is_followed_too(chain: Archiv
     assert any("1 neighbours of 1 hits added, then 1 neighbours of 1 hits added" in line for line in trace)
 
 
-@pytest.mark.requirement("S0-64", "S0-65", "S0-67", "S0-68")
+@pytest.mark.requirement("S0-61", "S0-64", "S0-65", "S0-67", "S0-68")
 @pytest.mark.parametrize(
     ("question", "neighbours"),
     [
         ("the glaze", None),
+        ("What is Dana's phone number for the glaze?", None),
         ("What did Dana say about the glaze?", None),
         ("Show me the thread about the glaze", "0 neighbours of 1 hits added ("),
         ("the attachment about the glaze", "0 neighbours of 1 hits added ("),
