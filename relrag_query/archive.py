@@ -57,7 +57,7 @@ class Archive:
         if clients:
             scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
-        self._readers = Readers(self._catalog, self._let_go)
+        self._readers = Readers(self._catalog, lambda: self._held.close())
         self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
@@ -99,9 +99,6 @@ class Archive:
     def close(self) -> None:
         """Lets go of the generation, once the threads that still read it have ended; nothing is waited for."""
         self._readers.close()
-
-    def _let_go(self) -> None:
-        self._held.close()
 
     def _reading(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         return self._readers.cursor()
@@ -190,11 +187,9 @@ class Archive:
         with self._once:
             if self._relationships is None:
                 manifest = self.generation.manifest
+                model, means = str(manifest.get("embedder", "")), manifest.get("means", {})
                 with self._reading() as connection:
-                    vectors = RelationshipVectors(
-                        connection, str(manifest.get("embedder", "")), manifest.get("means", {})
-                    )
-                self._relationships = vectors
+                    self._relationships = RelationshipVectors(connection, model, means)
             return self._relationships
 
     def term_frequencies(self) -> Frequencies:
@@ -212,9 +207,8 @@ class Archive:
         try:
             return self._people(connection), ""
         except JournalError as error:
-            return People(
-                connection, pending.Pending()
-            ), f"What you said of people since the last sync is left out: {error}."
+            why = f"What you said of people since the last sync is left out: {error}."
+            return People(connection, pending.Pending()), why
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
@@ -293,9 +287,8 @@ class Archive:
             self._questions.of_question, filters, follows=follows, entities=entities, limit=limit,
         )  # fmt: skip
         if filters.person:
-            people = self._people(connection)
-            ids = tuple(people.ids_in_index([people.one(filters.person).person_id]))
-            context.where = replace(context.where, person_ids=ids)
+            found = self._people(connection).filter_ids(filters.person)
+            context.where = replace(context.where, person_ids=found)
         if context.meaning is not None and self._questions.means:
             context.similarities = functools.partial(self._questions.similarities, context.meaning)
         return context

@@ -279,6 +279,10 @@ class People:
         """The ids by which the passages of a generation know these people."""
         return sorted({old for one in person_ids for old in self.pending.former(one)})
 
+    def filter_ids(self, typed: str) -> tuple[int, ...]:
+        """Ids under which the index knows the one person who is meant. Raises PeopleError as `one` does."""
+        return tuple(self.ids_in_index([self.one(typed).person_id]))
+
     def _relationship_rows(self, person_ids: Collection[int] | None) -> list[PersonRelationship]:
         if person_ids is None:
             query, values = "FROM person_relationships", {}

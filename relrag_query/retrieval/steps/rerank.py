@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.records import Chunk
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.reranker import RerankError, rank
 from relrag_query.retrieval.steps.mail import bulk_hits
-from relrag_query.retrieval.term_coverage import mentions_time, passage_tokens, term_coverage
+from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
+from relrag_query.understanding.time_expressions import TimeRange, mentions
 
 _BULK = 0.75
 """what a newsletter counts beside what was written to somebody: less than what is near the best counts"""
@@ -51,7 +54,7 @@ def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
         return hits
     zone = ZoneInfo(context.settings.timezone)
     judged = [
-        replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts) or mentions_time(hit.chunk, when, zone))
+        replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts) or _mentions_time(hit.chunk, when, zone))
         for hit in hits
     ]
     inside = [hit for hit in judged if hit.in_time]
@@ -77,3 +80,13 @@ def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
         replace(hit, display_score=hit.weight * term_coverage(context.terms, passage_tokens(hit.chunk))) for hit in hits
     ]
     return scored if context.meaning is not None else [hit for hit in scored if hit.display_score > 0]
+
+
+def _mentions_time(chunk: Chunk, when: TimeRange, zone: ZoneInfo) -> bool:
+    """Whether a passage of another time speaks of the one asked for: by its words, a month or year, or by a date."""
+    words = [] if when.relative else query_terms(when.phrase, {})
+    held = passage_tokens(chunk)
+    if words and all(word.found(held) > PART for word in words):
+        return True
+    written = None if chunk.ts is None else datetime.fromtimestamp(chunk.ts, zone)
+    return mentions(chunk.text, when, written, zone)
