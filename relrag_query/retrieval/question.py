@@ -13,9 +13,8 @@ import duckdb
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import VectorStore
+from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.connection_sharing import ArchiveError
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
@@ -60,17 +59,8 @@ def read_question(
     ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown, WhenError
     where a date is none.
     """
-    since, until = filters.since, filters.until
-    for name in filters.sources:
-        settings.source(name)
-    if unknown := sorted(set(filters.kinds) - KINDS.keys()):
-        raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
-    if limit < 1:
-        raise ArchiveError(f"a limit of {limit} leaves nothing; name 1 or more")
     zone = ZoneInfo(settings.timezone)
-    ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
-    if ts_from is not None and ts_to is not None and ts_from >= ts_to:
-        raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
+    where = _limits(filters, settings, limit, zone)
     question, *follows = (one.encode(errors="replace").decode() for one in (question, *follows))  # bytes, not UTF-8
     assets = named_assets(redact_question(question, settings), connection)
     intents = classify_query_intent(question, entities, assets)
@@ -96,9 +86,7 @@ def read_question(
         said_in=next(filter(None, channels), frozenset()),
         when=when,
         latest=latest,
-        where=vectors.ChunkFilter(
-            sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to
-        ),
+        where=where,
         limit=max(limit, MIN_CANDIDATES),
         settings=settings,
         connection=connection,
@@ -107,6 +95,21 @@ def read_question(
         meaning=meaning,
         why_words_only=why,
     )
+
+
+def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:
+    """What the query is limited to, but for a person. Raises as `read_question` does."""
+    since, until = filters.since, filters.until
+    for name in filters.sources:
+        settings.source(name)
+    if unknown := sorted(set(filters.kinds) - KINDS.keys()):
+        raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+    if limit < 1:
+        raise ArchiveError(f"a limit of {limit} leaves nothing; name 1 or more")
+    ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
+    if ts_from is not None and ts_to is not None and ts_from >= ts_to:
+        raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
+    return ChunkFilter(sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to)
 
 
 def _topic(question: str, when: TimeRange | None) -> str:

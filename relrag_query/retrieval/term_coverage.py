@@ -81,10 +81,7 @@ class Term:
 
     def found(self, held: frozenset[str]) -> float:
         """How surely these tokens hold the word, 0 to 1."""
-        for token, sure in self._surest:
-            if token in held:
-                return sure
-        return 0.0
+        return next((sure for token, sure in self._surest if token in held), 0.0)
 
     @functools.cached_property
     def _surest(self) -> list[tuple[str, float]]:
