@@ -8,6 +8,7 @@ state of the archive, not at events, so a lost tick or a failed run is made good
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,7 @@ def changed_sources(workspace: Workspace) -> Requests:
         if one.scan and (one.scan.changed or one.scan.gone):
             # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
             changed = map(one.scan.units.__getitem__, one.scan.changed)
-            units = [(unit.path, unit.mtime_ns, unit.around) for unit in changed]
+            units = [(unit.path, unit.mtime_ns, unit.siblings_fingerprint) for unit in changed]
             state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
             keys = [dg.AssetKey([one.source, "export"])]
@@ -184,6 +185,7 @@ def changed_sources(workspace: Workspace) -> Requests:
 
 def follow_up(workspace: Workspace) -> Requests:
     """The runs that the plan asks for now, but for exports: stale months, what is made of all, publishing, graphs."""
+    workspace = replace(workspace, listings={})
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
     wanted = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")

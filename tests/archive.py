@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
@@ -97,7 +98,7 @@ def home(folder: Path) -> Path:
 
 def sync(config: Path) -> Workspace:
     """What `relrag sync` does, without Dagster, which most of its time goes into; returns the workspace."""
-    made = workspace(config)
+    made = replace(workspace(config), listings={})
     for one in plans.build_plan(made).exports:
         ingest(made, made.settings.source(one.source))
     for first, last, run in plans.build_plan(made).runs():
@@ -111,8 +112,8 @@ def sync(config: Path) -> Workspace:
         publish.publish(made)
     for graph in plans.build_plan(made).graphs:
         graph_build.run(made, graph.collection)
-    assert plans.build_plan(made).empty
-    return made
+    assert plans.build_plan(workspace(config)).empty
+    return workspace(config)
 
 
 def as_schema(manifest: Path, version: int) -> None:

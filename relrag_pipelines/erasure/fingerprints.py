@@ -63,7 +63,7 @@ def fingerprints(records: pa.Table, keys: Keys) -> Iterator[Fingerprint]:
     for row in pc.indices_nonzero(pc.match_substring(extra, '"bytes_hash"')).to_pylist():
         if hashed := file_fingerprint(extra[row].as_py(), keys):
             yield Fingerprint(row, hashed, sure=True)
-    named = pa.array([kind.name for kind in KINDS.values() if kind.ids_hold_names])
+    named = pa.array([kind.name for kind in KINDS.values() if kind.ids_depend_on_names])
     rows = pc.indices_nonzero(pc.and_(pc.is_in(records["kind"], named), pc.is_null(records["index_in_parent"])))
     columns = (records[name].take(rows).to_pylist() for name in ("kind", "source_id", "from", "ts", "text"))
     for row, kind, own_id, sender, ts, text in zip(rows.to_pylist(), *columns, strict=True):

@@ -294,7 +294,7 @@ def _forget_units(
 ) -> None:
     """Brings the units and failures of a source in step; `left` are the rows of touched months by unit."""
     home, states = workspace.home, unit_state.load(workspace.home, source)
-    one_record = any(one.name == source and KINDS[one.kind].one_record for one in workspace.settings.sources)
+    one_record = any(one.name == source and KINDS[one.kind].one_record_per_unit for one in workspace.settings.sources)
     hidden = set()
     for path, state in states.items():
         counted = [(month, left[month.month][path] if month.month in left else month.rows) for month in state.months]

@@ -83,7 +83,7 @@ def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: t
     def flush() -> int:
         rows = to_table(pending, Record)
         rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
-        if kind.newest_only:
+        if kind.may_be_truncated:
             _extend_thread_spans(spans, rows)
         forgotten = matcher.rows(rows, gone)
         if forgotten.any():
@@ -105,7 +105,7 @@ def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: t
 
     for record in read_items(workspace, source, unit, contents):
         _complete_record(record, workspace.keys, source, places)
-        if record.asset_id in month_of.placed and not kind.repeats:
+        if record.asset_id in month_of.placed and not kind.allows_duplicates:
             why = "a second record of the file has the same id and is left out; give each an id of its own"
             contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
             continue
@@ -173,7 +173,7 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
     if not all(failure.location for failure in unit.refused):
         return
     try:
-        if not unit.fingerprint:  # it may have become something else since the folder was looked at
+        if not unit.version:  # it may have become something else since the folder was looked at
             regular_files.check_file(unit.file, unit.root, follow_links=source.follow_links)
         for item in KINDS[source.kind].read(unit, read_context(workspace, source)):
             if isinstance(item, Record):

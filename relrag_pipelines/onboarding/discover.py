@@ -124,7 +124,7 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
             folders.clear()
             yield None, False
         for name in sorted(names):
-            kinds = [kind for kind in KINDS.values() if kind.holds((relative / name).as_posix())]
+            kinds = [kind for kind in KINDS.values() if kind.matches((relative / name).as_posix())]
             if kinds and not name.startswith((".", "~$")):
                 file = Path(place, name)
                 size = file.stat().st_size if file.exists() else 0

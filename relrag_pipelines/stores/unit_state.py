@@ -1,4 +1,7 @@
-"""What is known of every unit: its size, time, content hash and months (private/units), and what failed in it."""
+"""What is known of every unit: its size, time, content hash and months, and what failed in it.
+
+Units stand in private/units, with the cursor of their source's lister: both change in one rename.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,9 @@ UNFINISHED = "unfinished"
 
 RETAINED = "retained"
 """`reader` of a unit that is gone while its records stay: when it is there again, it is read again"""
+
+_CURSOR = b"relrag.cursor"
+"""key in the metadata of the file"""
 
 HIDDEN = "forgotten:"
 """how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
@@ -55,11 +61,20 @@ def load(home: Path, source: str) -> dict[str, UnitState]:
     }
 
 
-def save(home: Path, source: str, units: dict[str, UnitState]) -> None:
-    """Stores the units of a source."""
+def load_cursor(home: Path, source: str) -> str:
+    """Where the lister of a source goes on; empty where it has to list all."""
+    try:
+        metadata = pq.read_schema(home / f"private/units/{source}.parquet").metadata or {}
+    except (pa.ArrowException, OSError):  # what is wrong with the file is said where its units are loaded
+        return ""
+    return str(metadata.get(_CURSOR, b"").decode())
+
+
+def save(home: Path, source: str, units: dict[str, UnitState], cursor: str = "") -> None:
+    """Stores the units of a source. Without a cursor its next listing is of all units."""
     # a hidden unit still has its own path as key: its place among the others would tell of it
     rows = sorted(units.values(), key=lambda unit: unit.path)
-    _save(home, f"private/units/{source}.parquet", rows, UnitState)
+    _save(home, f"private/units/{source}.parquet", rows, UnitState, {_CURSOR: cursor.encode()} if cursor else None)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
@@ -84,8 +99,15 @@ def _load(home: Path, name: str, row: type) -> list[dict[str, Any]]:
     return found
 
 
-def _save(home: Path, name: str, rows: list[UnitState] | list[Failure], row: type) -> None:
+def _save(
+    home: Path,
+    name: str,
+    rows: list[UnitState] | list[Failure],
+    row: type,
+    metadata: dict[bytes, bytes] | None = None,
+) -> None:
     with replacing(home / name) as beside:
         table: pa.Table = to_table(list(rows), row) if rows else arrow_schema(row).empty_table()
+        table = table.replace_schema_metadata(metadata)
         pq.write_table(table, beside, compression="zstd")
         private_manifest.expect(home, name, file_hash(beside))

@@ -3,10 +3,12 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
+from relrag_pipelines.ingest import units
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stores import generations, lake, unit_state
@@ -91,6 +93,25 @@ def test_an_edited_and_a_shrunk_document_leave_no_stale_chunk(config: Path) -> N
     assert b"orangery" not in found
     # what was deleted is in no older generation either
     assert sorted(generations.numbers(home)) == [2]
+
+
+def test_a_sync_looks_at_the_files_of_each_source_once(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plan, export, and every plan that follows go by one listing; a change in between waits for the next sync."""
+    walked: list[str] = []
+    walk = units.walk
+
+    def counted(root: Path, *args: Any, **more: Any) -> Any:
+        walked.append(root.name)
+        return walk(root, *args, **more)
+
+    monkeypatch.setattr(units, "walk", counted)
+    assert sync(config) == 0
+    assert sorted(walked) == ["chats", "papers"], "the third source is one file"
+    walked.clear()
+    (config.parent / "papers" / "lease 2024-01-05.md").write_text(archive.LEASE.replace("orangery", "conservatory"))
+    assert sync(config) == 0
+    assert sorted(walked) == ["chats", "papers"]
+    assert "conservatory" in archive.chunks(config, "papers")[0].text
 
 
 def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:

@@ -67,7 +67,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
     by_name = called(PurePosixPath(unit.path).stem, reading.file_names, reading.timezone)
     known = [one for one in (reading.owner, by_name.name) if one]
-    transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading, known)
+    transcript, name, failures = _transcript(list(unit.companions) if is_audio else [unit.file], reading, known)
     if audio and not transcript and not failures and reading.transcription_model:
         transcript, name, failures = _made(audio, native, extra.get("seconds"), reading)
     yield from failures
@@ -179,7 +179,7 @@ def _record(
         content_type=path.suffix.lower().lstrip("."),
         file_name=path.name,
         source_uri=unit.path,
-        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
+        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.companions)],
         language=transcript.language if transcript else None,
         people=_people(by_name, participants),
         numbers=reference_numbers.find_reference_numbers(text),

@@ -56,7 +56,7 @@ def is_maildir(path: PurePosixPath) -> bool:
     return path.parent.name in ("cur", "new")
 
 
-def continues(file: Path, offset: int) -> bool:
+def starts_item_at(file: Path, offset: int) -> bool:
     """Whether a mail begins at that offset of a mailbox: what lies before it is whole."""
     with open_plain(file) as stream:
         stream.seek(max(0, offset - 1))
