@@ -47,42 +47,16 @@ PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 def build_defs(workspace: Workspace) -> dg.Definitions:
     """All definitions of one archive."""
-    sources = workspace.settings.sources
-    exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
-    months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
-    archive = dg.AssetSelection.assets(*archive_tables.NAMES)
-    sync = dg.define_asset_job(
-        "sync",
-        exports | months | archive,
-        description="Reads what has changed in the sources, and makes the months it touches and what is made of them.",
-    )
-    backfill = dg.define_asset_job(
-        "backfill", months, description="Makes months again, from redaction to edges, whether or not they are stale."
-    )
-    publish = dg.define_asset_job(
-        "publish",
-        dg.AssetSelection.assets(*PUBLISHING),
-        description="Publishes a generation of what all sources hold, which is what queries then read.",
-    )
-    graphs, tables = list(workspace.settings.graphrag.made), graph_index.tables(workspace.settings.graphrag)
-    graphrag = dg.define_asset_job(
-        "graphrag",
-        dg.AssetSelection.assets(*(key(one, table.name) for one in graphs for table in tables)),
-        description="Makes GraphRAG indexes of what is published.",
-    )
-    older = source_collections.sources(workspace)
-    legacy = dg.define_asset_job(
-        "legacy_backfill",
-        dg.AssetSelection.assets(*([source.name, BACKFILL] for source in older)),
-        description="Writes relrag's fields into the collections of older systems.",
-    )
+    sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.made)
+    jobs = _jobs(workspace)
+    followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
             *(archive_stage(workspace, stage) for stage in whole_archive.STAGES),
             *publishing_assets(workspace),
             *(graph_assets(workspace, collection) for collection in graphs),
-            *(legacy_backfill(workspace, source) for source in older),
+            *(legacy_backfill(workspace, source) for source in source_collections.sources(workspace)),
         ],
         asset_checks=[
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
@@ -90,21 +64,48 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
             *publishing_checks(workspace),
             *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
         ],
-        jobs=[
-            *([sync, backfill] if sources else []),
-            publish,
-            *([graphrag] if graphs else []),
-            *([legacy] if older else []),
-        ],
-        schedules=[_nightly(workspace, sync)] if sources else [],
-        sensors=[
-            _source_folders(workspace, sync),
-            _follow_up(workspace, [sync, publish, *([graphrag] if graphs else [])]),
-        ]
-        if sources
-        else [],
+        jobs=list(jobs.values()),
+        schedules=[_nightly(workspace, jobs["sync"])] if sources else [],
+        sensors=[_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed)] if sources else [],
         executor=run_tags.executor(workspace),
     )
+
+
+def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
+    """By name; those alone that have something to do."""
+    sources, settings = workspace.settings.sources, workspace.settings.graphrag
+    exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
+    months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
+    archive = dg.AssetSelection.assets(*archive_tables.NAMES)
+    graphs = [key(one, table.name) for one in settings.made for table in graph_index.tables(settings)]
+    older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
+    selections = {
+        "sync": (
+            exports | months | archive if sources else None,
+            "Reads what has changed in the sources, and makes the months it touches and what is made of them.",
+        ),
+        "backfill": (
+            months if sources else None,
+            "Makes months again, from redaction to edges, whether or not they are stale.",
+        ),
+        "publish": (
+            dg.AssetSelection.assets(*PUBLISHING),
+            "Publishes a generation of what all sources hold, which is what queries then read.",
+        ),
+        "graphrag": (
+            dg.AssetSelection.assets(*graphs) if graphs else None,
+            "Makes GraphRAG indexes of what is published.",
+        ),
+        "legacy_backfill": (
+            dg.AssetSelection.assets(*older) if older else None,
+            "Writes relrag's fields into the collections of older systems.",
+        ),
+    }
+    return {
+        name: dg.define_asset_job(name, assets, description=meaning)
+        for name, (assets, meaning) in selections.items()
+        if assets is not None
+    }
 
 
 def _checks(workspace: Workspace, name: str) -> list[dg.AssetChecksDefinition]:

@@ -24,47 +24,39 @@ _WAIT_SECONDS = 600.0
 
 def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     """duckdb_catalog, qdrant_points and published_generation, in this order."""
+    return [_catalog_and_points(workspace), _published_generation(workspace)]
+
+
+def _specs(workspace: Workspace) -> list[dg.AssetSpec]:
     sources = [source.name for source in workspace.settings.sources]
-
     monthly = [[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"]
-    made = [*monthly, *([table] for table in archive_tables.PUBLISHED)]
+    return [
+        dg.AssetSpec(
+            "duckdb_catalog",
+            deps=[*monthly, *([table] for table in archive_tables.PUBLISHED)],
+            group_name=_GROUP,
+            kinds={"duckdb"},
+            owners=_OWNERS,
+            code_version="2",
+            description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
+            metadata=column_schema("records"),
+        ),
+        dg.AssetSpec(
+            "qdrant_points",
+            deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
+            group_name=_GROUP,
+            kinds={"qdrant"},
+            owners=_OWNERS,
+            code_version="2",
+            description="The passages of the catalog as points that can be searched, built beside.",
+        ),
+    ]
 
-    @sealed
-    def built() -> tuple[dict[str, int], withholding.Withheld]:
-        with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
-            purge.resume(workspace)
-            lake.sweep(workspace.home)
-            archive_tables.sweep(workspace.home)
-            disk_space.require_vector_space(workspace.settings)
-            search = withholding.Search(workspace)
-            search.clean_lake()
-            counts = publish.build(workspace, search)
-            search.look_at_build()
-            return counts, search.found
 
+def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
     @dg.multi_asset(
         name="catalog_and_points",
-        specs=[
-            dg.AssetSpec(
-                "duckdb_catalog",
-                deps=made,
-                group_name=_GROUP,
-                kinds={"duckdb"},
-                owners=_OWNERS,
-                code_version="2",
-                description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
-                metadata=column_schema("records"),
-            ),
-            dg.AssetSpec(
-                "qdrant_points",
-                deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
-                group_name=_GROUP,
-                kinds={"qdrant"},
-                owners=_OWNERS,
-                code_version="2",
-                description="The passages of the catalog as points that can be searched, built beside.",
-            ),
-        ],
+        specs=_specs(workspace),
         check_specs=[
             dg.AssetCheckSpec(
                 "no_known_value",
@@ -76,7 +68,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     def catalog_and_points() -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
         # one step for both: they agree on what has changed, and are made at the same time
         started = time.monotonic()
-        counts, found = built()
+        counts, found = _build(workspace)
         points = counts.pop("points")
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
@@ -95,6 +87,25 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
             description=str(found) or None,
         )
 
+    return catalog_and_points
+
+
+@sealed
+def _build(workspace: Workspace) -> tuple[dict[str, int], withholding.Withheld]:
+    """Builds catalog and points beside what is published; the number of rows, and what was left out of them."""
+    with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
+        purge.resume(workspace)
+        lake.sweep(workspace.home)
+        archive_tables.sweep(workspace.home)
+        disk_space.require_vector_space(workspace.settings)
+        search = withholding.Search(workspace)
+        search.clean_lake()
+        counts = publish.build(workspace, search)
+        search.look_at_build()
+        return counts, search.found
+
+
+def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
     @dg.asset(
         deps=["duckdb_catalog", "qdrant_points"],
         group_name=_GROUP,
@@ -122,7 +133,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
             }
         )
 
-    return [catalog_and_points, published_generation]
+    return published_generation
 
 
 def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:

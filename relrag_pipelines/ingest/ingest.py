@@ -129,13 +129,18 @@ def _read_units(
         report.bytes_read += found.units[path].size - (found.known[path].size if path in grown else 0)
     if alone:
         sandbox.stop()  # what was loaded would take memory from all that follows
+    _note_states(selected, change, report)
+    return hidden
+
+
+def _note_states(selected: UnitSelection, change: MonthRewrites, report: IngestReport) -> None:
+    """Brings the state of every unit up to date, but of those that a kill interrupted and that could not be read."""
     failing = {one.unit for one in report.failures if one.fault == UNREADABLE and one.whole_unit}
     # a disk or a network may give it the next time, so it counts as never read
     selected.hashes.update(dict.fromkeys(failing, ""))
     change.states |= {
-        path: selected.state(path, change.states[path]) for path in found.units if path not in change.interrupted
+        path: selected.state(path, change.states[path]) for path in selected.units if path not in change.interrupted
     }
-    return hidden
 
 
 def _write_months(

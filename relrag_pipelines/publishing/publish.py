@@ -6,7 +6,7 @@ A month that is not up to date is refused: it could hold text redacted under an 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
@@ -115,16 +115,8 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
     """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
     previous = _published(workspace)
     below = build_info.read(previous.parent) if previous else {}
-    if not previous or any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
-        return None
-    replaced = sorted(
-        month
-        for month in about["months"].keys() | below["base"]
-        if about["months"].get(month) != below["base"].get(month)
-    )
-    if inputs.record_count(workspace, replaced) * _SHARE > inputs.record_count(workspace, about["months"]):
-        return None
-    if vectors.missing_parts(previous.with_name(VECTORS)):
+    replaced = _months_above(workspace, about, below) if previous else None
+    if not previous or replaced is None or vectors.missing_parts(previous.with_name(VECTORS)):
         return None
     place, points = _begin(workspace), []
     number = generations.next_number(workspace.home)
@@ -159,6 +151,16 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
     return held
 
 
+def _months_above(workspace: Workspace, about: Mapping[str, Any], below: Mapping[str, Any]) -> list[str] | None:
+    """The months that differ from a base; None where it was made otherwise, or so many differ that it would not pay."""
+    if any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
+        return None
+    months, base = about["months"], below["base"]
+    replaced = sorted(month for month in months.keys() | base if months.get(month) != base.get(month))
+    too_many = inputs.record_count(workspace, replaced) * _SHARE > inputs.record_count(workspace, months)
+    return None if too_many else replaced
+
+
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     """Checks what was built and makes it the current generation; returns it and the numbers of those removed."""
     place = generations.build_folder(workspace.home)
@@ -176,8 +178,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
-    built = build_info.read(place)
     forgotten = rule_file.load(workspace.home).last
+    built = build_info.read(place)
     about = {
         "inputs": made_from,
         "policy": policy,
@@ -196,9 +198,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         embed_chunks.prune_cache(workspace.home)
         graph_indexes.drop(workspace.home)  # each is made again after this, from what is left
         graph_index.prune_answers(workspace.home)
-    sealed = generations.finish(
-        workspace.home, about, now(), forget=forget, carried=_inherited_hashes(workspace, place)
-    )
+    carried = _inherited_hashes(workspace, place)
+    sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=carried)
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
 

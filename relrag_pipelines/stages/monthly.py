@@ -7,18 +7,16 @@ month is imported where it is called: most syncs find nothing to do, and it take
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from relrag_pipelines import embedders, pii
+from relrag_pipelines import embedders
 from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources.kinds import KINDS, RECORD_TYPES
+from relrag_pipelines.stages.redaction_policy import policy
 from relrag_pipelines.stores import lake, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
@@ -138,45 +136,6 @@ def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Stag
     from relrag_pipelines import links
 
     return StageOutput(links.build_edges(tables[0], tables[1]))
-
-
-RECOGNISERS = "recognisers"
-"""what `policy` calls the version of what is found and replaced; all else in it is a setting"""
-
-
-def possible_channels(workspace: Workspace, source: Source) -> set[str]:
-    """The channels that records of the source may have."""
-    kind = KINDS[source.kind]
-    types = RECORD_TYPES.values() if kind.any_type else kind.record_types
-    return {workspace.channel(source), *(one.channel for one in types if one.channel)}
-
-
-def _policies(workspace: Workspace, source: Source) -> Mapping[str, Any]:
-    """The policies of the channels that records of the source may have; another one's changes do not concern it."""
-    given, channels = workspace.settings.pii_policies, possible_channels(workspace, source)
-    if channels - given.keys():
-        channels |= {"default"}
-    return {name: given[name].model_dump() for name in sorted(channels & given.keys())}
-
-
-def _digest(path: Path | None) -> str:
-    """What a file holds, as a hash; empty where there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path and path.is_file() else ""
-
-
-def policy(workspace: Workspace, source: Source) -> Mapping[str, Any]:
-    """All that decides how a source is redacted."""
-    settings = workspace.settings
-    return {
-        "pii_redaction_enabled": settings.pii_redaction_enabled,
-        "pii_policies": _policies(workspace, source),
-        "channel": workspace.channel(source),
-        "pii_allow_list": settings.pii_allow_list,
-        "pii_recognizers": _digest(settings.pii_recognizers_path),
-        "pii_language_model": _digest(settings.pii_language_model_path),
-        "keys_file": workspace.keys.fingerprint,
-        RECOGNISERS: pii.VERSION,
-    }
 
 
 STAGES = (

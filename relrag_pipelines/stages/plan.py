@@ -23,7 +23,7 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages.graph_index import StaleGraph
 from relrag_pipelines.stages.month_range import partitioned
-from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
+from relrag_pipelines.stages.monthly import STAGES, Stage
 from relrag_pipelines.stages.plan_model import (
     FOLLOWS,
     REPLACED,
@@ -34,6 +34,7 @@ from relrag_pipelines.stages.plan_model import (
     StaleStage,
     StaleUnits,
 )
+from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy
 from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests, month_outputs
 from relrag_pipelines.stores import archive_tables, generations, lake, unit_state
 from relrag_pipelines.stores.archive_tables import PUBLISHED

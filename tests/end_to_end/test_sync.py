@@ -149,12 +149,14 @@ def test_a_policy_redoes_redaction_and_what_follows_but_reads_no_file(config: Pa
     assert any("<PHONE_NUMBER:k1:" in chunk.text for chunk in archive.chunks(config, "chat"))
     before = archive.workspace(config)
     archive.configure(config.parent, '[pii_policies.whatsapp]\nentities = ["PHONE_NUMBER"]\naction = "replace"\n')
-    from relrag_pipelines.stages import monthly
     from relrag_pipelines.stages import plan as plans
+    from relrag_pipelines.stages import redaction_policy
 
     after = archive.workspace(config)
     concerned = [
-        one.name for one in after.settings.sources if monthly.policy(before, one) != monthly.policy(after, one)
+        one.name
+        for one in after.settings.sources
+        if redaction_policy.policy(before, one) != redaction_policy.policy(after, one)
     ]
     assert concerned == ["chat", "notes"]  # rows of JSONL may be messages too; documents are not
     assert plans.build_plan(archive.workspace(config)).exports == []

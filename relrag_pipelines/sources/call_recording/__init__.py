@@ -32,6 +32,7 @@ from relrag_pipelines.sources.formats.transcript import (
     word_count,
 )
 from relrag_pipelines.sources.formats.transcript import read as read_transcript
+from relrag_pipelines.sources.formats.transcript.cues import Cue
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
@@ -155,17 +156,16 @@ def _record(
     said: CallApproval,
     extra: dict[str, Any],
 ) -> Record:
-    path = PurePosixPath(unit.path)
-    cues = transcript.cues if transcript else []
-    cues = swap_speakers(cues) if said.swapped else cues
+    path, cues = PurePosixPath(unit.path), transcript.cues if transcript else []
+    if said.swapped:
+        cues = swap_speakers(cues)
     said_by = speakers(cues)
     named = [name for name in said_by if not is_placeholder(name)]
     told = by_name.name or by_name.phone
     others = [name for name in named if not _is_owner(name, reading.owner, [*named, by_name.name or ""])]
     other = others[0] if len(others) == 1 else told
     participants = [*named, told] if told and not others else named
-    if cues and not extra.get("seconds"):
-        extra["seconds"] = max((cue.end or cue.start or 0.0 for cue in cues), default=None)
+    extra = _extra(extra, cues, by_name, said_by)
     text, spoken = format_transcript(cues) if said.approved or not reading.approval_required else ("", [])
     return Record(
         source_id=native,
@@ -183,9 +183,16 @@ def _record(
         language=transcript.language if transcript else None,
         people=_people(by_name, participants),
         numbers=reference_numbers.find_reference_numbers(text),
-        extra=extra | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {}),
+        extra=extra,
         spoken=spoken or None,
     )
+
+
+def _extra(found: dict[str, Any], cues: list[Cue], by_name: Called, said_by: list[str]) -> dict[str, Any]:
+    """What only a call has; its length is that of the recording, else of what is said in it."""
+    if cues and not found.get("seconds"):
+        found = {**found, "seconds": max((cue.end or cue.start or 0.0 for cue in cues), default=None)}
+    return found | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {})
 
 
 def _is_owner(name: str, owner: str, names: list[str]) -> bool:
