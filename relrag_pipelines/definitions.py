@@ -18,7 +18,7 @@ import dagster as dg
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets import run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, table_true
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
 from relrag_pipelines.assets.legacy_assets import BACKFILL, legacy_backfill
 from relrag_pipelines.assets.published import publishing_assets, publishing_checks
@@ -142,7 +142,7 @@ def _source_folders(workspace: Workspace, sync: UnresolvedJob) -> dg.SensorDefin
         description="Starts the export of a source when its files have changed.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
-        yield from _asked(workspace, changed_sources)
+        yield from _requests(workspace, changed_sources)
 
     return _sensor
 
@@ -156,17 +156,17 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
         description="Makes stale months again and then publishes, as the plan says.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
-        yield from _asked(workspace, follow_up)
+        yield from _requests(workspace, follow_up)
 
     return _sensor
 
 
-def _asked(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:
+def _requests(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:
     """What a tick asks for; nothing while somebody is writing."""
     if busy := lock.holder(workspace.home):
         yield dg.SkipReason(f"{busy} is writing")
     else:
-        yield from sealed(lambda: list(tick(workspace)))()
+        yield from seal_errors(lambda: list(tick(workspace)))()
 
 
 def changed_sources(workspace: Workspace) -> Requests:

@@ -41,7 +41,7 @@ class Workspace:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process it is opened once, and has neither progress nor pool there."""
-        return _opened, (pickle.dumps(self.settings),)
+        return _open_in_worker, (pickle.dumps(self.settings),)
 
     def each(
         self,
@@ -105,6 +105,6 @@ class Workspace:
 
 
 @functools.lru_cache(maxsize=1)
-def _opened(settings: bytes) -> Workspace:
+def _open_in_worker(settings: bytes) -> Workspace:
     # only what this project pickled in the process that started this one comes here
     return Workspace(pickle.loads(settings), listings={})  # noqa: S301

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import embedders
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.erasure import purge
@@ -72,7 +72,7 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
         points = counts.pop("points")
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
-            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)},
+            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _seconds_since(started)},
         )
         vectors = embedders.describe(workspace.settings)
         yield dg.MaterializeResult(
@@ -90,7 +90,7 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
     return catalog_and_points
 
 
-@sealed
+@seal_errors
 def _build(workspace: Workspace) -> tuple[dict[str, int], withholding.Withheld]:
     """Builds catalog and points beside what is published; the number of rows, and what was left out of them."""
     with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
@@ -114,7 +114,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
         code_version="1",
         description="Checked, sealed with the hash of every file, and made current by one rename.",
     )
-    @sealed
+    @seal_errors
     def published_generation() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with writing(workspace.home, "published_generation", _WAIT_SECONDS):
@@ -127,7 +127,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
                 "generation": generation.number,
                 "bytes": size,
                 "generations_removed": len(removed),
-                "seconds": _since(started),
+                "seconds": _seconds_since(started),
                 "inputs_hash": generation.manifest["inputs"],
                 **{f"golden/{name}": value for name, value in asked.items()},
             }
@@ -143,17 +143,17 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
         asset="published_generation",
         description="Both ends of every edge exist, and the record of every chunk.",
     )
-    @sealed
+    @seal_errors
     def nothing_dangling() -> dg.AssetCheckResult:
         with generations.open_current(workspace.home) as generation:
-            found = catalog.dangling(generation.path / publish.CATALOG)
+            found = catalog.count_dangling(generation.path / publish.CATALOG)
         return dg.AssetCheckResult(passed=not any(found.values()), metadata=dict(found))
 
     @dg.asset_check(
         asset="published_generation",
         description="Every file that was written for the generation is as its MANIFEST says.",
     )
-    @sealed
+    @seal_errors
     def generation_true() -> dg.AssetCheckResult:
         with generations.open_current(workspace.home) as generation:
             wrong = generation_damage.verify(workspace.home, generation.number, carried=False)
@@ -162,5 +162,5 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
     return [nothing_dangling, generation_true, *([golden_set(workspace)] if workspace.settings.golden_set else [])]
 
 
-def _since(started: float) -> float:
+def _seconds_since(started: float) -> float:
     return round(time.monotonic() - started, 3)

@@ -86,7 +86,7 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
             inside, said = [Passage(0, 0, None, None)], [name]
         times = times_of(inside, spoken) if spoken else [(None, None)] * len(inside)
         named: list[str | None] = [None] * len(inside)
-        for section, beside in _apart(extra):
+        for section, beside in _side_texts(extra):
             more = passages(beside, [], limit, overlap)
             inside += more
             said += [beside[passage.start : passage.end] for passage in more]
@@ -132,7 +132,7 @@ def _columns(
     }
 
 
-def _apart(extra: str) -> list[tuple[str, str]]:
+def _side_texts(extra: str) -> list[tuple[str, str]]:
     """What stands beside a mail's own text: its kind and the text."""
     if '"apart"' not in extra:
         return []

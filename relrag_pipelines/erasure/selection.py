@@ -158,7 +158,7 @@ def _record_quotes(workspace: Workspace, chosen: Selection) -> None:
     What a mail that stays says itself is its own, wherever it is quoted: the chosen one may pass it on, or be its copy.
     """
     words = word_hashes.WordHasher(workspace.keys.id_hash)
-    going = _united(
+    going = _union(
         mail_quotes.own_shingles(some.filter(mail_quotes.is_mail(some)), words)
         for some in selected_rows(workspace, chosen)
     )
@@ -183,6 +183,6 @@ def _record_quotes(workspace: Workspace, chosen: Selection) -> None:
     chosen.said = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.as_shared(not_own)]))
 
 
-def _united(some: Iterable[mail_quotes.Said]) -> mail_quotes.Said:
-    parts = zip(mail_quotes.Said(*[word_hashes.empty()] * 4), *some, strict=True)
-    return mail_quotes.Said(*(np.unique(np.concatenate(part)) for part in parts))
+def _union(some: Iterable[mail_quotes.OwnShingles]) -> mail_quotes.OwnShingles:
+    parts = zip(mail_quotes.OwnShingles(*[word_hashes.empty()] * 4), *some, strict=True)
+    return mail_quotes.OwnShingles(*(np.unique(np.concatenate(part)) for part in parts))

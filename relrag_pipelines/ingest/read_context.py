@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.ingest import ownership, revisit
-from relrag_pipelines.ingest.scan import ASKED, DUE, READER, RIVALS, SourceScan, compare_units
+from relrag_pipelines.ingest.scan import DUE_RECORDS, READER, RELATED_UNITS, RIVALS, SourceScan, compare_units
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
@@ -100,11 +100,11 @@ def scan_source(
     )
     if due:  # one that can no longer be read to its end would be due for ever
         due -= {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
-    again_why = dict.fromkeys(sorted(due), DUE)
+    again_why = dict.fromkeys(sorted(due), DUE_RECORDS)
     if kind.asks_others and (found.changed or found.gone):
         failures = unit_state.load_failures(workspace.home, source.name)
         asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
-        again_why |= dict.fromkeys(sorted(asked - found.why.keys()), ASKED)
+        again_why |= dict.fromkeys(sorted(asked - found.why.keys()), RELATED_UNITS)
     changed = tuple(dict.fromkeys((*found.changed, *again_why)))
     return replace(found, changed=changed, why={**found.why, **again_why})
 
@@ -129,10 +129,10 @@ def _listing(workspace: Workspace, source: Source, known: dict[str, UnitState]) 
 
 def _list(workspace: Workspace, source: Source, known: dict[str, UnitState], cursor: str) -> Listing:
     place = Place(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
-    return list_units(place, KINDS[source.kind], source, _taken(workspace, source, known))
+    return list_units(place, KINDS[source.kind], source, _is_claimed(workspace, source, known))
 
 
-def _taken(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
+def _is_claimed(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
     """Whether another source reads a file; `known` are the units of this one as last read."""
 
     def as_read(one: Source) -> dict[str, UnitState]:

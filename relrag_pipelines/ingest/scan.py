@@ -15,13 +15,13 @@ from relrag_pipelines.sources import Kind, Listing, Place, Unit
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes
 from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, UNFINISHED, hashed_path, reader_version
 
-DUE = "dates in them have come"
+DUE_RECORDS = "dates in them have come"
 """why a unit is read again of which a record was to come"""
 
-ASKED = "other files that they are read by changed"
+RELATED_UNITS = "other files that they are read by changed"
 """why a unit is read again that says too little to be read alone: see `asks_others` of its kind"""
 
-_LEFT = {
+_READER_MARKS = {
     UNFINISHED: "they were left half read",
     RETAINED: "they are there again",
     "": "something of them was forgotten, or no longer is",
@@ -112,8 +112,8 @@ def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[st
 
 def _reader_change(before: str, now: str) -> str:
     """In what a reader differs from the one before."""
-    if before in _LEFT:
-        return _LEFT[before]
+    if before in _READER_MARKS:
+        return _READER_MARKS[before]
     names = changed_settings(re.split("[~+]", before)[0], now)
     if READER in names or not names:
         return "the reader version changed"

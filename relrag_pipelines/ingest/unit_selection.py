@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from relrag_pipelines.files.sealed_json import file_hash, file_hashes
 from relrag_pipelines.ingest import revisit
 from relrag_pipelines.ingest.read_context import reader_fingerprint
-from relrag_pipelines.ingest.scan import ASKED, DUE, SourceScan, reader_with_context
+from relrag_pipelines.ingest.scan import DUE_RECORDS, RELATED_UNITS, SourceScan, reader_with_context
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, Unit
@@ -81,7 +81,7 @@ def _content_hashes(
         if before and path not in found.changed and not full:
             hashes[path] = before.content_hash
             continue
-        continuable = before and before.reader == reader and path not in failed and found.why.get(path) != DUE
+        continuable = before and before.reader == reader and path not in failed and found.why.get(path) != DUE_RECORDS
         earlier = before if continuable and not full else None
         try:
             if unit.version:
@@ -129,7 +129,7 @@ def _units_to_read(
     """The units that are read, in order: those that changed, and those whose dates are no longer right."""
     known = found.known
     changed = {path for path in found.units if full or not _is_unchanged(known.get(path), hashes[path], readers[path])}
-    changed |= {path for path, why in found.why.items() if why in (DUE, ASKED)}
+    changed |= {path for path, why in found.why.items() if why in (DUE_RECORDS, RELATED_UNITS)}
     touched = [known[path] for path in found.changed if path not in changed and not found.units[path].version]
     changed |= revisit.units_dated_by_mtime(workspace.home, source.name, touched)
     return [path for path in found.units if path in changed]

@@ -104,7 +104,12 @@ def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues)
 
     parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]), known)
     counts = catalog_build.build(
-        place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **inputs.beside_months(workspace)
+        place / CATALOG,
+        parts,
+        at=now(),
+        previous=_current_catalog(workspace),
+        index=index,
+        **inputs.beside_months(workspace),
     )
     held = {**counts, "points": points[0]}
     _finish_build_info(place, {**about, "base": about["months"], "holds": held})
@@ -113,7 +118,7 @@ def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues)
 
 def _build_incremental(workspace: Workspace, about: dict[str, Any], known: KnownValues) -> dict[str, int] | None:
     """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
-    previous = _published(workspace)
+    previous = _current_catalog(workspace)
     below = build_info.read(previous.parent) if previous else {}
     replaced = _months_above(workspace, about, below) if previous else None
     if not previous or replaced is None or vectors.missing_parts(previous.with_name(VECTORS)):
@@ -143,7 +148,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
     except (catalog_build.SharedRecordsError, duckdb.OutOfMemoryException):
         # what is joined with all of the base may take more than building anew, month by month
         return None
-    if catalog.removed(place / CATALOG, previous):
+    if catalog.count_removed(place / CATALOG, previous):
         # what was deleted would stay in the base and in the files of the vectors
         return None
     held = {**counts, "points": points[0]}
@@ -171,10 +176,10 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     if (place / _INPUTS).read_text() != made_from:
         raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
     counts = validate_build(place)
-    deleted = catalog.removed(place / CATALOG, _published(workspace))
+    deleted = catalog.count_removed(place / CATALOG, _current_catalog(workspace))
     policy = plans.policy_hash(workspace)
     failpoint("publish.seal", place)
-    before = generations.published(workspace.home)
+    before = generations.current_manifest(workspace.home)
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
@@ -208,7 +213,7 @@ def validate_build(place: Path) -> dict[str, int]:
     counts: dict[str, int] | None = build_info.read(place).get("holds")
     if counts is None:
         raise GenerationError("what was built is of an older version, or damaged; run `relrag sync`")
-    wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
+    wrong = {name: count for name, count in catalog.count_dangling(place / CATALOG).items() if count}
     if counts["points"] != counts["chunks"]:
         wrong["points"] = counts["points"]
     if wrong:
@@ -251,14 +256,14 @@ def _inherited_hashes(workspace: Workspace, place: Path) -> dict[str, dict[str, 
     """The entries of files that are those of the generation before, whose hashes are known."""
     if not (place / catalog.BASE).exists():
         return {}
-    files = generations.published(workspace.home)["files"]
+    files = generations.current_manifest(workspace.home)["files"]
     return {catalog.BASE: files.get(catalog.BASE) or files[CATALOG]}
 
 
-def _published(workspace: Workspace) -> Path | None:
+def _current_catalog(workspace: Workspace) -> Path | None:
     """The catalog to compare with: the current one, if it has the shape of today."""
     number = generations.current_number(workspace.home)
-    if generations.published(workspace.home).get("schema_version", 0) < generations.OLDEST:
+    if generations.current_manifest(workspace.home).get("schema_version", 0) < generations.OLDEST:
         return None
     path = workspace.home / "published" / str(number) / CATALOG
     return path if path.exists() else None

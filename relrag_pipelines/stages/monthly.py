@@ -20,7 +20,7 @@ from relrag_pipelines.stages.redaction_policy import policy
 from relrag_pipelines.stores import lake, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
-from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, Killed
+from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, WorkerKilled
 from relrag_pipelines.workspace import Workspace
 
 
@@ -76,7 +76,7 @@ def merge_duplicates(private: pa.Table) -> pa.Table:
     return table.set_column(column, table.schema.field(column), pa.array(merged, pa.list_(pa.string())))
 
 
-def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
+def _redact(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
     from relrag_pipelines.pii import leaked_records, redact_tables
 
     originals: dict[str, str] = {}
@@ -145,7 +145,7 @@ STAGES = (
         ("private_records",),
         4,
         "The records with every string redacted by the policy of their channel; one row a record.",
-        _redacted,
+        _redact,
         policy,
     ),
     Stage(
@@ -213,7 +213,7 @@ def run(
 
     def given_up(month: str) -> StageOutput:
         # a month is of many units: to leave it out would take them all from what is published
-        raise Killed(f"{what} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
+        raise WorkerKilled(f"{what} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
 
     # an embedder keeps all processors busy by itself, and what it embedded is written at once
     outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there, given_up)

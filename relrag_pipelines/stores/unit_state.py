@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.errors import SafeError
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
 from relrag_pipelines.stores import private_manifest
@@ -106,7 +106,7 @@ def _save(
     row: type,
     metadata: dict[bytes, bytes] | None = None,
 ) -> None:
-    with replacing(home / name) as beside:
+    with replace_file(home / name) as beside:
         table: pa.Table = to_table(list(rows), row) if rows else arrow_schema(row).empty_table()
         table = table.replace_schema_metadata(metadata)
         pq.write_table(table, beside, compression="zstd")

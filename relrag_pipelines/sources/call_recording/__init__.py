@@ -19,8 +19,8 @@ from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import AUDIO_REF, Failure, NamedPerson, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, CallApproval, ReadContext, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
-from relrag_pipelines.sources.call_recording.filename_patterns import Called, called, says_call
-from relrag_pipelines.sources.call_recording.transcribe import transcribed
+from relrag_pipelines.sources.call_recording.filename_patterns import FilenameFacts, parse_filename, says_call
+from relrag_pipelines.sources.call_recording.transcribe import transcript_of
 from relrag_pipelines.sources.formats.transcript import (
     Transcript,
     TranscriptError,
@@ -66,11 +66,11 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
             yield Failure("audio", error.fault, str(error))
     elif is_audio:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
-    by_name = called(PurePosixPath(unit.path).stem, reading.file_names, reading.timezone)
+    by_name = parse_filename(PurePosixPath(unit.path).stem, reading.file_names, reading.timezone)
     known = [one for one in (reading.owner, by_name.name) if one]
     transcript, name, failures = _transcript(list(unit.companions) if is_audio else [unit.file], reading, known)
     if audio and not transcript and not failures and reading.transcription_model:
-        transcript, name, failures = _made(audio, native, extra.get("seconds"), reading)
+        transcript, name, failures = _transcribe(audio, native, extra.get("seconds"), reading)
     yield from failures
     said = reading.approvals().get(f"call_recording:{native}", CallApproval())
     extra["state"] = _state(transcript, said, failed=damaged or bool(failures))
@@ -101,7 +101,7 @@ def _native(audio: Path | None, unit: Unit, reading: ReadContext) -> str:
         return reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def _made(
+def _transcribe(
     audio: Path, native: str, length: float | None, reading: ReadContext
 ) -> tuple[Transcript | None, str | None, list[Failure]]:
     """A transcript by the model, and what stands for the name of its file."""
@@ -111,7 +111,7 @@ def _made(
     longest = audio.stat().st_size / _LEAST_BYTES
     limits = reading.transcription_limits(min(length or longest, longest))
     try:
-        return transcribed(audio, kept, reading.transcription_model, limits), "transcription_model", []
+        return transcript_of(audio, kept, reading.transcription_model, limits), "transcription_model", []
     except (TranscriptError, ParserStopped) as error:
         return None, None, [Failure("audio", error.fault, str(error))]
 
@@ -151,7 +151,7 @@ def _record(
     reading: ReadContext,
     native: str,
     of_audio: bool,
-    by_name: Called,
+    by_name: FilenameFacts,
     transcript: Transcript | None,
     said: CallApproval,
     extra: dict[str, Any],
@@ -188,7 +188,7 @@ def _record(
     )
 
 
-def _extra(found: dict[str, Any], cues: list[Cue], by_name: Called, said_by: list[str]) -> dict[str, Any]:
+def _extra(found: dict[str, Any], cues: list[Cue], by_name: FilenameFacts, said_by: list[str]) -> dict[str, Any]:
     """What only a call has; its length is that of the recording, else of what is said in it."""
     if cues and not found.get("seconds"):
         found = {**found, "seconds": max((cue.end or cue.start or 0.0 for cue in cues), default=None)}
@@ -205,7 +205,7 @@ def _is_owner(name: str, owner: str, names: list[str]) -> bool:
     )
 
 
-def _people(by_name: Called, names: list[str]) -> list[NamedPerson]:
+def _people(by_name: FilenameFacts, names: list[str]) -> list[NamedPerson]:
     """Who took part by the name of the file, where the transcript names them otherwise."""
     known = {name.casefold() for name in names}
     return [NamedPerson("participant", one) for one in by_name[:2] if one and one.casefold() not in known]

@@ -237,9 +237,9 @@ def _candidates(
             if git_repository.is_repository(folder):
                 if git_repository.irregular_rules(folder):
                     left_out["irregular_rules"] += 1
-                elif count := git_repository.ignored(folder):
+                elif count := git_repository.count_ignored(folder):
                     left_out["ignored"] += count
-                yield from ((file, folder) for file in git_repository.tracked(folder))
+                yield from ((file, folder) for file in git_repository.tracked_files(folder))
                 continue
         except RepositoryError as error:
             name = path_of(folder, root)

@@ -101,7 +101,7 @@ def _behind_colons(line: str) -> Iterator[str]:
     yield from (": ".join(parts[first:]) for first in range(len(parts)))
 
 
-def joined(texts: Sequence[str]) -> str:
+def join_parts(texts: Sequence[str]) -> str:
     """The text of several parts in a row, with what a part repeats of the one before left out."""
     whole = ""
     for text in texts:
@@ -114,7 +114,7 @@ def joined(texts: Sequence[str]) -> str:
 def _record(parts: Sequence[PointFields], location: str) -> Record:
     first = parts[0]
     texts = {part.position: part.text for part in parts} if len(parts) > 1 else {0: first.text}
-    text = joined([texts[position] for position in sorted(texts)])
+    text = join_parts([texts[position] for position in sorted(texts)])
     universal = dict(first.universal)
     return Record(
         source_id=first.native_id,

@@ -58,7 +58,7 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
         purge.resume(workspace)
-        if people.lacking(workspace):  # a forget that was cut short removed it
+        if people.missing_sources(workspace):  # a forget that was cut short removed it
             _follow_up(workspace)
             people.require(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between

@@ -146,7 +146,7 @@ def _need(workspace: Workspace) -> str:
 def _end_orphans(workspace: Workspace) -> None:
     """Lets Dagster show no run as queued or going on that nobody works on any more."""
     try:
-        left = dagster_runs.unfinished(workspace.home)
+        left = dagster_runs.count_unfinished(workspace.home)
     except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
         return
     if left:

@@ -234,7 +234,7 @@ def test_a_repository_can_start_nothing(project: Path, tmp_path: Path) -> None:
     ran.unlink(missing_ok=True)
     (records, failures) = read("git", *found("git", project))
     assert ({one.subject for one in records}, failures) == ({"one", "signed"}, [])
-    (units, _) = [found("code", project), list(git_repository.tracked(project))]
+    (units, _) = [found("code", project), list(git_repository.tracked_files(project))]
     assert units == []
     assert not ran.exists(), ran.read_text()
 

@@ -14,7 +14,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.settings import Settings, SettingsError, Source, load
 from relrag_pipelines.sources import KINDS, Place, ReadContext
-from relrag_pipelines.sources.legacy import is_repeated, joined
+from relrag_pipelines.sources.legacy import is_repeated, join_parts
 from relrag_pipelines.sources.legacy.local_collection import STORAGE
 from tests import legacy_collection as older
 
@@ -124,7 +124,7 @@ def test_what_a_window_repeats(window: str, messages: list[str], repeated: bool)
     ],
 )  # fmt: skip
 def test_parts_are_joined_and_what_two_share_stands_once(texts: list[str], whole: str) -> None:
-    assert joined(texts) == whole
+    assert join_parts(texts) == whole
 
 
 class Hostile:
