@@ -126,7 +126,8 @@ def published():
     path = generations.build_folder(home).with_name(str(generations.current_number(home)))
     with catalog.open(path / catalog.NAME) as connection:
         found = dict(connection.sql("SELECT sender, records FROM sender_counts").fetchall())
-    return [found, (path / "busiest.parquet").exists(), "busiest.parquet" in generations.current_manifest(home)["files"]]
+    files = generations.current_manifest(home)["files"]
+    return [found, (path / "busiest.parquet").exists(), "busiest.parquet" in files]
 
 """
 

@@ -21,7 +21,7 @@ from relrag_pipelines.sources.formats.charset_detection import CharsetError, Dec
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
 
-__all__ = ["SUFFIXES", "Extracted", "extract", "read", "recognise"]
+__all__ = ["SUFFIXES", "DocumentText", "extract", "read", "recognise"]
 
 SUFFIXES = {
     ".pdf": pdf.CONTENT_TYPE,

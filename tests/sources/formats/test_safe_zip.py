@@ -213,7 +213,7 @@ import resource, sys
 from pathlib import Path
 from relrag_pipelines.sources.formats import safe_zip
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with safe_zip.opened(Path(sys.argv[1]), 100, 10**9) as archive, archive.open("_chat.txt") as stream:
+with safe_zip.open_archive(Path(sys.argv[1]), 100, 10**9) as archive, archive.open("_chat.txt") as stream:
     print(len(archive.members), stream.read().decode(), end=" ")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
