@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
+from relrag_pipelines.records import Failure, UnitMonth, UnitState, conform, to_table
 from relrag_pipelines.stores import private_manifest
 
 UNFINISHED = "unfinished"
@@ -74,7 +74,8 @@ def save(home: Path, source: str, units: dict[str, UnitState], cursor: str = "")
     """Stores the units of a source. Without a cursor its next listing is of all units."""
     # a hidden unit still has its own path as key: its place among the others would tell of it
     rows = sorted(units.values(), key=lambda unit: unit.path)
-    _save(home, f"private/units/{source}.parquet", rows, UnitState, {_CURSOR: cursor.encode()} if cursor else None)
+    table = to_table(rows, UnitState).replace_schema_metadata({_CURSOR: cursor.encode()} if cursor else None)
+    _save(home, f"private/units/{source}.parquet", table)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
@@ -85,7 +86,7 @@ def load_failures(home: Path, source: str) -> list[Failure]:
 def save_failures(home: Path, source: str, failures: list[Failure]) -> None:
     """Stores what could not be read in a source."""
     ordered = sorted(failures, key=lambda failure: (failure.unit, failure.location, failure.fault))
-    _save(home, f"private/failures/{source}.parquet", ordered, Failure)
+    _save(home, f"private/failures/{source}.parquet", to_table(ordered, Failure))
 
 
 def _load(home: Path, name: str, row: type) -> list[dict[str, Any]]:
@@ -99,15 +100,7 @@ def _load(home: Path, name: str, row: type) -> list[dict[str, Any]]:
     return found
 
 
-def _save(
-    home: Path,
-    name: str,
-    rows: list[UnitState] | list[Failure],
-    row: type,
-    metadata: dict[bytes, bytes] | None = None,
-) -> None:
-    with replace_file(home / name) as beside:
-        table: pa.Table = to_table(list(rows), row) if rows else arrow_schema(row).empty_table()
-        table = table.replace_schema_metadata(metadata)
-        pq.write_table(table, beside, compression="zstd")
-        private_manifest.expect(home, name, file_hash(beside))
+def _save(home: Path, name: str, table: pa.Table) -> None:
+    with replace_file(home / name) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+        private_manifest.expect(home, name, file_hash(temporary))
