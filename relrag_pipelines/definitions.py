@@ -8,6 +8,7 @@ state of the archive, not at events, so a lost tick or a failed run is made good
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import dagster as dg
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets import run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, table_true
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
 from relrag_pipelines.assets.legacy_assets import BACKFILL, legacy_backfill
 from relrag_pipelines.assets.published import publishing_assets, publishing_checks
@@ -46,42 +47,16 @@ PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 def build_defs(workspace: Workspace) -> dg.Definitions:
     """All definitions of one archive."""
-    sources = workspace.settings.sources
-    exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
-    months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
-    archive = dg.AssetSelection.assets(*archive_tables.NAMES)
-    sync = dg.define_asset_job(
-        "sync",
-        exports | months | archive,
-        description="Reads what has changed in the sources, and makes the months it touches and what is made of them.",
-    )
-    backfill = dg.define_asset_job(
-        "backfill", months, description="Makes months again, from redaction to edges, whether or not they are stale."
-    )
-    publish = dg.define_asset_job(
-        "publish",
-        dg.AssetSelection.assets(*PUBLISHING),
-        description="Publishes a generation of what all sources hold, which is what queries then read.",
-    )
-    graphs, tables = list(workspace.settings.graphrag.made), graph_index.tables(workspace.settings.graphrag)
-    graphrag = dg.define_asset_job(
-        "graphrag",
-        dg.AssetSelection.assets(*(key(one, table.name) for one in graphs for table in tables)),
-        description="Makes GraphRAG indexes of what is published.",
-    )
-    older = source_collections.sources(workspace)
-    legacy = dg.define_asset_job(
-        "legacy_backfill",
-        dg.AssetSelection.assets(*([source.name, BACKFILL] for source in older)),
-        description="Writes relrag's fields into the collections of older systems.",
-    )
+    sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.made)
+    jobs = _jobs(workspace)
+    followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
             *(archive_stage(workspace, stage) for stage in whole_archive.STAGES),
             *publishing_assets(workspace),
             *(graph_assets(workspace, collection) for collection in graphs),
-            *(legacy_backfill(workspace, source) for source in older),
+            *(legacy_backfill(workspace, source) for source in source_collections.sources(workspace)),
         ],
         asset_checks=[
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
@@ -89,21 +64,48 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
             *publishing_checks(workspace),
             *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
         ],
-        jobs=[
-            *([sync, backfill] if sources else []),
-            publish,
-            *([graphrag] if graphs else []),
-            *([legacy] if older else []),
-        ],
-        schedules=[_nightly(workspace, sync)] if sources else [],
-        sensors=[
-            _source_folders(workspace, sync),
-            _follow_up(workspace, [sync, publish, *([graphrag] if graphs else [])]),
-        ]
-        if sources
-        else [],
+        jobs=list(jobs.values()),
+        schedules=[_nightly(workspace, jobs["sync"])] if sources else [],
+        sensors=[_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed)] if sources else [],
         executor=run_tags.executor(workspace),
     )
+
+
+def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
+    """By name; those alone that have something to do."""
+    sources, settings = workspace.settings.sources, workspace.settings.graphrag
+    exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
+    months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
+    archive = dg.AssetSelection.assets(*archive_tables.NAMES)
+    graphs = [key(one, table.name) for one in settings.made for table in graph_index.tables(settings)]
+    older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
+    selections = {
+        "sync": (
+            exports | months | archive if sources else None,
+            "Reads what has changed in the sources, and makes the months it touches and what is made of them.",
+        ),
+        "backfill": (
+            months if sources else None,
+            "Makes months again, from redaction to edges, whether or not they are stale.",
+        ),
+        "publish": (
+            dg.AssetSelection.assets(*PUBLISHING),
+            "Publishes a generation of what all sources hold, which is what queries then read.",
+        ),
+        "graphrag": (
+            dg.AssetSelection.assets(*graphs) if graphs else None,
+            "Makes GraphRAG indexes of what is published.",
+        ),
+        "legacy_backfill": (
+            dg.AssetSelection.assets(*older) if older else None,
+            "Writes relrag's fields into the collections of older systems.",
+        ),
+    }
+    return {
+        name: dg.define_asset_job(name, assets, description=meaning)
+        for name, (assets, meaning) in selections.items()
+        if assets is not None
+    }
 
 
 def _checks(workspace: Workspace, name: str) -> list[dg.AssetChecksDefinition]:
@@ -140,7 +142,7 @@ def _source_folders(workspace: Workspace, sync: UnresolvedJob) -> dg.SensorDefin
         description="Starts the export of a source when its files have changed.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
-        yield from _asked(workspace, changed_sources)
+        yield from _requests(workspace, changed_sources)
 
     return _sensor
 
@@ -154,17 +156,17 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
         description="Makes stale months again and then publishes, as the plan says.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
-        yield from _asked(workspace, follow_up)
+        yield from _requests(workspace, follow_up)
 
     return _sensor
 
 
-def _asked(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:
+def _requests(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:
     """What a tick asks for; nothing while somebody is writing."""
     if busy := lock.holder(workspace.home):
         yield dg.SkipReason(f"{busy} is writing")
     else:
-        yield from sealed(lambda: list(tick(workspace)))()
+        yield from seal_errors(lambda: list(tick(workspace)))()
 
 
 def changed_sources(workspace: Workspace) -> Requests:
@@ -174,7 +176,7 @@ def changed_sources(workspace: Workspace) -> Requests:
         if one.scan and (one.scan.changed or one.scan.gone):
             # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
             changed = map(one.scan.units.__getitem__, one.scan.changed)
-            units = [(unit.path, unit.mtime_ns, unit.around) for unit in changed]
+            units = [(unit.path, unit.mtime_ns, unit.siblings_fingerprint) for unit in changed]
             state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
             keys = [dg.AssetKey([one.source, "export"])]
@@ -184,6 +186,7 @@ def changed_sources(workspace: Workspace) -> Requests:
 
 def follow_up(workspace: Workspace) -> Requests:
     """The runs that the plan asks for now, but for exports: stale months, what is made of all, publishing, graphs."""
+    workspace = replace(workspace, listings={})
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     # the hour lets a failed run be tried again, but not at every tick
     wanted = plans.expected_inputs_hash(workspace, surveys) + settings_module.now().strftime(":%Y-%m-%dT%H")

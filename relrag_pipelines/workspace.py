@@ -15,7 +15,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.privacy.keys import Keys, KeysError
 from relrag_pipelines.settings import Settings, Source
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, Listing
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workers.pool import Pool
 
@@ -36,10 +36,12 @@ class Workspace:
     progress: Progress | None = None
     pool: Pool | None = None
     """further processes that take part in what is computed; see workers/pool.py"""
+    listings: dict[str, Listing] | None = None
+    """by source what its lister gave first: a sync looks at each source once. None where every look lists anew"""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process it is opened once, and has neither progress nor pool there."""
-        return _opened, (pickle.dumps(self.settings),)
+        return _open_in_worker, (pickle.dumps(self.settings),)
 
     def each(
         self,
@@ -103,6 +105,6 @@ class Workspace:
 
 
 @functools.lru_cache(maxsize=1)
-def _opened(settings: bytes) -> Workspace:
+def _open_in_worker(settings: bytes) -> Workspace:
     # only what this project pickled in the process that started this one comes here
-    return Workspace(pickle.loads(settings))  # noqa: S301
+    return Workspace(pickle.loads(settings), listings={})  # noqa: S301

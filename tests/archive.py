@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
@@ -97,12 +98,12 @@ def home(folder: Path) -> Path:
 
 def sync(config: Path) -> Workspace:
     """What `relrag sync` does, without Dagster, which most of its time goes into; returns the workspace."""
-    made = workspace(config)
+    made = replace(workspace(config), listings={})
     for one in plans.build_plan(made).exports:
         ingest(made, made.settings.source(one.source))
     rebuild(made)
-    assert plans.build_plan(made).empty
-    return made
+    assert plans.build_plan(workspace(config)).empty
+    return workspace(config)
 
 
 def rebuild(made: Workspace) -> list[str]:

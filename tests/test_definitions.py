@@ -194,12 +194,12 @@ def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
         assert tick(config) == ["sync"]
         assert not broken.called
         assert [tick(config), tick(config)] == [["sync"], ["publish"]], "first who is who"
-        assert generations.published(workspace.home)["embedder"] == ""
+        assert generations.current_manifest(workspace.home)["embedder"] == ""
         assert tick(config) == ["sync"]
         assert broken.called
     assert generations.current_number(workspace.home) == 1
     assert [tick(config), tick(config), tick(config)] == [["sync"], ["sync"], ["publish"]]
-    assert generations.published(workspace.home)["embedder"] == "multilingual-e5-small-int8:1571fc98"
+    assert generations.current_manifest(workspace.home)["embedder"] == "multilingual-e5-small-int8:1571fc98"
     assert tick(config) == []
     assert plans.build_plan(workspace).empty
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.metadata import column_schema, table_written
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.monthly import ASSET_OF_TABLE
@@ -32,7 +32,7 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
     inputs = [*above, *([source, name] for source in sources for name in monthly)]
     first = stage.tables[0]
 
-    @sealed
+    @seal_errors
     def made() -> tuple[Any, Any]:
         with writing(workspace.home, stage.name, _WAIT_SECONDS):
             return whole_archive.run(workspace, stage)
@@ -67,7 +67,7 @@ def table_true(table: str, workspace: Workspace) -> dg.AssetChecksDefinition:
     """A check that re-reads a table of the whole archive and compares it with its manifest."""
 
     @dg.asset_check(asset=table, name="manifest_true", description="The table's file is as its manifest says.")
-    @sealed
+    @seal_errors
     def _check() -> dg.AssetCheckResult:
         wrong = [one for one, _ in archive_tables.damage(workspace.home) if one.startswith(f"lake/{table}/")]
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})

@@ -19,7 +19,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def sealed(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The function with its errors sealed: ours are let through, of any other only its type and where it was raised.
 
     It wraps a function and is no context manager: what one raises as it ends has the first error as its context, and

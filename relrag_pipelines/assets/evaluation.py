@@ -6,7 +6,7 @@ imports relrag_query.
 
 import dagster as dg
 
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.stores import evaluation_history, generations
 from relrag_pipelines.workspace import Workspace
 
@@ -39,7 +39,7 @@ def golden_set(workspace: Workspace) -> dg.AssetChecksDefinition:
         name="golden_set",
         description="The golden set is answered as well as by the generation before, or nearly (golden_margin).",
     )
-    @sealed
+    @seal_errors
     def _check() -> dg.AssetCheckResult:
         home, margin = workspace.home, workspace.settings.golden_margin
         asked = (generations.current_number(home), _questions(workspace))
@@ -47,7 +47,7 @@ def golden_set(workspace: Workspace) -> dg.AssetChecksDefinition:
         if made is None:
             return _warned("the golden set could not be asked; `relrag eval` says why", {})
         name, share = made.headline
-        before = evaluation_history.before(home, made)
+        before = evaluation_history.previous_evaluation(home, made)
         metadata = {name: share} | ({f"{name} before": before.headline[1]} if before else {})
         fall = before.headline[1] - share if before else 0.0
         if before and fall > margin + _ROUNDING:

@@ -6,10 +6,10 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.stages import graph_build, graph_index
 from relrag_pipelines.stores import graph_indexes
-from relrag_pipelines.stores.graph_indexes import Made
+from relrag_pipelines.stores.graph_indexes import IndexInfo
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -27,8 +27,8 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
     """The tables of one collection, a step that makes them all."""
     tables = graph_index.tables(workspace.settings.graphrag)
 
-    @sealed
-    def made() -> Made:
+    @seal_errors
+    def made() -> IndexInfo:
         with writing(workspace.home, f"graphrag {collection}", _WAIT_SECONDS):
             return graph_build.run(workspace, collection)
 
@@ -70,19 +70,19 @@ def graph_checks(workspace: Workspace, collection: str) -> list[dg.AssetChecksDe
         name="nothing_dangling",
         description="No id leads nowhere, numbers are rows, titles are unique, every entity has a community.",
     )
-    @sealed
+    @seal_errors
     def _dangling() -> dg.AssetCheckResult:
         wrong = graph_build.broken(workspace, collection)
         return dg.AssetCheckResult(passed=not wrong, metadata={"violations": len(wrong)})
 
     @dg.asset_check(asset=of, name="no_unredacted_value", description="No text of the tables holds personal data.")
-    @sealed
+    @seal_errors
     def _redacted() -> dg.AssetCheckResult:
-        found = graph_build.unredacted(workspace, collection)
+        found = graph_build.find_unredacted(workspace, collection)
         return dg.AssetCheckResult(passed=not found, metadata={"found": sum(found.values()), **found})
 
     @dg.asset_check(asset=of, name="manifest_true", description="Every file is as the index's manifest says.")
-    @sealed
+    @seal_errors
     def _true() -> dg.AssetCheckResult:
         within = f"{graph_indexes.FOLDER}/{collection}/"
         wrong = [path for path, _ in graph_indexes.damage(workspace.home) if path.startswith(within)]

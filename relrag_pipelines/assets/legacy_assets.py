@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.legacy.backfill import BackfillReport, backfill
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources.legacy.payload import CHANNELS
@@ -37,7 +37,7 @@ def legacy_backfill(workspace: Workspace, source: Source) -> dg.AssetsDefinition
         owners=["team:relrag"],
         description="Graph fields, universal fields and person ids in the collection itself, after a copy of it.",
     )
-    @sealed
+    @seal_errors
     def _asset(context: dg.AssetExecutionContext, config: BackfillConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with writing(workspace.home, f"backfill of {source.name}", _WAIT_SECONDS):

@@ -21,7 +21,7 @@ def column_schema(table: str) -> dict[str, dg.TableSchema]:
     return {"dagster/column_schema": dg.TableSchema(columns=described)}
 
 
-def written(entries: Manifest, seconds: float) -> dict[str, dg.MetadataValue]:
+def output_metadata(entries: Manifest, seconds: float) -> dict[str, dg.MetadataValue]:
     """What was written: rows, bytes, months, seconds, and a hash of the content."""
     return {
         "dagster/row_count": dg.MetadataValue.int(sum(entry.rows for entry in entries.values())),

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import embedders
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.erasure import purge
@@ -24,47 +24,39 @@ _WAIT_SECONDS = 600.0
 
 def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     """duckdb_catalog, qdrant_points and published_generation, in this order."""
+    return [_catalog_and_points(workspace), _published_generation(workspace)]
+
+
+def _specs(workspace: Workspace) -> list[dg.AssetSpec]:
     sources = [source.name for source in workspace.settings.sources]
-
     monthly = [[source, stage.name] for source in sources for stage in STAGES if stage.name != "embeddings"]
-    made = [*monthly, *([table] for table in archive_tables.PUBLISHED)]
+    return [
+        dg.AssetSpec(
+            "duckdb_catalog",
+            deps=[*monthly, *([table] for table in archive_tables.PUBLISHED)],
+            group_name=_GROUP,
+            kinds={"duckdb"},
+            owners=_OWNERS,
+            code_version="2",
+            description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
+            metadata=column_schema("records"),
+        ),
+        dg.AssetSpec(
+            "qdrant_points",
+            deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
+            group_name=_GROUP,
+            kinds={"qdrant"},
+            owners=_OWNERS,
+            code_version="2",
+            description="The passages of the catalog as points that can be searched, built beside.",
+        ),
+    ]
 
-    @sealed
-    def built() -> tuple[dict[str, int], withholding.Withheld]:
-        with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
-            purge.resume(workspace)
-            lake.sweep(workspace.home)
-            archive_tables.sweep(workspace.home)
-            disk_space.require_vector_space(workspace.settings)
-            search = withholding.Search(workspace)
-            search.clean_lake()
-            counts = publish.build(workspace, search)
-            search.look_at_build()
-            return counts, search.found
 
+def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
     @dg.multi_asset(
         name="catalog_and_points",
-        specs=[
-            dg.AssetSpec(
-                "duckdb_catalog",
-                deps=made,
-                group_name=_GROUP,
-                kinds={"duckdb"},
-                owners=_OWNERS,
-                code_version="2",
-                description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
-                metadata=column_schema("records"),
-            ),
-            dg.AssetSpec(
-                "qdrant_points",
-                deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
-                group_name=_GROUP,
-                kinds={"qdrant"},
-                owners=_OWNERS,
-                code_version="2",
-                description="The passages of the catalog as points that can be searched, built beside.",
-            ),
-        ],
+        specs=_specs(workspace),
         check_specs=[
             dg.AssetCheckSpec(
                 "no_known_value",
@@ -76,11 +68,11 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
     def catalog_and_points() -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
         # one step for both: they agree on what has changed, and are made at the same time
         started = time.monotonic()
-        counts, found = built()
+        counts, found = _build(workspace)
         points = counts.pop("points")
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
-            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _since(started)},
+            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _seconds_since(started)},
         )
         vectors = embedders.describe(workspace.settings)
         yield dg.MaterializeResult(
@@ -95,6 +87,25 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
             description=str(found) or None,
         )
 
+    return catalog_and_points
+
+
+@seal_errors
+def _build(workspace: Workspace) -> tuple[dict[str, int], withholding.Withheld]:
+    """Builds catalog and points beside what is published; the number of rows, and what was left out of them."""
+    with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
+        purge.resume(workspace)
+        lake.sweep(workspace.home)
+        archive_tables.sweep(workspace.home)
+        disk_space.require_vector_space(workspace.settings)
+        search = withholding.Search(workspace)
+        search.clean_lake()
+        counts = publish.build(workspace, search)
+        search.look_at_build()
+        return counts, search.found
+
+
+def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
     @dg.asset(
         deps=["duckdb_catalog", "qdrant_points"],
         group_name=_GROUP,
@@ -103,7 +114,7 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
         code_version="1",
         description="Checked, sealed with the hash of every file, and made current by one rename.",
     )
-    @sealed
+    @seal_errors
     def published_generation() -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with writing(workspace.home, "published_generation", _WAIT_SECONDS):
@@ -116,13 +127,13 @@ def publishing_assets(workspace: Workspace) -> list[dg.AssetsDefinition]:
                 "generation": generation.number,
                 "bytes": size,
                 "generations_removed": len(removed),
-                "seconds": _since(started),
+                "seconds": _seconds_since(started),
                 "inputs_hash": generation.manifest["inputs"],
                 **{f"golden/{name}": value for name, value in asked.items()},
             }
         )
 
-    return [catalog_and_points, published_generation]
+    return published_generation
 
 
 def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
@@ -132,17 +143,17 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
         asset="published_generation",
         description="Both ends of every edge exist, and the record of every chunk.",
     )
-    @sealed
+    @seal_errors
     def nothing_dangling() -> dg.AssetCheckResult:
         with generations.open_current(workspace.home) as generation:
-            found = catalog.dangling(generation.path / publish.CATALOG)
+            found = catalog.count_dangling(generation.path / publish.CATALOG)
         return dg.AssetCheckResult(passed=not any(found.values()), metadata=dict(found))
 
     @dg.asset_check(
         asset="published_generation",
         description="Every file that was written for the generation is as its MANIFEST says.",
     )
-    @sealed
+    @seal_errors
     def generation_true() -> dg.AssetCheckResult:
         with generations.open_current(workspace.home) as generation:
             wrong = generation_damage.verify(workspace.home, generation.number, carried=False)
@@ -151,5 +162,5 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
     return [nothing_dangling, generation_true, *([golden_set(workspace)] if workspace.settings.golden_set else [])]
 
 
-def _since(started: float) -> float:
+def _seconds_since(started: float) -> float:
     return round(time.monotonic() - started, 3)

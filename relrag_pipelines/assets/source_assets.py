@@ -5,8 +5,8 @@ from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines.assets.error_boundary import sealed
-from relrag_pipelines.assets.metadata import column_schema, written
+from relrag_pipelines.assets.error_boundary import seal_errors
+from relrag_pipelines.assets.metadata import column_schema, output_metadata
 from relrag_pipelines.assets.partitions import months
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.settings import Source
@@ -49,7 +49,7 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
         code_version=str(kind.version),
         description=f"Reads the changed files of this source ({kind.meaning}) into private records, by month.",
     )
-    @sealed
+    @seal_errors
     def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
@@ -98,12 +98,12 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
         description=stage.meaning,
         metadata=column_schema(stage.table),
     )
-    @sealed
+    @seal_errors
     def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
             entries, counts = stages.run(workspace, source, stage, list(context.partition_keys))
-        return dg.MaterializeResult(metadata={**written(entries, time.monotonic() - started), **counts})
+        return dg.MaterializeResult(metadata={**output_metadata(entries, time.monotonic() - started), **counts})
 
     return _asset
 
@@ -117,7 +117,7 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
         blocking=True,
         description="No string of what was redacted last holds personal data that the channel's policy forbids.",
     )
-    @sealed
+    @seal_errors
     def _check() -> dg.AssetCheckResult:
         with writing(workspace.home, f"check of {source.name}", _WAIT_SECONDS):
             found = redaction_check.check_redaction(workspace, source)
@@ -139,7 +139,7 @@ def manifest_true(workspace: Workspace, source: Source) -> dg.AssetChecksDefinit
         name="manifest_true",
         description="Every month file of this source is as its manifest says.",
     )
-    @sealed
+    @seal_errors
     def _check() -> dg.AssetCheckResult:
         wrong = lake_damage.verify(workspace.home, source.name)
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})

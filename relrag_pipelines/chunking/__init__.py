@@ -86,7 +86,7 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
             inside, said = [Passage(0, 0, None, None)], [name]
         times = times_of(inside, spoken) if spoken else [(None, None)] * len(inside)
         named: list[str | None] = [None] * len(inside)
-        for section, beside in _apart(extra):
+        for section, beside in _side_texts(extra):
             more = passages(beside, [], limit, overlap)
             inside += more
             said += [beside[passage.start : passage.end] for passage in more]
@@ -98,8 +98,21 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
         found += inside
         seconds += times
         counts += [(asset_id, index, len(inside)) for index in range(len(inside))]
+    return _table(records, rows, _columns(records, rows, texts, sections, found, counts, seconds))
+
+
+def _columns(
+    records: pa.Table,
+    rows: list[int],
+    texts: list[str],
+    sections: list[str | None],
+    found: list[Passage],
+    counts: list[tuple[str, int, int]],
+    seconds: list[tuple[float | None, float | None]],
+) -> dict[str, list[Any]]:
+    """What chunks have of their own; `rows` are those of their records, `counts` their records, places and numbers."""
     dates = records["ts"].to_pylist()
-    own: dict[str, list[Any]] = {
+    return {
         "chunk_id": [chunk_id(asset_id, index) for asset_id, index, _ in counts],
         "chunk_group_id": [asset_id for asset_id, _, _ in counts],
         "chunk_index": [index for _, index, _ in counts],
@@ -117,10 +130,9 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
         "last_ts": [dates[row] for row in rows],
         "members": [[]] * len(rows),
     }
-    return _table(records, rows, own)
 
 
-def _apart(extra: str) -> list[tuple[str, str]]:
+def _side_texts(extra: str) -> list[tuple[str, str]]:
     """What stands beside a mail's own text: its kind and the text."""
     if '"apart"' not in extra:
         return []

@@ -80,7 +80,7 @@ def _lines(records: pa.Table, limit: int) -> dict[int, str]:
             continue
         sent = files.get(ids[row]) or [file_names[row] or ""]
         if said := " ".join([*sent, text.strip()]).strip() or _left_out(extras[row]):
-            lines[row] = _shortened(f"{sender}: {said}", limit)
+            lines[row] = _truncate(f"{sender}: {said}", limit)
     return lines
 
 
@@ -90,7 +90,7 @@ def _left_out(extra: str) -> str:
     return f"({facts['omitted']})" if facts.get("omitted") else ""
 
 
-def _shortened(line: str, limit: int) -> str:
+def _truncate(line: str, limit: int) -> str:
     if fits(line, limit):
         return line
     return line[: split_long(line, 0, len(line), limit // 4)[0]].rstrip() + " …"

@@ -64,7 +64,7 @@ def _units(text: str, limit: int) -> tuple[list[tuple[int, int]], list[int]]:
     units: list[tuple[int, int]] = []
     sizes: list[int] = []
     heading = False
-    for start, end in _fitting(text, limit):
+    for start, end in _fit_sentences(text, limit):
         size = count_tokens(text[start:end])
         if heading and sizes[-1] + size <= limit:
             units[-1] = (units[-1][0], end)
@@ -76,7 +76,7 @@ def _units(text: str, limit: int) -> tuple[list[tuple[int, int]], list[int]]:
     return units, sizes
 
 
-def _fitting(text: str, limit: int) -> list[tuple[int, int]]:
+def _fit_sentences(text: str, limit: int) -> list[tuple[int, int]]:
     ends: list[int] = []
     for start, end in spans(sentences(text)):
         ends += [end] if fits(text[start:end], limit) else split_long(text, start, end, limit)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from relrag_pipelines.embedders import service
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, checked
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, check_vectors
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MODEL = "embed-multilingual-v3.0"
 KEY, OTHER_KEY = "COHERE_API_KEY", "CO_API_KEY"
 
-_KNOWN = {"embed-multilingual-v3.0": (1024, 512, 0.10), "embed-v4.0": (1536, 128_000, 0.12)}
+_MODELS = {"embed-multilingual-v3.0": (1024, 512, 0.10), "embed-v4.0": (1536, 128_000, 0.12)}
 """dimension, token limit, and USD a million tokens"""
 _URL = "https://api.cohere.com"
 _MOST_TEXTS = 96
@@ -30,7 +30,7 @@ _MOST_TEXTS = 96
 def model(settings: Settings) -> ModelInfo:
     """embed-multilingual-v3.0 unless another is set; all languages."""
     name = settings.embedding_model or MODEL
-    usual, most_tokens, price = _KNOWN.get(name, (None, 512, None))
+    usual, most_tokens, price = _MODELS.get(name, (None, 512, None))
     dimension, host = service.dimension(settings, usual), service.host(settings, "api.cohere.com")
     return ModelInfo(
         name=":".join([name, str(dimension), *([host] if settings.embedding_url else [])]),
@@ -106,5 +106,5 @@ class Cohere:
         else:
             billed = answer.meta.billed_units if answer.meta else None
             used = int((billed.input_tokens if billed else 0) or 0)
-            return checked(answer.embeddings.float_, len(texts), self._model.dimension, self._model.host), used
+            return check_vectors(answer.embeddings.float_, len(texts), self._model.dimension, self._model.host), used
         raise ValueError(fault)  # outside the except block: the first error holds the answer

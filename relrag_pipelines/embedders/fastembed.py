@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, checked
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, check_vectors
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stores.dense_vectors import Vectors
@@ -31,7 +31,7 @@ def model(settings: Settings) -> ModelInfo:
     """What the folder or fastembed's list says of the model; SettingsError where neither knows it."""
     folder = _folder(settings)
     if folder is None:
-        return _listed(settings.embedding_model)
+        return _model_info(settings.embedding_model)
     config, limits = _json(folder / "config.json"), _json(folder / "tokenizer_config.json")
     dimension = settings.embedding_dimension or config.get("hidden_size")
     if not isinstance(dimension, int):
@@ -81,12 +81,12 @@ class FastEmbed:
         """A vector for each text, and their tokens before they are cut."""
         rows = list(self._loaded.passage_embed(list(texts), batch_size=_AT_ONCE))
         tokens = int(self._loaded.token_count(list(texts)))
-        return checked(rows, len(texts), self._model.dimension, self._model.name), tokens
+        return check_vectors(rows, len(texts), self._model.dimension, self._model.name), tokens
 
     def query(self, text: str) -> Vectors:
         """The vector of a question."""
         rows = list(self._loaded.query_embed(text))
-        vector: Vectors = checked(rows, 1, self._model.dimension, self._model.name)[0]
+        vector: Vectors = check_vectors(rows, 1, self._model.dimension, self._model.name)[0]
         return vector
 
 
@@ -98,7 +98,7 @@ def _folder(settings: Settings) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _listed(name: str) -> ModelInfo:
+def _model_info(name: str) -> ModelInfo:
     try:
         from fastembed import TextEmbedding
     except ImportError:

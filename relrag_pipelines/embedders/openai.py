@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relrag_pipelines.embedders import openai_tokenizer, service
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, checked
+from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, check_vectors
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MODEL = "text-embedding-3-small"
 KEY = "OPENAI_API_KEY"
 
-_KNOWN = {"text-embedding-3-small": (1536, 0.02), "text-embedding-3-large": (3072, 0.13)}
+_MODELS = {"text-embedding-3-small": (1536, 0.02), "text-embedding-3-large": (3072, 0.13)}
 """dimension, and USD a million tokens"""
 _URL = "https://api.openai.com/v1"
 _MAX_TOKENS = 8191
@@ -32,7 +32,7 @@ _MOST_IN_A_REQUEST = 280_000
 def model(settings: Settings) -> ModelInfo:
     """text-embedding-3-small unless another is set; all languages."""
     name = settings.embedding_model or MODEL
-    usual, price = _KNOWN.get(name, (None, None))
+    usual, price = _MODELS.get(name, (None, None))
     dimension, host = service.dimension(settings, usual), service.host(settings, "api.openai.com")
     return ModelInfo(
         name=":".join([name, str(dimension), *([host] if settings.embedding_url else [])]),
@@ -70,7 +70,7 @@ class OpenAI:
         self._client = client
         self._model = model(settings)
         self._name = settings.embedding_model or MODEL
-        self._head = openai_tokenizer.truncate_tokens if self._name in _KNOWN else service.truncate_utf8
+        self._head = openai_tokenizer.truncate_tokens if self._name in _MODELS else service.truncate_utf8
         # servers that speak the protocol need not know base64 and shorter vectors
         self._plain = bool(settings.embedding_url)
 
@@ -104,4 +104,4 @@ class OpenAI:
         )
         rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
         used = answer.usage.total_tokens if answer.usage else 0
-        return checked(rows, len(texts), self._model.dimension, self._model.host), used
+        return check_vectors(rows, len(texts), self._model.dimension, self._model.host), used

@@ -54,7 +54,7 @@ class Embedder(Protocol):
         ...
 
 
-def checked(rows: object, texts: int, dimension: int, said_by: str) -> Vectors:
+def check_vectors(rows: object, texts: int, dimension: int, said_by: str) -> Vectors:
     """What a service answered as vectors; EmbeddingError where it is not one finite vector for each text."""
     try:
         vectors = np.asarray(rows, dtype=np.float32)

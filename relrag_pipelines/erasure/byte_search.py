@@ -68,7 +68,7 @@ class SearchPatterns:
 
     def whole(self, data: bytes) -> set[str]:
         """Those that stand there as words of their own, not within longer ones; the bytes are UTF-8."""
-        return {value for value, start, end in self._matches(data) if _bounded(data, start, end)}
+        return {value for value, start, end in self._matches(data) if _is_whole_word(data, start, end)}
 
     def _matches(self, data: bytes) -> Iterator[tuple[str, int, int]]:
         if self._automaton is not None:
@@ -179,10 +179,10 @@ def _sqlite(path: Path) -> Iterator[bytes]:
                     if isinstance(value, str):
                         yield _utf8(value)
                     elif isinstance(value, bytes):
-                        yield _unpacked(value)
+                        yield _decompress(value)
 
 
-def _unpacked(data: bytes) -> bytes:
+def _decompress(data: bytes) -> bytes:
     """Dagster packs the definitions of its runs."""
     try:
         return zlib.decompress(data)
@@ -190,7 +190,7 @@ def _unpacked(data: bytes) -> bytes:
         return data
 
 
-def _bounded(data: bytes, start: int, end: int) -> bool:
+def _is_whole_word(data: bytes, start: int, end: int) -> bool:
     first = data[start : start + 4].decode("utf-8", "ignore")[:1]
     last = data[max(start, end - 4) : end].decode("utf-8", "ignore")[-1:]
     before = data[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:]

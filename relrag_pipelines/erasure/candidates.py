@@ -17,9 +17,9 @@ from itertools import pairwise
 import pyarrow.compute as pc
 from anyascii import anyascii
 
-from relrag_pipelines.erasure import purge, rule_matching
-from relrag_pipelines.erasure.purge import Selection
+from relrag_pipelines.erasure import rule_matching, selection
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
+from relrag_pipelines.erasure.selection import Selection
 from relrag_pipelines.identity.participants import ParsedIdentifier, parse_identifiers
 from relrag_pipelines.workspace import Workspace
 
@@ -55,7 +55,7 @@ def same_person_values(workspace: Workspace, who: str) -> list[str]:
     """
     wanted = {(one.kind, one.normalised) for one in parse_identifiers(who)}
     values: dict[tuple[str, int], dict[tuple[str, str], str]] = defaultdict(dict)
-    for source, _, table in purge.private(workspace):
+    for source, _, table in selection.private_months(workspace):
         people = pc.list_flatten(table["people"]).combine_chunks()
         names, ids = (people.field(name) for name in ("name", "person_id"))
         for name, person in {*zip(names.to_pylist(), ids.to_pylist(), strict=True)}:
@@ -78,17 +78,17 @@ def find_candidates(
 ) -> list[Candidate]:
     """Who may be meant too in the records that stay, those with most records first."""
     wanted = [one for who in named for one in parse_identifiers(who)]
-    beside = _beside(workspace, wanted, chosen)
+    beside = _same_entry_values(workspace, wanted, chosen)
     names = {tuple(words) for one in wanted if one.kind == "name" and (words := _words(one.value))}
     written = [_NamePattern(name) for name in sorted(names)]
     forms: dict[str, str] = {}
     holding: dict[tuple[str, bool], set[str]] = defaultdict(set)
-    for source, _, table in purge.private(workspace):
+    for source, _, table in selection.private_months(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         ids = staying["asset_id"].to_pylist()
         for column, texts, rows in rule_matching.external_strings(staying.select(_SPOKEN)):
             coded = texts.dictionary_encode()
-            told = [_told(text, column, beside, written, matcher) for text in coded.dictionary.to_pylist()]
+            told = [_namesakes_in_text(text, column, beside, written, matcher) for text in coded.dictionary.to_pylist()]
             for row, code in zip(rows.tolist(), coded.indices.to_pylist(), strict=True):
                 for value, is_beside in told[code]:
                     key = forms.setdefault(_plain(value), value)
@@ -97,7 +97,7 @@ def find_candidates(
     return sorted(found, key=lambda one: (-one.records, one.value))
 
 
-def _told(
+def _namesakes_in_text(
     text: str, column: str, beside: set[tuple[str, str]], written: list[_NamePattern], matcher: RuleMatcher
 ) -> list[tuple[str, bool]]:
     """What a string says of namesakes, and whether each is known from beside the name."""
@@ -108,11 +108,11 @@ def _told(
     return found + [(value, False) for value in near if (value, True) not in found]
 
 
-def _beside(workspace: Workspace, wanted: list[ParsedIdentifier], chosen: Selection) -> set[tuple[str, str]]:
+def _same_entry_values(workspace: Workspace, wanted: list[ParsedIdentifier], chosen: Selection) -> set[tuple[str, str]]:
     """What stands in one string with a name that is to be forgotten, or on the same card."""
     keys = {(one.kind, one.normalised) for one in wanted}
     found: set[tuple[str, str]] = set()
-    for table in purge.selected_rows(workspace, chosen):
+    for table in selection.selected_rows(workspace, chosen):
         alone = (
             text
             for name, texts, _ in rule_matching.external_strings(table)
@@ -154,7 +154,7 @@ class _NamePattern:
         if word[0].islower():
             return frozenset()
         if len(self._name) == 1:
-            return frozenset({0} if _spoken(_plain(word)) == _spoken(_plain(self._name[0])) else ())
+            return frozenset({0} if _phonetic_form(_plain(word)) == _phonetic_form(_plain(self._name[0])) else ())
         return frozenset(place for place, own in enumerate(self._name) if names_match(own, word))
 
 
@@ -166,7 +166,7 @@ def names_match(one: str, two: str) -> bool:
         without = {others, *(others[cut:] for cut in (1, 2) if rule_matching.has_hebrew_prefix(others, cut))}
         latin = one if _is_latin(one) else two
         return any(not _skeletons(latin).isdisjoint(_skeletons(other)) for other in without)
-    first, second = _spoken(one), _spoken(two)
+    first, second = _phonetic_form(one), _phonetic_form(two)
     shared = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
     shared = min(len(first), len(second)) if shared is None else shared
     endings = sorted((len(first) - shared, len(second) - shared))
@@ -198,7 +198,7 @@ def _is_latin(word: str) -> bool:
 
 
 @functools.lru_cache(100_000)
-def _spoken(word: str) -> str:
+def _phonetic_form(word: str) -> str:
     """A word in plain letters, as it sounds: Łukasz, Lucas."""
     said = anyascii(word).lower()
     for written, sound in _SOUNDS:
@@ -208,5 +208,5 @@ def _spoken(word: str) -> str:
 
 def _skeletons(word: str) -> set[str]:
     """The consonants, in which scripts without vowels and those with them agree; v may be either."""
-    consonants = re.sub("[aeiouyh']", "", _spoken(word))
+    consonants = re.sub("[aeiouyh']", "", _phonetic_form(word))
     return {form for form in (consonants, consonants.replace("v", "")) if len(form) > 1}

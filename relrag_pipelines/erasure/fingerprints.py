@@ -63,7 +63,7 @@ def fingerprints(records: pa.Table, keys: Keys) -> Iterator[Fingerprint]:
     for row in pc.indices_nonzero(pc.match_substring(extra, '"bytes_hash"')).to_pylist():
         if hashed := file_fingerprint(extra[row].as_py(), keys):
             yield Fingerprint(row, hashed, sure=True)
-    named = pa.array([kind.name for kind in KINDS.values() if kind.ids_hold_names])
+    named = pa.array([kind.name for kind in KINDS.values() if kind.ids_depend_on_names])
     rows = pc.indices_nonzero(pc.and_(pc.is_in(records["kind"], named), pc.is_null(records["index_in_parent"])))
     columns = (records[name].take(rows).to_pylist() for name in ("kind", "source_id", "from", "ts", "text"))
     for row, kind, own_id, sender, ts, text in zip(rows.to_pylist(), *columns, strict=True):
@@ -73,9 +73,9 @@ def fingerprints(records: pa.Table, keys: Keys) -> Iterator[Fingerprint]:
         # one export of a chat has seconds and another has none
         told = "\0".join((kind, sender or "", "" if ts is None else str(ts // 60), " ".join(words)))
         if some:
-            yield Fingerprint(row, _keyed(keys, "said", told), sure=False, telling=sentence)
+            yield Fingerprint(row, _keyed_hash(keys, "said", told), sure=False, telling=sentence)
         if kind in _OWN_IDS:
-            yield Fingerprint(row, _keyed(keys, "row", f"{own_id}\0{told}"), sure=some, telling=some)
+            yield Fingerprint(row, _keyed_hash(keys, "row", f"{own_id}\0{told}"), sure=some, telling=some)
 
 
 def renamed_chat_rows(records: pa.Table, alike: Iterable[int]) -> list[int]:
@@ -105,8 +105,8 @@ def renamed_chat_rows(records: pa.Table, alike: Iterable[int]) -> list[int]:
 def file_fingerprint(extra: str, keys: Keys) -> str | None:
     """What a rule keeps of a document's bytes, so that a copy elsewhere stays away too; None for other records."""
     found = _BYTES_HASH.search(extra)
-    return _keyed(keys, "bytes", found["hash"]) if found else None
+    return _keyed_hash(keys, "bytes", found["hash"]) if found else None
 
 
-def _keyed(keys: Keys, what: str, value: str) -> str:
+def _keyed_hash(keys: Keys, what: str, value: str) -> str:
     return keys.id_hash(f"forget\0{what}\0{value}")

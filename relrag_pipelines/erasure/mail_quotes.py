@@ -21,12 +21,12 @@ from relrag_pipelines.stores.content_hash import content_hash
 
 SAID_AGAIN = 12
 """words in a row that a record shares only with what it repeats"""
-_TOGETHER = 256
+_BATCH_RECORDS = 256
 """records that are looked at as one first"""
 _IN_PIECES = 1_000
 """words of a text of which pieces are kept; beyond them, a quotation is known by its runs alone"""
 _MAILS = pa.array([one.name for one in RECORD_TYPES.values() if one.mail])
-_BESIDE = ("signature", "disclaimer")
+_SIDE_SECTIONS = ("signature", "disclaimer")
 
 
 def is_mail(records: pa.Table) -> pa.Array:
@@ -35,7 +35,7 @@ def is_mail(records: pa.Table) -> pa.Array:
     return pc.or_(pc.is_in(records["rag_source_type"], _MAILS), within)
 
 
-class Said(NamedTuple):
+class OwnShingles(NamedTuple):
     """Hashes of what mails themselves say, each sorted."""
 
     runs: Hashes
@@ -45,7 +45,7 @@ class Said(NamedTuple):
     """of words that may be cut in the middle, with their neighbours"""
 
 
-def own_shingles(mails: pa.Table, words: WordHasher, *, passing_on: bool = True) -> Said:
+def own_shingles(mails: pa.Table, words: WordHasher, *, passing_on: bool = True) -> OwnShingles:
     """What mails themselves say (private records); what they quote of others is not theirs.
 
     What they pass on counts where `passing_on`.
@@ -58,12 +58,12 @@ def own_shingles(mails: pa.Table, words: WordHasher, *, passing_on: bool = True)
             first, heads, tails = (some[:_IN_PIECES] for some in (own, *words.edges(one)))
             pieces.append(word_hashes.pieces_of(first))
             edges += [word_hashes.heads_of(first, heads), word_hashes.tails_of(first, tails)]
-        beside = (parts.get(name, "") for name in _BESIDE)
+        beside = (parts.get(name, "") for name in _SIDE_SECTIONS)
         lines += [word_hashes.line_of(words.of(line)) for one in (text, passed_on, *beside) for line in one.split("\n")]
-    return Said(*(np.unique(np.concatenate(some)) for some in (runs, lines, pieces, edges)))
+    return OwnShingles(*(np.unique(np.concatenate(some)) for some in (runs, lines, pieces, edges)))
 
 
-class Again(NamedTuple):
+class SharedShingles(NamedTuple):
     """What some records share with forgotten mails."""
 
     records: list[tuple[str, int, Hashes]]
@@ -72,12 +72,12 @@ class Again(NamedTuple):
     """places of the pieces that any of them says itself"""
 
 
-def shared_shingles(records: pa.Table, going: Said, words: WordHasher) -> Iterator[Again]:
+def shared_shingles(records: pa.Table, going: OwnShingles, words: WordHasher) -> Iterator[SharedShingles]:
     """What records say themselves of what is forgotten, some of them at a time."""
-    for start in range(0, records.num_rows, _TOGETHER):
-        some = records.slice(start, _TOGETHER)
+    for start in range(0, records.num_rows, _BATCH_RECORDS):
+        some = records.slice(start, _BATCH_RECORDS)
         texts = some["text"].to_pylist()
-        beside = [parts.get(name, "") for parts in map(_parts, some["extra"].to_pylist()) for name in _BESIDE]
+        beside = [parts.get(name, "") for parts in map(_parts, some["extra"].to_pylist()) for name in _SIDE_SECTIONS]
         every = words.of(*texts, *filter(None, beside))
         pieces = word_hashes.pieces_of(every)
         found = []
@@ -88,7 +88,7 @@ def shared_shingles(records: pa.Table, going: Said, words: WordHasher) -> Iterat
                 if shared.any():
                     found.append((asset_id, word_hashes.longest_stretch(shared) + RUN - 1, own[shared]))
         shared_pieces = pieces[word_hashes.contains(pieces, going.pieces)]
-        yield Again(found, np.searchsorted(going.pieces, shared_pieces))
+        yield SharedShingles(found, np.searchsorted(going.pieces, shared_pieces))
 
 
 def quoting_mails(records: pa.Table, matcher: RuleMatcher) -> dict[int, Record]:

@@ -36,7 +36,7 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
     that go. It reads the tables of people, so it comes before these are removed: where these are not whole it was done
     before a kill, and is not done again. A journal that cannot be read is left, for the search to name.
     """
-    if not _anything_stated(workspace) or lacking(workspace):
+    if not _anything_stated(workspace) or missing_sources(workspace):
         return 0
     with suppress(JournalError):
         gone = _with_former(workspace, _forgotten(workspace, asset_ids, matcher))
@@ -49,13 +49,13 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
 
 def require(workspace: Workspace) -> None:
     """Raises ForgettingError where it cannot be told of whom the owner's statements are."""
-    if what := lacking(workspace):
+    if what := missing_sources(workspace):
         raise ForgettingError(
             f"of whom your statements are cannot be told: {what}; run `relrag sync` first, or `relrag verify --repair`"
         )
 
 
-def lacking(workspace: Workspace) -> str:
+def missing_sources(workspace: Workspace) -> str:
     """What is missing or cannot be read of what tells who is who; empty where all is there, or nothing was stated."""
     home = workspace.home
     if not _anything_stated(workspace):

@@ -20,11 +20,11 @@ _BASE64 = re.compile(rb"(?:[A-Za-z0-9+/]{40,}[ \t]*\r?\n)*[A-Za-z0-9+/]{16,}={0,
 _BLOCK = re.compile(rb"(?:^[A-Za-z0-9+/]{40,}+[ \t]*+\r?\n){2,}", re.MULTILINE)
 """what is nothing but base64"""
 _WORD = re.compile(rb"=\?[^?\s]{1,40}\?[bBqQ]\?[^?]{0,2000}\?=(?:\s{1,80}=\?[^?\s]{1,40}\?[bBqQ]\?[^?]{0,2000}\?=)*")
-_PACKED = (b"%PDF-", b"PK\x03\x04", b"\x1f\x8b\x08\x00", b"7z\xbc\xaf", b"Rar!", b"-----BEGIN PGP MESSAGE")
+_PACKED_SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x1f\x8b\x08\x00", b"7z\xbc\xaf", b"Rar!", b"-----BEGIN PGP MESSAGE")
 _RUN = re.compile(rb"(?:[\t\r\n\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}){5,}")
 _WIDE_RUN = re.compile(rb"(?:[\x00-\xff][\x00-\x06\x1e\x20]){3,}", re.DOTALL)
 """UTF-16 of the scripts from Latin to Arabic"""
-_WITHIN = 4
+_MAX_BASE64_DEPTH = 4
 """base64 within base64 is undone so often"""
 
 
@@ -40,9 +40,9 @@ def matches_rules(matcher: RuleMatcher, data: bytes, local_zone: str) -> bool:
     return matcher.of_texts and any(matcher.names(text) or matcher.quotes(text) for text in texts(data))
 
 
-def texts(data: bytes, within: int = _WITHIN) -> Iterator[str]:
+def texts(data: bytes, within: int = _MAX_BASE64_DEPTH) -> Iterator[str]:
     """What stands in bytes as text, in every way in which a mail may hold it."""
-    for inside in _decoded(data) if within else ():
+    for inside in _base64_contents(data) if within else ():
         yield from texts(inside, within - 1)
     data = _BLOCK.sub(b" ", data)
     if 1000 * data.count(0) > len(data):  # no text as a whole: only what in it looks like some
@@ -57,14 +57,14 @@ def texts(data: bytes, within: int = _WITHIN) -> Iterator[str]:
         yield headers.decode(words)
 
 
-def is_packed(data: bytes, within: int = _WITHIN) -> bool:
+def is_packed(data: bytes, within: int = _MAX_BASE64_DEPTH) -> bool:
     """Whether bytes hold something packed, such as PDF or zip, which is not opened here."""
     rich_text = SIGNATURE in data and b"LZFu" in data
-    packed = rich_text or any(mark in data for mark in _PACKED)
-    return packed or (within > 0 and any(is_packed(inside, within - 1) for inside in _decoded(data)))
+    packed = rich_text or any(mark in data for mark in _PACKED_SIGNATURES)
+    return packed or (within > 0 and any(is_packed(inside, within - 1) for inside in _base64_contents(data)))
 
 
-def _decoded(data: bytes) -> Iterator[bytes]:
+def _base64_contents(data: bytes) -> Iterator[bytes]:
     for found in _BASE64.finditer(data):
         letters = b"".join(found[0].split()).rstrip(b"=")
         letters = letters[:-1] if len(letters) % 4 == 1 else letters

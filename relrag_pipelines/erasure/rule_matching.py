@@ -42,7 +42,7 @@ def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = ()) -> Erasu
         raise ForgettingError(f'"{who}" is no name, address or phone number; write it as the archive does')
     named += [one for more in also for one in parse_identifiers(more)]
     names = [_name(one.normalised, keys) for one in named if one.kind == "name"]
-    addresses = [_keyed(keys, one.kind, one.normalised) for one in named if one.kind != "name"]
+    addresses = [_keyed_hash(keys, one.kind, one.normalised) for one in named if one.kind != "name"]
     return ErasureRule(0, "person", at, names=[name for name in names if name], addresses=addresses)
 
 
@@ -53,7 +53,7 @@ def for_records(asset_ids: Iterable[str], keys: Keys, at: str) -> ErasureRule:
 
 def keyed_id(asset_id: str, keys: Keys) -> str:
     """What a rule keeps of a record's id."""
-    return _keyed(keys, "id", asset_id)
+    return _keyed_hash(keys, "id", asset_id)
 
 
 class RuleMatcher:
@@ -158,7 +158,7 @@ class RuleMatcher:
             naming = [
                 place
                 for place, text in enumerate(words.dictionary.to_pylist())
-                if any(map(self.names, _spoken(name, text)))
+                if any(map(self.names, _texts_in_value(name, text)))
             ]
             if naming:
                 found[rows[np.isin(words.indices.to_numpy(), naming)]] = True
@@ -172,10 +172,10 @@ class RuleMatcher:
             if "@" in text
             else []
         )
-        keyed = {_keyed(self._keys, one.kind, one.normalised) for one in named}
+        keyed = {_keyed_hash(self._keys, one.kind, one.normalised) for one in named}
         if sum(map(str.isdecimal, text)) > 4:
             numbers = (phones.normalise(text[start:end]) for start, end, *_ in phones.find(text))
-            keyed |= {_keyed(self._keys, "phone", number) for number in numbers}
+            keyed |= {_keyed_hash(self._keys, "phone", number) for number in numbers}
         return not keyed.isdisjoint(self._addresses)
 
     def _has_name(self, text: str) -> bool:
@@ -197,7 +197,7 @@ class RuleMatcher:
         if len(self._seen) >= _MEMORY:
             self._seen.clear()
         forms = [word, *(word[cut:] for cut in (1, 2) if has_hebrew_prefix(word, cut))]
-        keyed = (_keyed(self._keys, "word", form) for form in forms)
+        keyed = (_keyed_hash(self._keys, "word", form) for form in forms)
         self._seen[word] = next((one for one in keyed if one in self._words), "")
         return self._seen[word]
 
@@ -228,7 +228,7 @@ def _strings(name: str, array: Any, rows: npt.NDArray[np.int64]) -> Iterator[tup
         yield name, array.drop_null(), rows[valid.to_numpy(zero_copy_only=False)]
 
 
-def _spoken(column: str, text: str) -> list[str]:
+def _texts_in_value(column: str, text: str) -> list[str]:
     """The texts in a string: those within JSON where the column holds that."""
     return list(json_texts(orjson.loads(text))) if column == "extra" else [text]
 
@@ -253,9 +253,9 @@ def _words(text: str) -> list[str]:
 
 
 def _name(normalised: str, keys: Keys) -> list[str]:
-    return [_keyed(keys, "word", word) for word in _words(normalised)]
+    return [_keyed_hash(keys, "word", word) for word in _words(normalised)]
 
 
-def _keyed(keys: Keys, what: str, value: str) -> str:
+def _keyed_hash(keys: Keys, what: str, value: str) -> str:
     # not the hash that stands in ids, so that a rule cannot be matched with what is left
     return keys.id_hash(f"forget\0{what}\0{value}")

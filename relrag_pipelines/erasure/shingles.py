@@ -103,7 +103,7 @@ def _cut_once(text: str, forgotten: Hashes, words: WordHasher, answers: bool, fo
     if not gone.any():
         return text
     _drop_introductions(text, spans, gone)
-    return _without(text, spans, lines, gone)
+    return _text_outside(text, spans, lines, gone)
 
 
 def _close_gaps(text: str, spans: Sequence[tuple[int, int]], line: Line, gone: Mask) -> None:
@@ -122,7 +122,7 @@ def _drop_introductions(text: str, spans: Sequence[tuple[int, int]], gone: Mask)
             gone[begin:end] = True
 
 
-def _without(text: str, spans: Sequence[tuple[int, int]], lines: Iterable[Line], gone: Mask) -> str:
+def _text_outside(text: str, spans: Sequence[tuple[int, int]], lines: Iterable[Line], gone: Mask) -> str:
     kept: list[str] = []
     empty = True
     for start, end, first, last, _ in lines:

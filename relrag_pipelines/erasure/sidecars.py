@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.erasure.rule_matching import RuleMatcher, json_texts
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.journal import journal
 from relrag_pipelines.stores import private_manifest
@@ -65,23 +65,23 @@ def _remove_rows(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
         return
     stays = [one not in asset_ids for one in table["asset_id"].to_pylist()]
     if not all(stays):
-        with replacing(path) as beside:
+        with replace_file(path) as beside:
             pq.write_table(table.filter(pa.array(stays)), beside, compression="zstd")
             private_manifest.expect(home, path.relative_to(home).as_posix(), file_hash(beside))
 
 
 def _remove_lines(home: Path, path: Path, asset_ids: AbstractSet[str], matcher: RuleMatcher) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
-    said = [(line, _said(line)) for line in lines]
+    said = [(line, _texts_of_line(line)) for line in lines]
     stays = [line for line, texts in said if asset_ids.isdisjoint(texts) and not any(map(matcher.names, texts))]
     if stays != lines:
         kept = b"".join(stays)
         private_manifest.expect(home, path.relative_to(home).as_posix(), hashlib.sha256(kept).hexdigest())
-        with replacing(path) as beside:
+        with replace_file(path) as beside:
             beside.write_bytes(kept)
 
 
-def _said(line: bytes) -> list[str]:
+def _texts_of_line(line: bytes) -> list[str]:
     try:
         return list(json_texts(orjson.loads(line)))
     except orjson.JSONDecodeError:  # torn by a power cut

@@ -19,7 +19,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import byte_search, purge, rule_matching
+from relrag_pipelines.erasure import byte_search, rule_matching, selection
 from relrag_pipelines.erasure.byte_search import LEAST_BYTES, SearchPatterns, SearchResult
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.workspace import Workspace
@@ -34,7 +34,7 @@ _LINES = re.compile(r"[^\r\n\f\v\x85\u2028\u2029]+")
 _TIME = re.compile(r"[\d:./ TZ+-]*")
 
 
-class Alike(NamedTuple):
+class SimilarRecord(NamedTuple):
     """A record that stays and holds phrases of what is forgotten."""
 
     kind: str
@@ -58,7 +58,7 @@ class ErasureProof:
     """how many are among this program's own words or in the paths of the archive, and are not searched for"""
     short: int = 0
     """how many words, numbers and dates tell nothing by themselves, and are not searched for"""
-    alike: list[Alike] = field(default_factory=list)
+    alike: list[SimilarRecord] = field(default_factory=list)
     """records that stay and hold what few others do: they may hold pieces of it; those with the most come first"""
     still_named: list[str] = field(default_factory=list)
     """names that were to be forgotten, as given, and stand in what stays"""
@@ -78,7 +78,7 @@ def distinctive_values(tables: Iterable[pa.Table]) -> tuple[set[str], bool]:
     sampled = False
     for table in tables:
         for column, texts, _ in rule_matching.external_strings(table):
-            values.update(_told(column, texts))
+            values.update(_texts_of_column(column, texts))
             if len(values) > MOST:
                 values, sampled = set(sorted(values, key=_is_coincidence)[:MOST]), True
     return values, sampled
@@ -102,19 +102,19 @@ def verify_erased(
     alone = sorted(values - within - own - wanted)
     searched = byte_search.search(workspace.home, [*names, *alone], words)
     shared = len((values & within) - own - standing)
-    alike = _alike(workspace, sorted(values & within - own))
+    alike = _similar_records(workspace, sorted(values & within - own))
     still_named = sorted(standing - own)
     return ErasureProof(
         searched, len(words) + len(alone), sampled, shared, len((values | wanted) & own), short, alike, still_named
     )
 
 
-def _alike(workspace: Workspace, phrases: list[str]) -> list[Alike]:
+def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRecord]:
     """The records that stay and hold phrases which no more than _FEW records hold; what more hold is everyday."""
     needles = SearchPatterns(phrases)
     holding: dict[str, set[str]] = defaultdict(set)
     known: dict[str, tuple[str, int | None]] = {}
-    for _, _, table in purge.private(workspace) if phrases else ():
+    for _, _, table in selection.private_months(workspace) if phrases else ():
         ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
         for _, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
@@ -122,7 +122,9 @@ def _alike(workspace: Workspace, phrases: list[str]) -> list[Alike]:
                     holding[phrase].add(ids[row])
                     known[ids[row]] = kinds[row], times[row]
     few = Counter(one for records in holding.values() if len(records) <= _FEW for one in records)
-    return [Alike(*known[one], one, count) for one, count in sorted(few.items(), key=lambda one: (-one[1], one[0]))]
+    return [
+        SimilarRecord(*known[one], one, count) for one, count in sorted(few.items(), key=lambda one: (-one[1], one[0]))
+    ]
 
 
 def short_in(tables: Iterable[pa.Table]) -> int:
@@ -142,7 +144,7 @@ def _name_variants(who: str) -> set[str]:
     return {who.strip(), *(one.value for one in named), *(one.normalised for one in named if one.kind == "email")}
 
 
-def _told(column: str, texts: pa.Array) -> Iterator[str]:
+def _texts_of_column(column: str, texts: pa.Array) -> Iterator[str]:
     for text in pc.unique(texts).to_pylist():
         if column == "extra":
             yield from (run for said in rule_matching.json_texts(orjson.loads(text)) for run in _runs(said))
@@ -179,7 +181,7 @@ def _is_distinctive(value: str, least_words: int) -> bool:
 
 def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
     """All strings of the records that stay."""
-    for _, _, table in purge.private(workspace):
+    for _, _, table in selection.private_months(workspace):
         for _, texts, _ in rule_matching.external_strings(table):
             yield from byte_search.distinct_strings(texts)
 

@@ -82,7 +82,7 @@ def decode(stored: Iterable[str]) -> Hashes:
 
 def runs_of(words: Hashes) -> Hashes:
     """The hash of every RUN words that follow each other."""
-    return _following(words, RUN)
+    return _runs_of(words, RUN)
 
 
 def line_of(words: Hashes) -> Hashes:
@@ -92,7 +92,7 @@ def line_of(words: Hashes) -> Hashes:
 
 def pieces_of(words: Hashes, sizes: Sequence[int] = PIECES) -> Hashes:
     """The hash of every few words that follow each other."""
-    return np.concatenate([_following(words, size) for size in sizes]) + _PIECE
+    return np.concatenate([_runs_of(words, size) for size in sizes]) + _PIECE
 
 
 def as_shared(pieces: Hashes) -> Hashes:
@@ -110,7 +110,7 @@ def tails_of(words: Hashes, tails: Hashes) -> Hashes:
     return _fold([tails[:-2], words[1:-1], words[2:]]) + _TAIL if len(words) > 2 else empty()
 
 
-def _following(words: Hashes, size: int) -> Hashes:
+def _runs_of(words: Hashes, size: int) -> Hashes:
     count = len(words) - size + 1
     return _fold([words[place : place + count] for place in range(size)]) if count > 0 else empty()
 

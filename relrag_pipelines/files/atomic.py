@@ -27,7 +27,7 @@ def files(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def replacing(path: Path, *, private: bool = True) -> Iterator[Path]:
+def replace_file(path: Path, *, private: bool = True) -> Iterator[Path]:
     """Gives a path beside `path` to write to; on success it is synced and takes the place of `path`.
 
     It is for the owner only, whatever umask the program around us has, unless `private` says otherwise.
@@ -57,7 +57,7 @@ def make_private(folder: Path) -> None:
 
 def write_text(path: Path, text: str, *, private: bool = True) -> None:
     """Puts a small text file in place, whole or not at all."""
-    with replacing(path, private=private) as beside:
+    with replace_file(path, private=private) as beside:
         beside.write_text(text, encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ _UNSEALED = b'{\n "schema_version": '
 
 
 NEWER = "was written by a newer relrag"
-UNCHECKED = "cannot be checked without its manifest"
+NO_MANIFEST = "cannot be checked without its manifest"
 """what is found of a file whose hash stands in a manifest that cannot be read"""
 
 

@@ -18,7 +18,7 @@ def write(tables: Tables, folder: Path) -> None:
     """
     stored = {name: to_arrow(name, tables[name]) for name in ALL if name in tables or name not in OPTIONAL}
     for name, table in stored.items():
-        with atomic.replacing(folder / f"{name}.parquet") as beside:
+        with atomic.replace_file(folder / f"{name}.parquet") as beside:
             pq.write_table(table, beside)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 
 from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.identity.statements import Split
-from relrag_pipelines.text.names.forms import inflected, of_name, words
-from relrag_pipelines.text.names.likeness import alike
+from relrag_pipelines.text.names.forms import inflections, of_name, words
+from relrag_pipelines.text.names.likeness import name_likeness
 from relrag_pipelines.text.names.personal_name import parse
 
 _WHOLE, _GIVEN, _FORM = 4.0, 3.0, 2.0
@@ -93,10 +93,10 @@ def _rank(person: ResolvedPerson, typed: str) -> float:
         return _GIVEN
     if _is_form(words(typed), [words(claim.value) for entry in person.entries for claim in entry.names]):
         return _FORM
-    return max((alike(name, one).score for one in person.names), default=0.0)
+    return max((name_likeness(name, one).score for one in person.names), default=0.0)
 
 
 def _is_form(typed: tuple[str, ...], names: list[tuple[str, ...]]) -> bool:
     if len(typed) == 1:
-        return any(typed[0] in inflected(said[0]) for said in names if said)
+        return any(typed[0] in inflections(said[0]) for said in names if said)
     return any(typed in of_name(said) for said in names if said)

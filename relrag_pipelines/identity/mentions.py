@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.forms import WORD, as_given, inflected, of_name, without_accents, words
+from relrag_pipelines.text.names.forms import WORD, as_given, inflections, of_name, without_accents, words
 from relrag_pipelines.text.names.personal_name import parse
 
 _PREFIX = re.compile("ו?(?:כש|לכש|מש|ש)?[בלמכ]?")
@@ -62,12 +62,12 @@ class MentionFinder:
                 if len(said[0]) > 1:
                     for form in as_given(said[0]):
                         given[form].add(person_id)
-                    for form in inflected(said[0]):
+                    for form in inflections(said[0]):
                         cases[form].add(person_id)
                 subjects |= {" ".join(form) for form in (said, tuple(map(without_accents, said)))}
                 for several in of_name(said) if len(said) > 1 else ():
                     whole[" ".join(several)].add(person_id)
-                for form in as_given(said[-1]) | inflected(said[-1]) if len(said) > 1 and len(said[-1]) > 1 else ():
+                for form in as_given(said[-1]) | inflections(said[-1]) if len(said) > 1 and len(said[-1]) > 1 else ():
                     family[form].add(person_id)
         # Petra is Petra where there is one, else a case of Petr
         self._single = {form: tuple(sorted(ids)) for form, ids in (cases | given).items()}

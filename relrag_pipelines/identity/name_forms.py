@@ -10,7 +10,7 @@ from relrag_pipelines.identity.mentions import MOST_WORDS
 from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.records import GivenForm, PersonName
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.forms import WORD, inflected, words
+from relrag_pipelines.text.names.forms import WORD, inflections, words
 from relrag_pipelines.text.names.likeness import stands_for
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import skeletons
@@ -47,10 +47,10 @@ def given_forms(names: Iterable[str]) -> list[GivenForm]:
     every = [said for name in names if (said := _said(name))]
     for family in {said[-1] for said in every if len(said) > 1}:
         plain = tables.plain(family)
-        found |= {(form, plain, "case") for one in inflected(family) if (form := tables.plain(one)) != plain}
+        found |= {(form, plain, "case") for one in inflections(family) if (form := tables.plain(one)) != plain}
     for given in {said[0] for said in every}:
         plain = tables.plain(given)
-        found |= {(form, plain, "case") for one in inflected(given) if (form := tables.plain(one)) != plain}
+        found |= {(form, plain, "case") for one in inflections(given) if (form := tables.plain(one)) != plain}
         found |= {(full, plain, "short") for full in stands_for(plain)}
         found |= {(SOUND + key, plain, "sound") for key in skeletons(plain) if len(key) > 1}
     return [GivenForm(*one) for one in sorted(found)]

@@ -16,15 +16,7 @@ def allocate(
     members: Mapping[str, Sequence[str]], said: Sequence[Entry]
 ) -> tuple[dict[str, int], list[Allocation], dict[int, int]]:
     """The id of each group, what has to be given, and of all ids known the one of the group that they lead to."""
-    given: dict[str, int] = {}
-    since: dict[str, int] = {}
-    used: set[int] = set()
-    for entry in said:
-        if isinstance(entry.said, Allocation):
-            used.add(entry.said.person_id)
-            for anchor in entry.said.anchors:
-                given[anchor] = entry.said.person_id
-                since.setdefault(anchor, entry.number)
+    given, since, used = _allocated(said)
     pins = {root: _pins(nodes) for root, nodes in members.items()}
     used |= {pin for found in pins.values() for pin in found}
     fresh = (number for number in itertools.count(FIRST_ID) if number not in used)
@@ -53,6 +45,20 @@ def allocate(
         for one in had | pins[root] | {own}:
             known.setdefault(one, own)
     return ids, allocations, known | {own: own for own in taken}
+
+
+def _allocated(said: Sequence[Entry]) -> tuple[dict[str, int], dict[str, int], set[int]]:
+    """By anchor the id that it has and the entry that first gave it one; and all ids that were ever given."""
+    given: dict[str, int] = {}
+    since: dict[str, int] = {}
+    used: set[int] = set()
+    for entry in said:
+        if isinstance(entry.said, Allocation):
+            used.add(entry.said.person_id)
+            for anchor in entry.said.anchors:
+                given[anchor] = entry.said.person_id
+                since.setdefault(anchor, entry.number)
+    return given, since, used
 
 
 def merged(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from relrag_pipelines.identity.resolve import ResolvedPerson
-from relrag_pipelines.text.names.likeness import Likeness, accounts, alike, masculine, stands_for
+from relrag_pipelines.text.names.likeness import Likeness, accounts, masculine, name_likeness, stands_for
 from relrag_pipelines.text.names.personal_name import WrittenName
 from relrag_pipelines.text.names.spelling import skeletons
 
@@ -94,7 +94,7 @@ def _likeness(one: ResolvedPerson, other: ResolvedPerson) -> Likeness:
     mine, theirs = one.names, other.names
     if any(len(name.words) > 1 for name in mine) and any(len(name.words) > 1 for name in theirs):
         mine, theirs = ([name for name in names if len(name.words) > 1] for names in (mine, theirs))
-    return max((alike(a, b) for a, b in itertools.product(mine, theirs)), default=Likeness(0.0))
+    return max((name_likeness(a, b) for a, b in itertools.product(mine, theirs)), default=Likeness(0.0))
 
 
 @functools.lru_cache(1 << 15)

@@ -52,7 +52,7 @@ def calls(settings: Settings) -> list[Call]:
     return sorted(found, key=lambda call: (-(call.ts or 0), call.asset_id))
 
 
-def waiting(settings: Settings) -> dict[str, int]:
+def waiting_calls(settings: Settings) -> dict[str, int]:
     """How many calls wait, by what they wait for: `transcript`, `approval`."""
     asked = {source.name for source in settings.sources if source.approval_required}
     states = [(call.state, call.source in asked) for call in calls(settings)]
@@ -69,7 +69,9 @@ def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = Fa
     An id may be its first letters. Raises CallsError, with nothing said, where one is unknown or has no transcript.
     """
     known = calls(workspace.settings)
-    chosen = [call for call in known if call.state == "transcribed"] if everything else list(_named(known, names))
+    chosen = (
+        [call for call in known if call.state == "transcribed"] if everything else list(_calls_by_name(known, names))
+    )
     for call in chosen:
         if call.state not in ("transcribed", "approved"):
             raise CallsError(f"{call.asset_id} is {call.state}; it has no transcript to approve yet")
@@ -80,7 +82,7 @@ def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = Fa
 
 def swap_speakers(workspace: Workspace, names: Sequence[str]) -> list[Call]:
     """Lets the two speakers of these calls stand for each other; a second time takes it back. Raises CallsError."""
-    chosen = list(_named(calls(workspace.settings), names))
+    chosen = list(_calls_by_name(calls(workspace.settings), names))
     for call in chosen:
         if len(call.speakers) != 2:
             raise CallsError(f"{call.asset_id} has {len(call.speakers)} speakers; only two can be swapped")
@@ -97,7 +99,7 @@ def _call(row: dict[str, Any], source: str) -> Call:
     return Call(row["asset_id"], source, state, row["ts"], row["from"] or "", seconds, location, names)
 
 
-def _named(known: list[Call], names: Sequence[str]) -> Iterator[Call]:
+def _calls_by_name(known: list[Call], names: Sequence[str]) -> Iterator[Call]:
     for name in names:
         prefixed = ":" in name
         found = [

@@ -147,7 +147,7 @@ def check_deletion_limit(workspace: Workspace, source: Source, change: MonthRewr
     vanishing = len(before - after)
     total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
-        renamed = ", or have another title, which makes them others" if KINDS[source.kind].ids_hold_names else ""
+        renamed = ", or have another title, which makes them others" if KINDS[source.kind].ids_depend_on_names else ""
         raise TooManyDeletions(
             f"{source.name}: {vanishing} of {total} records would be deleted: their files are gone or hold less"
             f"{renamed}; if that is meant, run `relrag sync --accept-deletions`, else restore the files "

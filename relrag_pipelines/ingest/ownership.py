@@ -61,7 +61,7 @@ class CandidateSource:
         return str(file).startswith(f"{self.root}{os.sep}") and self._holds(path_of(file, self.root))
 
     def _holds(self, path: str) -> bool:
-        named = self.kind.holds(path) or path.lower().endswith(self.kind.companions)
+        named = self.kind.matches(path) or path.lower().endswith(self.kind.companions)
         return named and not (path.startswith(".") or "/." in path)
 
 
@@ -106,7 +106,7 @@ def claimed_elsewhere(
             return bool(able) and everyone[able[0]] is not own
         # what lies beside it can make a text the transcript of a call, or minutes
         alone = stems(file.parent)[_stem(file.name)] == 1
-        known = [place for place in able if alone and _unchanged(everyone[place], file, read(place))]
+        known = [place for place in able if alone and _is_unchanged(everyone[place], file, read(place))]
         if len(known) == 1:
             return everyone[known[0]] is not own
         return owning_source(file, [everyone[place] for place in able], leaving) is not own
@@ -135,7 +135,7 @@ def recognises(kind: Kind, file: Path) -> bool:
         return False
 
 
-def _unchanged(one: CandidateSource, file: Path, read: Mapping[str, UnitState]) -> bool:
+def _is_unchanged(one: CandidateSource, file: Path, read: Mapping[str, UnitState]) -> bool:
     state = read.get(path_of(file, one.root))
     if state is None or not state.content_hash:
         return False

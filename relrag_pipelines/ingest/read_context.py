@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.ingest import ownership, revisit
-from relrag_pipelines.ingest.scan import ASKED, DUE, READER, RIVALS, SourceScan, scan_units
+from relrag_pipelines.ingest.scan import DUE_RECORDS, READER, RELATED_UNITS, RIVALS, SourceScan, compare_units
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, ReadContext, Unit
+from relrag_pipelines.sources import KINDS, Listing, Place, ReadContext, Unit
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -78,36 +78,61 @@ def reader_fingerprint(workspace: Workspace, source: Source) -> str:
     return settings_fingerprint(decides)
 
 
-def scan_source(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> SourceScan:
-    """Looks at every unit of a source; SourceNotFound where its path is not there."""
+def scan_source(
+    workspace: Workspace, source: Source, known: dict[str, UnitState], *, whole: bool = False
+) -> SourceScan:
+    """Looks at every unit of a source; SourceNotFound where its path is not there.
+
+    `whole` also lists those that a lister with a cursor would not name, as they are the same as before.
+    """
     path, reader, kind = (
         workspace.settings.source_path(source),
         reader_fingerprint(workspace, source),
         KINDS[source.kind],
     )
-    found = scan_units(path, kind, source, known, reader, workspace.keys.id_hash, _taken(workspace, source, known))
+    listing = _listing(workspace, source, known)
+    if whole and listing.removed is not None:
+        listing = _list(workspace, source, known, "")
+    found = compare_units(listing, path, source, known, reader, workspace.keys.id_hash)
     first, last = workspace.settings.first_month, now().strftime("%Y-%m")
     due = (
         revisit.units_with_due_records(workspace.home, source.name, first, last) & found.units.keys() - found.why.keys()
     )
     if due:  # one that can no longer be read to its end would be due for ever
         due -= {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
-    again_why = dict.fromkeys(sorted(due), DUE)
+    again_why = dict.fromkeys(sorted(due), DUE_RECORDS)
     if kind.asks_others and (found.changed or found.gone):
         failures = unit_state.load_failures(workspace.home, source.name)
         asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
-        again_why |= dict.fromkeys(sorted(asked - found.why.keys()), ASKED)
+        again_why |= dict.fromkeys(sorted(asked - found.why.keys()), RELATED_UNITS)
     changed = tuple(dict.fromkeys((*found.changed, *again_why)))
     return replace(found, changed=changed, why={**found.why, **again_why})
 
 
 def units_of_source(workspace: Workspace, source: Source) -> list[Unit]:
-    """The units of a source as they lie there now; SourceNotFound where its path is not there."""
-    known, kind = unit_state.load(workspace.home, source.name), KINDS[source.kind]
-    return list(list_units(workspace.settings.source_path(source), kind, source, _taken(workspace, source, known)))
+    """The units of a source that are listed; SourceNotFound where its path is not there."""
+    listing = _listing(workspace, source, unit_state.load(workspace.home, source.name))
+    return [unit for unit in listing.units if isinstance(unit, Unit)]
 
 
-def _taken(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
+def _listing(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Listing:
+    """The units as they lie there now, or as they lay there when the sync began."""
+    if workspace.listings is not None and source.name in workspace.listings:
+        return workspace.listings[source.name]
+    reader = reader_fingerprint(workspace, source)
+    same = known and all(unit_state.reader_version(state) == reader for state in known.values())
+    found = _list(workspace, source, known, unit_state.load_cursor(workspace.home, source.name) if same else "")
+    if workspace.listings is not None:
+        workspace.listings[source.name] = found
+    return found
+
+
+def _list(workspace: Workspace, source: Source, known: dict[str, UnitState], cursor: str) -> Listing:
+    place = Place(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
+    return list_units(place, KINDS[source.kind], source, _is_claimed(workspace, source, known))
+
+
+def _is_claimed(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
     """Whether another source reads a file; `known` are the units of this one as last read."""
 
     def as_read(one: Source) -> dict[str, UnitState]:

@@ -22,7 +22,7 @@ def units_with_due_records(home: Path, source: str, first: str, last: str) -> se
     """Units with records that were to come, or seemed so by a clock that was slow, and whose month has begun."""
     outside = [("date_quality", "==", "outside")]
     held = _columns(home, source, first, ["unit", "timestamp", "date_quality"], outside)
-    return set(held["unit"].filter(_begun(held, first, last)).unique().to_pylist())
+    return set(held["unit"].filter(_month_has_begun(held, first, last)).unique().to_pylist())
 
 
 def mark_due_records_exact(rows: pa.Table, units: pa.Array, first: str, last: str) -> pa.Table:
@@ -30,12 +30,12 @@ def mark_due_records_exact(rows: pa.Table, units: pa.Array, first: str, last: st
 
     They were to come when they were read, and their units cannot say how exact their times are.
     """
-    begun = pc.and_(_begun(rows, first, last), pc.is_in(rows["unit"], units))
+    begun = pc.and_(_month_has_begun(rows, first, last), pc.is_in(rows["unit"], units))
     column = rows.schema.get_field_index("date_quality")
     return rows.set_column(column, rows.schema.field(column), pc.if_else(begun, "exact", rows["date_quality"]))
 
 
-def _begun(rows: pa.Table, first: str, last: str) -> pa.ChunkedArray:
+def _month_has_begun(rows: pa.Table, first: str, last: str) -> pa.ChunkedArray:
     months = pc.fill_null(pc.utf8_slice_codeunits(rows["timestamp"], 0, 7), "")
     within = pc.and_(pc.greater_equal(months, first), pc.less_equal(months, last))
     return pc.and_(within, pc.equal(rows["date_quality"], "outside"))

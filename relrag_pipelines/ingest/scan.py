@@ -11,21 +11,23 @@ from pathlib import Path
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import Kind, Unit
+from relrag_pipelines.sources import Kind, Listing, Place, Unit
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes
 from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, UNFINISHED, hashed_path, reader_version
 
-DUE = "dates in them have come"
+DUE_RECORDS = "dates in them have come"
 """why a unit is read again of which a record was to come"""
 
-ASKED = "other files that they are read by changed"
+RELATED_UNITS = "other files that they are read by changed"
 """why a unit is read again that says too little to be read alone: see `asks_others` of its kind"""
 
-_LEFT = {
+_READER_MARKS = {
     UNFINISHED: "they were left half read",
     RETAINED: "they are there again",
     "": "something of them was forgotten, or no longer is",
 }
+_UNREAD = "not read"
+"""version of a unit that could not be read and that its lister does not name again"""
 READER, RIVALS = "reader", "rivals"
 """parts of `reader` that are no settings: kind and version; the other sources that could read its files"""
 
@@ -44,11 +46,15 @@ class SourceScan:
     """of the changed ones that were read before, by path: why they are to be read again"""
     known: dict[str, UnitState] = field(default_factory=dict)
     """what was read before, by path; forgotten units that are still there under their own paths again"""
+    cursor: str = ""
+    """where the next listing goes on, once all of this has been read"""
+    complete: bool = True
+    """every unit was listed, not only those that changed since a cursor"""
 
 
 def reader_with_context(unit: Unit, reader: str, hash: Callable[[str], str]) -> str:
     """What stands for the reader of a unit, with what it may see of the folder; `hash` is keyed."""
-    return f"{reader}~{hash(unit.around)}" if unit.around else reader
+    return f"{reader}~{hash(unit.siblings_fingerprint)}" if unit.siblings_fingerprint else reader
 
 
 def scan_units(
@@ -64,15 +70,28 @@ def scan_units(
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-    units = {unit.path: unit for unit in list_units(root, kind, source, taken)}
+    listing = list_units(Place(root, source.excludes, source.follow_links), kind, source, taken)
+    return compare_units(listing, root, source, known, reader, hash)
+
+
+def compare_units(
+    listing: Listing, root: Path, source: Source, known: dict[str, UnitState], reader: str, hash: Callable[[str], str]
+) -> SourceScan:
+    """How the units that were listed differ from those that were read; `hash` hid the paths of forgotten units."""
+    units = {unit.path: unit for unit in listing.units if isinstance(unit, Unit)}
     if any(path.startswith(HIDDEN) for path in known):
         paths = {hashed_path(path, hash): path for path in units}
         known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
+    missing = sorted(known.keys() - units.keys())
+    if listing.removed is not None:
+        same = [path for path in missing if path not in listing.removed and not path.startswith(HIDDEN)]
+        units |= {path: Unit(path, root, 0, 0, version=known[path].content_hash or _UNREAD) for path in same}
+        missing = sorted(known.keys() & listing.removed)
     why = {path: _reason(unit, known.get(path), reader, hash) for path, unit in units.items()}
     why = {path: reason for path, reason in why.items() if reason}
-    missing = sorted(known.keys() - units.keys())
     gone = tuple(path for path in missing if not source.retain or known[path].reader != RETAINED)
-    return SourceScan(units, tuple(why), gone, {path: reason for path, reason in why.items() if path in known}, known)
+    known_why = {path: reason for path, reason in why.items() if path in known}
+    return SourceScan(units, tuple(why), gone, known_why, known, listing.cursor, listing.removed is None)
 
 
 def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:
@@ -81,8 +100,8 @@ def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[st
         return "new"
     if reader_version(known) != reader:
         return _reader_change(known.reader, reader)
-    if unit.fingerprint:
-        same = known.content_hash in (unit.fingerprint, hashed_path(unit.fingerprint, hash))
+    if unit.version:
+        same = known.content_hash in (unit.version, hashed_path(unit.version, hash))
         return "" if same else "changed"
     if known.content_hash == "" and os.access(unit.file, os.R_OK):
         return "they could not be read before"
@@ -93,8 +112,8 @@ def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[st
 
 def _reader_change(before: str, now: str) -> str:
     """In what a reader differs from the one before."""
-    if before in _LEFT:
-        return _LEFT[before]
+    if before in _READER_MARKS:
+        return _READER_MARKS[before]
     names = changed_settings(re.split("[~+]", before)[0], now)
     if READER in names or not names:
         return "the reader version changed"

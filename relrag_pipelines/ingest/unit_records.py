@@ -66,75 +66,96 @@ def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: t
     What was forgotten is left out. A fault of the unit, or of its connector, becomes a Failure. Any process may read.
     """
     unit, places = one
-    contents, kind = UnitRecords(), KINDS[source.kind]
     if matcher.names(unit.path):
-        contents.forgotten = True
-        return contents
-    contents.tables.folder = spill_folder(workspace.home, source.name)
-    pending: list[Record] = []
-    months: list[str] = []
-    sums: dict[str, int] = {}
-    counts: Counter[str] = Counter()
-    month_of = _MonthAssigner(workspace.settings.first_month, now().strftime("%Y-%m"))
-    gone: set[str] = set()
-    places_gone: set[str] = set()
-    spans: dict[str, tuple[int, int]] = {}
-
-    def flush() -> int:
-        rows = to_table(pending, Record)
-        rows = rows.append_column("unit", pa.repeat(unit.path, rows.num_rows)).cast(_PRIVATE)
-        if kind.newest_only:
-            _extend_thread_spans(spans, rows)
-        forgotten = matcher.rows(rows, gone)
-        if forgotten.any():
-            contents.forgotten = True
-            places_gone.update(pc.list_flatten(rows["locations"].filter(pa.array(forgotten))).to_pylist())
-            rows = rows.filter(pa.array(~forgotten))
-            pending[:] = itertools.compress(pending, ~forgotten)
-            months[:] = itertools.compress(months, ~forgotten)
-        contents.failures += [_possible_erasure_match(source, unit, pending[row]) for row in matcher.hinted(rows)]
-        counts.update(months)
-        contents.tables.add(rows, months)
-        if kind.threads:
-            contents.threaded.append(thread_index.rows(months, unit.path, pending))
-        pending.clear()
-        months.clear()
-        return 0
-
-    waiting = 0
-
+        return UnitRecords(forgotten=True)
+    sorter = _MonthSorter(workspace, source, matcher, unit)
+    contents = sorter.contents
     for record in read_items(workspace, source, unit, contents):
         _complete_record(record, workspace.keys, source, places)
-        if record.asset_id in month_of.placed and not kind.repeats:
-            why = "a second record of the file has the same id and is left out; give each an id of its own"
-            contents.failures.append(Failure(record.locations[0], "duplicate_id", why, source.name, unit.path))
-            continue
-        month = month_of.place(record)
-        matcher.leave_out(record)
-        record.content_hash, size = content_hash(record, workspace.keys)
-        told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
-        sums[month] = sums.get(month, 0) + int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
-        pending.append(record)
-        months.append(month)
-        waiting += 1 + size // _FLUSH_BYTES
-        if waiting >= _FLUSH_ROWS:
-            waiting = flush()
-    flush()
-    contents.months = [UnitMonth(month, counts[month], _hex(sums[month])) for month in sorted(counts)]
-    written = unit.mtime_ns // 10**9 + _DAY
-    contents.coverage += [
-        CoveredInterval(thread, first, max(last + 1, written)) for thread, (first, last) in spans.items()
-    ]
+        sorter.add(record)
+    sorter.finish()
+    erased = sorter.erased_places
     contents.failures = [
-        one
-        for one in contents.failures
-        if one.location not in places_gone and not matcher.names(f"{one.location} {one.message}")
+        failure
+        for failure in contents.failures
+        if failure.location not in erased and not matcher.names(f"{failure.location} {failure.message}")
     ]
-    quarantine.erase(workspace.home, source.name, workspace.keys, places_gone)
+    quarantine.erase(workspace.home, source.name, workspace.keys, erased)
     for file in quarantine.list_items(workspace.home, source.name, workspace.keys, unit.path) if matcher else ():
         if raw_items.matches_rules(matcher, file.read_bytes(), workspace.zone(source.name)):
             file.unlink()
     return contents
+
+
+class _MonthSorter:
+    """Sorts the records of one unit into months, some thousands at a time; leaves out what was forgotten."""
+
+    def __init__(self, workspace: Workspace, source: Source, matcher: RuleMatcher, unit: Unit) -> None:
+        self._source, self._matcher, self._unit, self._keys = source, matcher, unit, workspace.keys
+        self._kind = KINDS[source.kind]
+        self.contents = UnitRecords()
+        self.contents.tables.folder = spill_folder(workspace.home, source.name)
+        self.erased_places: set[str] = set()
+        """locations of records that were left out"""
+        self._assigner = _MonthAssigner(workspace.settings.first_month, now().strftime("%Y-%m"))
+        self._pending: list[Record] = []
+        self._months: list[str] = []
+        """of the pending records"""
+        self._weight = 0
+        self._hashes: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
+        self._erased_ids: set[str] = set()
+        self._spans: dict[str, tuple[int, int]] = {}
+
+    def add(self, record: Record) -> None:
+        """Takes one finished record."""
+        if record.asset_id in self._assigner.placed and not self._kind.allows_duplicates:
+            why = "a second record of the file has the same id and is left out; give each an id of its own"
+            failure = Failure(record.locations[0], "duplicate_id", why, self._source.name, self._unit.path)
+            self.contents.failures.append(failure)
+            return
+        month = self._assigner.place(record)
+        self._matcher.leave_out(record)
+        record.content_hash, size = content_hash(record, self._keys)
+        told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(told, digest_size=16).digest()
+        self._hashes[month] = self._hashes.get(month, 0) + int.from_bytes(digest)
+        self._pending.append(record)
+        self._months.append(month)
+        self._weight += 1 + size // _FLUSH_BYTES
+        if self._weight >= _FLUSH_ROWS:
+            self._flush()
+
+    def finish(self) -> None:
+        """Sorts the last records, and says what the unit holds of each month and of which times it speaks."""
+        self._flush()
+        counts, hashes = self._counts, self._hashes
+        self.contents.months = [UnitMonth(month, counts[month], _hex(hashes[month])) for month in sorted(counts)]
+        written = self._unit.mtime_ns // 10**9 + _DAY
+        self.contents.coverage += [
+            CoveredInterval(thread, first, max(last + 1, written)) for thread, (first, last) in self._spans.items()
+        ]
+
+    def _flush(self) -> None:
+        contents, pending, months = self.contents, self._pending, self._months
+        rows = to_table(pending, Record)
+        rows = rows.append_column("unit", pa.repeat(self._unit.path, rows.num_rows)).cast(_PRIVATE)
+        if self._kind.may_be_truncated:
+            _extend_thread_spans(self._spans, rows)
+        erased = self._matcher.rows(rows, self._erased_ids)
+        if erased.any():
+            contents.forgotten = True
+            self.erased_places.update(pc.list_flatten(rows["locations"].filter(pa.array(erased))).to_pylist())
+            rows = rows.filter(pa.array(~erased))
+            pending = list(itertools.compress(pending, ~erased))
+            months = list(itertools.compress(months, ~erased))
+        hinted = self._matcher.hinted(rows)
+        contents.failures += [_possible_erasure_match(self._source, self._unit, pending[row]) for row in hinted]
+        self._counts.update(months)
+        contents.tables.add(rows, months)
+        if self._kind.threads:
+            contents.threaded.append(thread_index.rows(months, self._unit.path, pending))
+        self._pending, self._months, self._weight = [], [], 0
 
 
 def given_up(source: Source, one: tuple[Unit, list[str]]) -> UnitRecords:
@@ -173,7 +194,7 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
     if not all(failure.location for failure in unit.refused):
         return
     try:
-        if not unit.fingerprint:  # it may have become something else since the folder was looked at
+        if not unit.version:  # it may have become something else since the folder was looked at
             regular_files.check_file(unit.file, unit.root, follow_links=source.follow_links)
         for item in KINDS[source.kind].read(unit, read_context(workspace, source)):
             if isinstance(item, Record):

@@ -1,16 +1,18 @@
-"""The units of a source: which files it consists of, and which belong together. None is opened."""
+"""Lists the units of a source: by the lister of its kind, else the files with its suffixes. None is opened."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.settings import CONFIG_NAME, Source
-from relrag_pipelines.sources import Excluded, Kind, ListingError, Unit, path_of, unit_of
+from relrag_pipelines.sources import Kind, Listing, ListingError, Place, Unit, UnitRef, path_of, unit_of, unit_of_ref
 
 
 class SourceNotFound(RelragError):
@@ -19,9 +21,12 @@ class SourceNotFound(RelragError):
     stored = "the path of the source is missing or cannot be listed; `relrag plan` says which"
 
 
-def list_units(root: Path, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Iterator[Unit]:
-    """Every unit of a source, none of them opened; SourceNotFound when its path is not there."""
-    excluded, follow_links = source.excludes, source.follow_links
+def list_units(place: Place, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Listing:
+    """Every unit of a source, or those that changed since the cursor where its kind can tell; none of them is opened.
+
+    `taken` says whether another source reads a file. SourceNotFound where the source's path is not there.
+    """
+    root = place.root
     try:
         if not root.is_file():
             os.scandir(root).close()
@@ -36,35 +41,37 @@ def list_units(root: Path, kind: Kind, source: Source, taken: Callable[[Path], b
         raise SourceNotFound(f"{root} cannot be read; give this user permission to list it") from None
     if kind.units:
         try:
-            yield from (unit for unit in kind.units(root, excluded, follow_links) if not excluded(unit.path))
+            listing = kind.units(place)
         except ListingError as error:
             raise SourceNotFound(str(error)) from None
         except OSError as error:
             _refuse(error)
-    elif root.is_file() and taken(root):
+        found = (unit_of_ref(one, root) if isinstance(one, UnitRef) else one for one in listing.units)
+        return replace(listing, units=tuple(unit for unit in found if not place.excluded(unit.path)))
+    return Listing(tuple(_single_file(place, kind, taken) if root.is_file() else _files(place, kind, taken)))
+
+
+def _single_file(place: Place, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+    """The unit that a source's path is itself."""
+    file, folder = place.root, place.root.parent
+    if taken(file):
         return
-    elif root.is_file():
-        near = kind.companions or kind.tells_of_folder
-        names = sorted(one.name for one in root.parent.iterdir() if not one.is_dir()) if near else []
-        beside = [name for name in names if name.lower().endswith(kind.companions)]
-        around = _around(root.parent, names, kind)
-        yield from (
-            unit
-            for unit in _units(root.parent, [root.name, *beside], kind, root.parent, around, follow_links)
-            if unit.file == root
-        )
-    else:
-        yield from _files(root, kind, excluded, taken, follow_links)
+    near = kind.companions or kind.references_siblings
+    names = sorted(one.name for one in folder.iterdir() if not one.is_dir()) if near else []
+    companions = [name for name in names if name.lower().endswith(kind.companions)]
+    siblings = _siblings_fingerprint(folder, names, kind)
+    found = _units(folder, [file.name, *companions], kind, folder, siblings, place.follow_links)
+    yield from (unit for unit in found if unit.file == file)
 
 
-def _files(
-    root: Path, kind: Kind, excluded: Excluded, taken: Callable[[Path], bool], follow_links: bool
-) -> Iterator[Unit]:
+def _files(place: Place, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+    root, excluded = place.root, place.excluded
+
     def _all_excluded(folder: Path) -> bool:
         # a path that no pattern can mean but one that means all in the folder, or the folder itself
         return excluded(f"{path_of(folder, root)}/\0")
 
-    for inside, folders, files in walk(root, _refuse, follow_links=follow_links):
+    for inside, folders, files in walk(root, _refuse, follow_links=place.follow_links):
         folders[:] = sorted(
             name
             for name in folders
@@ -74,35 +81,36 @@ def _files(
         read = [
             name
             for name, path in paths.items()
-            if (kind.holds(path) or name.lower().endswith(kind.companions))
+            if (kind.matches(path) or name.lower().endswith(kind.companions))
             and not excluded(path)
             and not taken(inside / name)
         ]
-        yield from _units(inside, read, kind, root, _around(inside, list(paths), kind) if read else "", follow_links)
+        siblings = _siblings_fingerprint(inside, list(paths), kind) if read else ""
+        yield from _units(inside, read, kind, root, siblings, place.follow_links)
 
 
 def _is_maildir(folder: Path, kind: Kind) -> bool:
     """A Maildir keeps its folders in hidden ones."""
-    return kind.holds("cur/mail") and (folder / "cur").is_dir()
+    return kind.matches("cur/mail") and (folder / "cur").is_dir()
 
 
-def _units(folder: Path, names: list[str], kind: Kind, root: Path, around: str, follow_links: bool) -> Iterator[Unit]:
+def _units(folder: Path, names: list[str], kind: Kind, root: Path, siblings: str, follow_links: bool) -> Iterator[Unit]:
     """The units among the files of a folder, each with those that belong to it."""
-    for name, beside in _together(names, kind).items():
-        seen = around if name.lower().endswith(kind.tells_of_folder) else ""
-        together = tuple(folder / one for one in beside)
-        yield unit_of(folder / name, root, beside=together, around=seen, follow_links=follow_links)
+    for name, companions in _companions_by_unit(names, kind).items():
+        seen = siblings if name.lower().endswith(kind.references_siblings) else ""
+        files = tuple(folder / one for one in companions)
+        yield unit_of(folder / name, root, files, seen, follow_links=follow_links)
 
 
-def _around(folder: Path, names: list[str], kind: Kind) -> str:
+def _siblings_fingerprint(folder: Path, names: list[str], kind: Kind) -> str:
     """A digest of what lies in a folder beside its units; empty where there is nothing, or no unit tells of it.
 
     Units are left out, so that one more of them does not have the others read again.
     """
     told = hashlib.blake2b(digest_size=16)
     seen = False
-    for name in names if kind.tells_of_folder else ():
-        if name.startswith((".", CONFIG_NAME)) or kind.holds(name):
+    for name in names if kind.references_siblings else ():
+        if name.startswith((".", CONFIG_NAME)) or kind.matches(name):
             continue
         try:
             found = (folder / name).stat()
@@ -113,7 +121,7 @@ def _around(folder: Path, names: list[str], kind: Kind) -> str:
     return told.hexdigest() if seen else ""
 
 
-def _together(names: list[str], kind: Kind) -> dict[str, list[str]]:
+def _companions_by_unit(names: list[str], kind: Kind) -> dict[str, list[str]]:
     """Unit -> its companions: `call.m4a` has `call.vtt`, `call.m4a.vtt` and `call.en.vtt`."""
     found: dict[str, list[str]] = {}
     owners: dict[str, str] = {}
@@ -138,6 +146,6 @@ def _stem(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def _refuse(error: OSError) -> None:
+def _refuse(error: OSError) -> NoReturn:
     # os.walk skips what it cannot list; its records would then count as deleted
     raise SourceNotFound(f"{error.filename} cannot be listed; give this user permission, or exclude it") from None

@@ -94,7 +94,7 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
             if is_link:
                 found.links.append(path)
                 continue
-            kinds = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.holds(path)]
+            kinds = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
             kind = next((kind.name for kind in kinds if recognises(kind, file)), None)
             if kind:
                 found.of_no_source.append((path, kind))
@@ -150,8 +150,8 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSou
     seen = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in _OF_SYSTEMS]
     above = [(one, f"{path_of(folder, one.root)}/" if folder != one.root else "") for one in covering]
     read = {name for name in seen if any(_reads(one, f"{place}{name}") for one, place in above)}
-    tellers = tuple(suffix for one in covering for suffix in one.kind.tells_of_folder)
-    if all(one.kind.tells_of_folder for one in covering) and any(name.lower().endswith(tellers) for name in read):
+    tellers = tuple(suffix for one in covering for suffix in one.kind.references_siblings)
+    if all(one.kind.references_siblings for one in covering) and any(name.lower().endswith(tellers) for name in read):
         return  # all that lies beside a chat is taken for its media
     for name in seen:
         excluded = any(one.source.excludes(f"{place}{name}") for one, place in above)

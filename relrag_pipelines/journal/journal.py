@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import orjson
 
 from relrag_pipelines.errors import SafeError
-from relrag_pipelines.files.atomic import make_private, replacing, sync_file, sync_folder
+from relrag_pipelines.files.atomic import make_private, replace_file, sync_file, sync_folder
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import former_files, kinds
 from relrag_pipelines.settings import now
@@ -222,5 +222,5 @@ def _append(home: Path, added: bytes) -> None:
 
 def _replace(home: Path, lines: bytes) -> None:
     private_manifest.expect(home, NAME, hashlib.sha256(lines).hexdigest())
-    with replacing(path(home)) as beside:
+    with replace_file(path(home)) as beside:
         beside.write_bytes(lines)

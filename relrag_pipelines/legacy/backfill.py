@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.legacy import source_collections
-from relrag_pipelines.legacy.person_ids import PersonIds, person_ids, united
+from relrag_pipelines.legacy.person_ids import PersonIds, person_ids, union
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources.legacy.collection import LegacyCollection, LegacyPoint, PointChange
 from relrag_pipelines.sources.legacy.layout import Layout
@@ -125,7 +125,7 @@ def _whose(fields: PointFields, layout: Layout, people: Mapping[str, PersonIds])
     nobody: PersonIds = ([], [])
     if not fields.is_window or fields.asset_id in people:
         return people.get(fields.asset_id, nobody)
-    return united(people.get(one, nobody) for one in layout.members(fields))
+    return union(people.get(one, nobody) for one in layout.members(fields))
 
 
 def change_of(point: LegacyPoint, fields: PointFields, whose: PersonIds, layout: Layout) -> PointChange:

@@ -34,7 +34,7 @@ def person_ids(workspace: Workspace, asset_ids: Iterable[str]) -> dict[str, Pers
     return {one: (own or [], mentioned or []) for one, own, mentioned in found}
 
 
-def united(some: Iterable[PersonIds]) -> PersonIds:
+def union(some: Iterable[PersonIds]) -> PersonIds:
     """Who has to do with any of several records."""
     own: set[int] = set()
     mentioned: set[int] = set()

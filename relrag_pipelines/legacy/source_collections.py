@@ -60,7 +60,7 @@ def note_state(workspace: Workspace, source: Source) -> bool:
 
 def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection) -> str:
     """The name of a copy of the collection as it was before the first write of a backfill, which may take many runs."""
-    noted, key = _noted(workspace), _key(source, collection)
+    noted, key = _load_states(workspace), _key(source, collection)
     if key in noted and collection.has_snapshot(noted[key]):
         return noted[key]
     made = collection.snapshot(f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
@@ -70,7 +70,7 @@ def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection)
 
 def finish(workspace: Workspace, source: Source, collection: LegacyCollection) -> None:
     """Nothing of the backfill is left to do: the next one begins with a copy of its own."""
-    noted = _noted(workspace)
+    noted = _load_states(workspace)
     if noted.pop(_key(source, collection), None):
         _note(workspace, noted)
 
@@ -83,7 +83,7 @@ def _place(workspace: Workspace) -> Path:
     return workspace.home / "private" / "backfills.json"
 
 
-def _noted(workspace: Workspace) -> dict[str, str]:
+def _load_states(workspace: Workspace) -> dict[str, str]:
     try:
         return dict(json.loads(_place(workspace).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError):  # one that is damaged costs another copy

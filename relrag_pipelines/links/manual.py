@@ -95,9 +95,11 @@ def get_asset_neighbors(
     Raises generations.NothingPublished before the first sync.
     """
     for one in relation_types or ():
-        _known(one)
-    with _published(config) as (connection, settings):
-        return neighbors.neighbors(connection, _stored(asset_ref, _keys(settings)), relation_types, direction, limit)
+        _require_relation_type(one)
+    with _open_catalog(config) as (connection, settings):
+        return neighbors.neighbors(
+            connection, _stored_ref(asset_ref, _keys(settings)), relation_types, direction, limit
+        )
 
 
 def get_thread_members(thread_id: str, limit: int = 100, *, config: Path | None = None) -> list[Member]:
@@ -105,8 +107,8 @@ def get_thread_members(thread_id: str, limit: int = 100, *, config: Path | None 
 
     Raises generations.NothingPublished before the first sync.
     """
-    with _published(config) as (connection, settings):
-        return neighbors.thread_members(connection, _stored(thread_id.removeprefix(THREAD), _keys(settings)), limit)
+    with _open_catalog(config) as (connection, settings):
+        return neighbors.thread_members(connection, _stored_ref(thread_id.removeprefix(THREAD), _keys(settings)), limit)
 
 
 def generate_asset_id(source: str, source_id: str) -> str:
@@ -121,11 +123,11 @@ def generate_asset_id(source: str, source_id: str) -> str:
 
 
 def _append(word: ManualLink, config: Path | None, wait: float) -> None:
-    _known(word.relation_type)
+    _require_relation_type(word.relation_type)
     settings = settings_module.load(config)
     workspace = Workspace(settings)
     keys = workspace.keys
-    word.src_asset_ref, word.dst_asset_ref = (_checked(ref, keys) for ref in (word.src_asset_ref, word.dst_asset_ref))
+    word.src_asset_ref, word.dst_asset_ref = (_parse_ref(ref, keys) for ref in (word.src_asset_ref, word.dst_asset_ref))
     if word.src_asset_ref == word.dst_asset_ref:
         raise LinkError(f"{word.src_asset_ref} cannot be related to itself")
     with lock.writing(workspace.home, "relrag links", wait):
@@ -133,19 +135,19 @@ def _append(word: ManualLink, config: Path | None, wait: float) -> None:
             manual_links.append(workspace.home, [word])
 
 
-def _known(relation_type: str) -> None:
+def _require_relation_type(relation_type: str) -> None:
     if relation_type not in RELATION_TYPES:
         raise LinkError(f'no relation is called "{relation_type}"; known: {", ".join(RELATION_TYPES)}')
 
 
-def _checked(ref: str, keys: Keys) -> str:
+def _parse_ref(ref: str, keys: Keys) -> str:
     kind, colon, native = ref.partition(":")
     if not (kind and colon and native):
         raise LinkError(f'"{ref}" names no record; the form is <kind>:<native id>, chunk:<id> or thread:<id>')
-    return _stored(ref, keys)
+    return _stored_ref(ref, keys)
 
 
-def _stored(ref: str, keys: Keys | None) -> str:
+def _stored_ref(ref: str, keys: Keys | None) -> str:
     """The ref as it stands in the archive, where a part that could hold an address or a phone number is a hash."""
     if keys is None:
         return ref
@@ -159,7 +161,7 @@ def _keys(settings: Settings) -> Keys | None:
 
 
 @contextmanager
-def _published(config: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, Settings]]:
+def _open_catalog(config: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, Settings]]:
     settings = settings_module.load(config)
     with (
         generations.open_current(settings.home_path) as generation,

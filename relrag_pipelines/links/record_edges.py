@@ -34,7 +34,7 @@ def build_edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
 def thread_members(records: pa.Table) -> pa.Table:
     """Each record of a thread to `thread:<id>`: a star, never all pairs."""
     rows = records.filter(pc.is_valid(records["thread_id"]))
-    return _claims(rows["asset_id"], _prefixed(THREAD, rows["thread_id"]), "thread_member", "thread_id")
+    return _claims(rows["asset_id"], _with_prefix(THREAD, rows["thread_id"]), "thread_member", "thread_id")
 
 
 def attachments(records: pa.Table) -> pa.Table:
@@ -60,7 +60,7 @@ def chunk_members(chunks: pa.Table) -> pa.Table:
     return pa.concat_tables(
         [
             _claims(owners, pc.list_flatten(members), "chunk_of", "window"),
-            _claims(_prefixed(CHUNK, passages["chunk_id"]), passages["asset_id"], "chunk_of", "chunk"),
+            _claims(_with_prefix(CHUNK, passages["chunk_id"]), passages["asset_id"], "chunk_of", "chunk"),
         ]
     )
 
@@ -73,7 +73,7 @@ def transcripts(records: pa.Table) -> pa.Table:
     return _claims(rows["asset_id"], rows["parent_ref"], "transcript_of", "transcript")
 
 
-def _prefixed(prefix: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
+def _with_prefix(prefix: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(prefix, values, "")
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import access, atomic, sealed_json
-from relrag_pipelines.files.atomic import make_private, replacing, sync_file, sync_folder, write_text
+from relrag_pipelines.files.atomic import make_private, replace_file, sync_file, sync_folder, write_text
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.files.sparse_files import copy_file
 from relrag_pipelines.records import SCHEMA_VERSION
@@ -147,12 +147,12 @@ def restore(
             held.enter_context(lock.writing(home, "relrag restore"))
         staged = _stage(place, home, within) if within else None
         if settings.keys_path in written:
-            with replacing(settings.keys_path) as beside:
+            with replace_file(settings.keys_path) as beside:
                 _copy(source, beside)
         if staged:
             _swap_in(staged, home)
         make_private(folder)
-        with access.default_permissions(), replacing(config, private=False) as beside:
+        with access.default_permissions(), replace_file(config, private=False) as beside:
             shutil.copyfile(place / CONFIG_NAME, beside)
     return manifest, written
 

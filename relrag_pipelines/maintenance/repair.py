@@ -100,11 +100,11 @@ def _lake(home: Path, path: str) -> str:
 
 def _generations(home: Path, damaged: list[str]) -> Iterator[str]:
     """Removes damaged generations; an older sound one serves until the sync has made a new one."""
-    bad = {number for number in generations.numbers(home) if any(_within(path, number) for path in damaged)}
+    bad = {number for number in generations.numbers(home) if any(_is_of_generation(path, number) for path in damaged)}
     if not bad and "published/current" not in damaged:
         return
     try:
-        oldest = int(generations.published(home).get("oldest_kept", 0))
+        oldest = int(generations.current_manifest(home).get("oldest_kept", 0))
     except GenerationError:
         oldest = 0
     for number in sorted(bad):
@@ -119,7 +119,7 @@ def _generations(home: Path, damaged: list[str]) -> Iterator[str]:
     yield f"published/current: {f'names {sound} now' if sound else 'removed, until a generation is published'}"
 
 
-def _within(path: str, number: int) -> bool:
+def _is_of_generation(path: str, number: int) -> bool:
     return path.startswith(f"published/{number}/")
 
 

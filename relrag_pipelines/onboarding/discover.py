@@ -124,7 +124,7 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
             folders.clear()
             yield None, False
         for name in sorted(names):
-            kinds = [kind for kind in KINDS.values() if kind.holds((relative / name).as_posix())]
+            kinds = [kind for kind in KINDS.values() if kind.matches((relative / name).as_posix())]
             if kinds and not name.startswith((".", "~$")):
                 file = Path(place, name)
                 size = file.stat().st_size if file.exists() else 0
@@ -191,11 +191,11 @@ def _usual(unknown: list[_File], files: list[_File], recognised: dict[str, str |
 
 def _reader(file: _File, roots: Mapping[str, str]) -> str | None:
     """The kind whose source reads a file that none recognises, as claims.owner says; None where it lies in none."""
-    able = [kind for kind in file.kinds if kind in roots and _below(roots[kind], file.path)]
+    able = [kind for kind in file.kinds if kind in roots and _is_below(roots[kind], file.path)]
     return max(reversed(able), key=lambda kind: len(PurePosixPath(roots[kind]).parts), default=None)
 
 
-def _below(root: str, path: str) -> bool:
+def _is_below(root: str, path: str) -> bool:
     return path != root if root == "." else path.startswith(f"{root}/")
 
 

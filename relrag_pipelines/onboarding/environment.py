@@ -141,8 +141,8 @@ def _mounts() -> dict[str, str]:
         lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
     except OSError:
         return {}
-    return {_unescaped(line.split()[4]): line.partition(" - ")[2].split()[0] for line in lines}
+    return {_unescape(line.split()[4]): line.partition(" - ")[2].split()[0] for line in lines}
 
 
-def _unescaped(mount_point: str) -> str:
+def _unescape(mount_point: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), mount_point)

@@ -67,7 +67,7 @@ def record_count(kind: str, files: Iterable[tuple[Path, int]]) -> int:
     given, mark, bytes_each = list(files), KINDS[kind].record_mark, KINDS[kind].record_bytes
     many = [(file, size) for file, size in given if mark and file.suffix.lower() not in _NO_LINES]
     many.sort(key=lambda one: -one[1])
-    seen = [_beginning(file) for file, _ in many[:_SAMPLED_FILES]]
+    seen = [_sample(file) for file, _ in many[:_SAMPLED_FILES]]
     marks, looked_at = sum(data.count(mark) for data in seen if mark), sum(map(len, seen))
     found: float = sum(size for _, size in many) * marks / looked_at if marks else len(many)
     for file, size in set(given) - set(many):
@@ -76,7 +76,7 @@ def record_count(kind: str, files: Iterable[tuple[Path, int]]) -> int:
     return round(found)
 
 
-def _beginning(file: Path) -> bytes:
+def _sample(file: Path) -> bytes:
     try:
         with open_plain(file) as opened:
             return opened.read(_SAMPLED_BYTES)

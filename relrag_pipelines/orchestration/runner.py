@@ -8,7 +8,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +189,7 @@ def follow_up(workspace: Workspace) -> Outcome:
 
 
 def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
+    workspace = replace(workspace, listings=workspace.listings or {})  # no source is read from here on
     if _is_long_embedding(workspace):
         _make_stale(session, lambda: plans.build_plan(workspace).without("embeddings"))
         if not plans.build_plan(workspace).without("embeddings").behind:

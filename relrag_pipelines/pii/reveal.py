@@ -27,7 +27,7 @@ def known_values(home: Path, keys: Keys, allowed: Iterable[str]) -> KnownValues:
 
     Raises VaultError where the vault cannot be read.
     """
-    opened = ((name, keys.unseal(sealed, name)) for name, sealed in dict(vault.everything(home)).items())
+    opened = ((name, keys.unseal(sealed, name)) for name, sealed in dict(vault.read_all(home)).items())
     values = ((pseudonyms.entity_of(name), value) for name, value in opened if value is not None)
     return KnownValues.of(values, allowed)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from relrag_pipelines.files.atomic import replacing, sync_folder
+from relrag_pipelines.files.atomic import replace_file, sync_folder
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.privacy import keys as key_texts
 from relrag_pipelines.privacy.keys import Keys, KeysError
@@ -81,7 +81,7 @@ class KeyFile:
 
     def replace(self, keys: Keys) -> None:
         """Puts these in place of the file's keys by one rename."""
-        with replacing(self.path) as beside:
+        with replace_file(self.path) as beside:
             beside.write_text(key_texts.to_text(keys) + "\n")
 
 

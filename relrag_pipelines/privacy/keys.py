@@ -108,7 +108,7 @@ def new() -> Keys:
     return Keys(secrets.token_bytes(32), secrets.token_bytes(32), "k1")
 
 
-def following(keys: Keys) -> Keys:
+def next_keys(keys: Keys) -> Keys:
     """The same id key with a new one for pseudonyms, of the next version."""
     return Keys(keys.ids, secrets.token_bytes(32), f"k{int(keys.version[1:]) + 1}")
 

@@ -93,7 +93,7 @@ def scan(
         told = sorted(rules.known.entities(name))
         seen.leaks += [Leak(str(Path(name).parent), "name of a file", "-", one) for one in told]
         try:
-            for rows in _read(path, name, since.get(name)):
+            for rows in _rows_of_file(path, name, since.get(name)):
                 seen.leaks += find(rules, name, rows, thorough=thorough)
         except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
             seen.unread.append(f"{name} ({type(error).__name__})")
@@ -119,7 +119,7 @@ def _record(row: Mapping[str, Any], place: int, known: KnownValues) -> str:
     return name if name and not known.entities(name) else f"row {place + 1}"
 
 
-def _read(path: Path, name: str, since: Mapping[str, int] | None) -> Iterator[_Rows]:
+def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Iterator[_Rows]:
     """What a file holds, table by table."""
     with path.open("rb") as file:
         head = file.read(16)
@@ -134,10 +134,10 @@ def _read(path: Path, name: str, since: Mapping[str, int] | None) -> Iterator[_R
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path, since or {})
     elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
-        yield from _told("payloads of points", vectors.payloads(path.parent))
+        yield from _grouped_rows("payloads of points", vectors.payloads(path.parent))
     elif path.parent.name != retired_generations.VECTORS and path.parent.parent.name != retired_generations.VECTORS:
         with path.open(encoding="utf-8", errors="replace") as lines:
-            yield from _told(path.name, ({"line": line} for line in lines))
+            yield from _grouped_rows(path.name, ({"line": line} for line in lines))
 
 
 def _in_turn(batches: Iterable[pa.RecordBatch], table: str, source: str | None) -> Iterator[_Rows]:
@@ -147,7 +147,7 @@ def _in_turn(batches: Iterable[pa.RecordBatch], table: str, source: str | None) 
         done += batch.num_rows
 
 
-def _told(table: str, rows: Iterator[Mapping[str, Any]]) -> Iterator[_Rows]:
+def _grouped_rows(table: str, rows: Iterator[Mapping[str, Any]]) -> Iterator[_Rows]:
     """Rows whose columns hold now this, now that: what names each and where it comes from, and all that it says."""
     for done in itertools.count(0, _BATCH):
         some = list(itertools.islice(rows, _BATCH))
@@ -179,7 +179,7 @@ def _sqlite(path: Path, since: Mapping[str, int]) -> Iterator[_Rows]:
             where = f" WHERE rowid > {since[name]:d}" if name in since else ""
             rows = connection.execute(f'SELECT * FROM "{quoted}"{where}')  # noqa: S608
             columns = [one[0] for one in rows.description]
-            yield from _told(name, (dict(zip(columns, row, strict=True)) for row in rows))
+            yield from _grouped_rows(name, (dict(zip(columns, row, strict=True)) for row in rows))
 
 
 def last_row(path: Path, table: str) -> int:

@@ -6,7 +6,7 @@ A month that is not up to date is refused: it could hold text redacted under an 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,12 @@ def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues)
 
     parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]), known)
     counts = catalog_build.build(
-        place / CATALOG, parts, at=now(), previous=_published(workspace), index=index, **inputs.beside_months(workspace)
+        place / CATALOG,
+        parts,
+        at=now(),
+        previous=_current_catalog(workspace),
+        index=index,
+        **inputs.beside_months(workspace),
     )
     held = {**counts, "points": points[0]}
     _finish_build_info(place, {**about, "base": about["months"], "holds": held})
@@ -113,18 +118,10 @@ def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues)
 
 def _build_incremental(workspace: Workspace, about: dict[str, Any], known: KnownValues) -> dict[str, int] | None:
     """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
-    previous = _published(workspace)
+    previous = _current_catalog(workspace)
     below = build_info.read(previous.parent) if previous else {}
-    if not previous or any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
-        return None
-    replaced = sorted(
-        month
-        for month in about["months"].keys() | below["base"]
-        if about["months"].get(month) != below["base"].get(month)
-    )
-    if inputs.record_count(workspace, replaced) * _SHARE > inputs.record_count(workspace, about["months"]):
-        return None
-    if vectors.missing_parts(previous.with_name(VECTORS)):
+    replaced = _months_above(workspace, about, below) if previous else None
+    if not previous or replaced is None or vectors.missing_parts(previous.with_name(VECTORS)):
         return None
     place, points = _begin(workspace), []
     number = generations.next_number(workspace.home)
@@ -151,12 +148,22 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
     except (catalog_build.SharedRecordsError, duckdb.OutOfMemoryException):
         # what is joined with all of the base may take more than building anew, month by month
         return None
-    if catalog.removed(place / CATALOG, previous):
+    if catalog.count_removed(place / CATALOG, previous):
         # what was deleted would stay in the base and in the files of the vectors
         return None
     held = {**counts, "points": points[0]}
     _finish_build_info(place, {**about, "base": below["base"], "holds": held})
     return held
+
+
+def _months_above(workspace: Workspace, about: Mapping[str, Any], below: Mapping[str, Any]) -> list[str] | None:
+    """The months that differ from a base; None where it was made otherwise, or so many differ that it would not pay."""
+    if any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
+        return None
+    months, base = about["months"], below["base"]
+    replaced = sorted(month for month in months.keys() | base if months.get(month) != base.get(month))
+    too_many = inputs.record_count(workspace, replaced) * _SHARE > inputs.record_count(workspace, months)
+    return None if too_many else replaced
 
 
 def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
@@ -169,15 +176,15 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     if (place / _INPUTS).read_text() != made_from:
         raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
     counts = validate_build(place)
-    deleted = catalog.removed(place / CATALOG, _published(workspace))
+    deleted = catalog.count_removed(place / CATALOG, _current_catalog(workspace))
     policy = plans.policy_hash(workspace)
     failpoint("publish.seal", place)
-    before = generations.published(workspace.home)
+    before = generations.current_manifest(workspace.home)
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
     apart = policy != before.get("policy", policy) or before.get("schema_version", SCHEMA_VERSION) < generations.OLDEST
     (place / _INPUTS).unlink()
-    built = build_info.read(place)
     forgotten = rule_file.load(workspace.home).last
+    built = build_info.read(place)
     about = {
         "inputs": made_from,
         "policy": policy,
@@ -196,9 +203,8 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
         graph_indexes.drop(workspace.home)  # each is made again after this, from what is left
         graph_index.prune_answers(workspace.home)
-    sealed = generations.finish(
-        workspace.home, about, now(), forget=forget, carried=_inherited_hashes(workspace, place)
-    )
+    carried = _inherited_hashes(workspace, place)
+    sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=carried)
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)
 
 
@@ -207,7 +213,7 @@ def validate_build(place: Path) -> dict[str, int]:
     counts: dict[str, int] | None = build_info.read(place).get("holds")
     if counts is None:
         raise GenerationError("what was built is of an older version, or damaged; run `relrag sync`")
-    wrong = {name: count for name, count in catalog.dangling(place / CATALOG).items() if count}
+    wrong = {name: count for name, count in catalog.count_dangling(place / CATALOG).items() if count}
     if counts["points"] != counts["chunks"]:
         wrong["points"] = counts["points"]
     if wrong:
@@ -250,14 +256,14 @@ def _inherited_hashes(workspace: Workspace, place: Path) -> dict[str, dict[str, 
     """The entries of files that are those of the generation before, whose hashes are known."""
     if not (place / catalog.BASE).exists():
         return {}
-    files = generations.published(workspace.home)["files"]
+    files = generations.current_manifest(workspace.home)["files"]
     return {catalog.BASE: files.get(catalog.BASE) or files[CATALOG]}
 
 
-def _published(workspace: Workspace) -> Path | None:
+def _current_catalog(workspace: Workspace) -> Path | None:
     """The catalog to compare with: the current one, if it has the shape of today."""
     number = generations.current_number(workspace.home)
-    if generations.published(workspace.home).get("schema_version", 0) < generations.OLDEST:
+    if generations.current_manifest(workspace.home).get("schema_version", 0) < generations.OLDEST:
         return None
     path = workspace.home / "published" / str(number) / CATALOG
     return path if path.exists() else None

@@ -140,13 +140,13 @@ class Search:
         home = self._workspace.home
         yield (generations.build_folder(home) / catalog.NAME).relative_to(home).as_posix()
         yield evaluation_history.NAME
-        published = _written(home / "published" / str(generations.current_number(home)) / build_info.NAME)
+        published = _mtime(home / "published" / str(generations.current_number(home)) / build_info.NAME)
         for name in atomic.files(home / "dagster"):
-            if _written(home / "dagster" / name) >= published:
+            if _mtime(home / "dagster" / name) >= published:
                 yield f"dagster/{name}"
 
 
-def _written(path: Path) -> float:
+def _mtime(path: Path) -> float:
     """When a file was written; 0 for one that is gone."""
     try:
         return path.stat().st_mtime
@@ -203,7 +203,7 @@ def _take_out_of_month(
     """Makes again what is made of a table that loses rows; returns the tables that lost some."""
     home, changed, taken = workspace.home, set[str](), []
     if rows := found.get("failures"):
-        kept = _without(lake.read(home, "failures", source, month), rows)
+        kept = _drop_rows(lake.read(home, "failures", source, month), rows)
         stamp = lake.manifest(home, "failures", source)[month].stamp
         lake.write(home, "failures", source, [month], [(kept, stamp)])
         taken.append("failures")
@@ -212,7 +212,7 @@ def _take_out_of_month(
             monthly.run(workspace, workspace.settings.source(source), stage, [month])
             changed.add(stage.table)
         elif rows := found.get(stage.table):
-            kept = _without(lake.read(home, stage.table, source, month), rows)
+            kept = _drop_rows(lake.read(home, stage.table, source, month), rows)
             stamp = lake.manifest(home, stage.table, source)[month].stamp
             lake.write(home, stage.table, source, [month], [(kept, stamp)])
             _keep_failures(workspace, source, month, rows.values(), stamp)
@@ -246,11 +246,11 @@ def _take_out_of_table(workspace: Workspace, table: str, rows: Collection[int]) 
         names = pc.if_else(pa.array(_mask(held, rows)), held["name"], "")
         kept = held.set_column(held.schema.get_field_index("name"), held.schema.field("name"), names)
     else:
-        kept = _without(held, rows)
+        kept = _drop_rows(held, rows)
     archive_tables.write(workspace.home, {table: kept}, entry.stamp)
 
 
-def _without(table: pa.Table, rows: Collection[int]) -> pa.Table:
+def _drop_rows(table: pa.Table, rows: Collection[int]) -> pa.Table:
     return table.filter(pa.array(_mask(table, rows)))
 
 

@@ -102,7 +102,7 @@ def default_embedder(home: Path) -> str:
 
     usual: str = Settings.model_fields["embedder"].default
     try:
-        published = generations.published(home)
+        published = generations.current_manifest(home)
     except (generations.GenerationError, OSError):  # said by whoever reads more of it than this
         return usual
     recorded: str = published.get("default_embedder", "minilm") if published else usual

@@ -3,25 +3,33 @@
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
 raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. A kind whose units are
-not simply the files with its suffixes also has `units(root, excluded, follow_links)`, which finds them. To add a kind:
-the module, a row in KINDS, a test, a sample. No module outside of this folder knows a kind or a type of record by name.
+not simply the files with its suffixes also has a lister, `units(place)`: see unit.py. To add a kind: the module, a row
+in KINDS, a test, a sample. No module outside of this folder knows a kind or a type of record by name.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relrag_pipelines.errors import RelragError
-from relrag_pipelines.files import regular_files
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources.kind import Kind, RecordType
 from relrag_pipelines.sources.kinds import AUDIO, COMMIT_REF, KINDS, MAIL_REF, RECORD_TYPES, TRANSCRIPTS, record_type
+from relrag_pipelines.sources.unit import (
+    Excluded,
+    Lister,
+    Listing,
+    ListingError,
+    Place,
+    Unit,
+    UnitRef,
+    path_of,
+    unit_of,
+    unit_of_ref,
+)
 from relrag_pipelines.workers.sandbox import Limits
 
 if TYPE_CHECKING:
@@ -40,14 +48,19 @@ __all__ = [
     "CoveredInterval",
     "Excluded",
     "Kind",
+    "Lister",
+    "Listing",
     "ListingError",
+    "Place",
     "ReadContext",
     "Reader",
     "RecordType",
     "Unit",
+    "UnitRef",
     "path_of",
     "record_type",
     "unit_of",
+    "unit_of_ref",
 ]  # fmt: skip
 
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
@@ -55,87 +68,6 @@ LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 
 UNREADABLE = "unreadable"
 """fault word of a whole unit that the system did not give, so that it is tried again with every sync"""
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One thing that a connector opens, a file or a repository, and the files that are read together with it."""
-
-    path: str
-    """relative to the source's path, with forward slashes"""
-    file: Path
-    """where it lies"""
-    size: int
-    """bytes, of all its files"""
-    mtime_ns: int
-    """modification time, nanoseconds; where there are files beside it a number that changes with any of theirs"""
-    beside: tuple[Path, ...] = ()
-    """files of the same name with one of the kind's `companions`, in order"""
-    fingerprint: str = ""
-    """of a unit that is no file: differs when it has changed; size and time say nothing then"""
-    around: str = ""
-    """of a unit that tells of files in its folder: differs when one of them came, went or changed"""
-    start: int = 0
-    """offset from which it is read; what lies before it was read earlier and has not changed"""
-    refused: tuple[Failure, ...] = ()
-    """of its files those that are not opened; one without a location is of the unit itself, which is not read then"""
-
-    @property
-    def root(self) -> Path:
-        """The folder that its path begins in."""
-        return self.file.parents[self.path.count("/")]
-
-
-class ListingError(RelragError):
-    """Part of a source cannot be listed, so what is gone from it cannot be told; the message says what to do."""
-
-    stored = "the units of the source cannot be listed; `relrag plan` says why"
-
-
-def path_of(file: Path, root: Path) -> str:
-    """How a file or folder below a source's path is named; the root itself by its name."""
-    whole, folder = str(file), f"{root}/"
-    if whole.startswith(folder):  # a path's own arithmetic takes ten times as long, for each of many files
-        relative = whole[len(folder) :]
-    else:
-        relative = (file.relative_to(root) if file != root else Path(root.name)).as_posix()
-    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
-    return relative.encode("utf-8", "backslashreplace").decode()
-
-
-def unit_of(
-    file: Path,
-    root: Path,
-    fingerprint: str = "",
-    beside: tuple[Path, ...] = (),
-    around: str = "",
-    *,
-    follow_links: bool = False,
-) -> Unit:
-    """The unit that is this file or folder, as it lies there now."""
-    path = path_of(file, root)
-    if fingerprint:
-        return Unit(path, file, 0, 0, fingerprint=fingerprint)
-    found: list[os.stat_result] = []
-    plain: list[Path] = []
-    refused: list[Failure] = []
-    for one in (file, *beside):
-        try:
-            found.append(regular_files.check_file(one, root, follow_links=follow_links))
-            plain.append(one)
-        except regular_files.RefusedFile as why:
-            if one is file:  # a fingerprint, so that it is read again when something else lies there
-                return Unit(path, file, 0, 0, fingerprint=f"{why.fault} {path}", refused=(why.failure(),))
-            refused.append(why.failure(one.name))
-        except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
-            return Unit(path, file, 0, 0, beside, around=around)
-    changed = found[0].st_mtime_ns
-    if beside:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
-        told = [*(one.name for one in beside), *(f"{one.fault} {one.location}" for one in refused)]
-        names = zlib.crc32("\0".join(told).encode("utf-8", "surrogatepass"))
-        changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
-    size = sum(one.st_size for one in found)
-    return Unit(path, file, size, changed, tuple(plain[1:]), around=around, refused=tuple(refused))
 
 
 @dataclass(frozen=True)
@@ -216,5 +148,3 @@ class CoveredInterval:
 
 
 Reader = Callable[[Unit, ReadContext], Iterator[Record | Failure | CoveredInterval]]
-Excluded = Callable[[str], bool]
-"""whether the source's settings leave out what lies at this path, relative to the source's"""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
-    from relrag_pipelines.sources import Excluded, Reader, Unit
+    from relrag_pipelines.sources import Lister, Reader
 
 
 @dataclass(frozen=True)
@@ -96,16 +96,16 @@ class Kind:
     """settings of a source that change what is read"""
     companions: tuple[str, ...] = ()
     """lower-case suffixes of files that belong to the unit that their name begins with"""
-    tells_of_folder: tuple[str, ...] = ()
+    references_siblings: tuple[str, ...] = ()
     """suffixes of units whose records tell of other files of their folder, so that these are read again with them"""
     asks_others: str = ""
     """fault word of a unit that was read by what other units of the source say, or waits for what they say: it is read
     again when one of them comes, goes or changes"""
-    one_record: bool = False
+    one_record_per_unit: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
-    walks: bool = False
-    """it finds its units itself, by `units`; else they are the files with its suffixes"""
-    newest_only: bool = False
+    discovers_units: bool = False
+    """its units are listed by its module's `units`; else they are the files with its suffixes"""
+    may_be_truncated: bool = False
     """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
     module: str = ""
     """its module, where that has another name"""
@@ -113,13 +113,13 @@ class Kind:
     """further paths of its units, as glob patterns: files that have no suffix"""
     threads: bool = False
     """thread_id is not in the items: it follows from what they refer to, all of the source together"""
-    repeats: bool = False
+    allows_duplicates: bool = False
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
     appends: bool = False
-    """units grow at their end; the module's `continues(file, offset)` tells whether an item begins there"""
-    ids_hold_names: bool = False
+    """units grow at their end; the module's `starts_item_at(file, offset)` tells whether an item begins there"""
+    ids_depend_on_names: bool = False
     """its ids change with a name that the owner may change: a chat's title, or that of the source"""
-    loads: str = ""
+    single_process_option: str = ""
     """an option that, where set, has the reader load something large: then one process reads all units"""
 
     source_name: str = ""
@@ -156,7 +156,7 @@ class Kind:
         """Whether it reads mails."""
         return any(one.mail for one in self.record_types)
 
-    def holds(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         """Whether a file of that path, relative to its source, is a unit of the kind."""
         return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, one) for one in self.patterns)
 
@@ -166,15 +166,14 @@ class Kind:
         return cast("Reader", self._imported().read)
 
     @property
-    def continues(self) -> Callable[[Path, int], bool]:
+    def starts_item_at(self) -> Callable[[Path, int], bool]:
         """Whether an item begins at that offset of a file, so that what lies before it is whole."""
-        return cast("Callable[[Path, int], bool]", self._imported().continues)
+        return cast("Callable[[Path, int], bool]", self._imported().starts_item_at)
 
     @property
-    def units(self) -> Callable[[Path, Excluded, bool], Iterator[Unit]] | None:
-        """The kind's own way to find its units, if it has one; raises OSError where it cannot look."""
-        found = getattr(self._imported(), "units", None) if self.walks else None
-        return cast("Callable[[Path, Excluded, bool], Iterator[Unit]] | None", found)
+    def units(self) -> Lister | None:
+        """The kind's own lister, if it has one."""
+        return cast("Lister", self._imported().units) if self.discovers_units else None
 
     @property
     def recognise(self) -> Callable[[Path], bool]:

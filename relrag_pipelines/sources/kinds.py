@@ -112,14 +112,14 @@ KINDS = {
             ),
             "whatsapp",
             ("timezone", "date_order"),
-            tells_of_folder=(".txt",),
+            references_siblings=(".txt",),
             asks_others="date_order",
-            ids_hold_names=True,
+            ids_depend_on_names=True,
             media_names=r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b"  # on Android, and on iOS
             r"|\d{8}-(?:PHOTO|VIDEO|AUDIO|STICKER|GIF|CONTACT|DOCUMENT)-\d{4}-",
             record_mark=b"\n",
             record_bytes=80,
-            newest_only=True,  # an export ends at 10,000 messages with media, at 40,000 without
+            may_be_truncated=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),
         Kind(
             "call_recording",
@@ -130,7 +130,7 @@ KINDS = {
             "call_recording",
             ("timezone", "owner", "file_names", "approval_required", *_TRANSCRIPTION, *_PARSER),
             companions=TRANSCRIPTS,
-            loads="transcription_model",
+            single_process_option="transcription_model",
             shared_suffixes=True,
         ),
         Kind(
@@ -160,7 +160,7 @@ KINDS = {
             (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
             options=("timezone", *_PARSER),
-            one_record=True,
+            one_record_per_unit=True,
             source_name="documents",
         ),
         Kind(
@@ -172,7 +172,7 @@ KINDS = {
             "git",
             (),
             repositories="history",
-            walks=True,
+            discovers_units=True,
         ),
         Kind(
             "code",
@@ -184,7 +184,7 @@ KINDS = {
             _PARSER,
             record_bytes=600,
             repositories="files",
-            walks=True,
+            discovers_units=True,
         ),
         Kind(
             "gmail",
@@ -207,7 +207,7 @@ KINDS = {
                 for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
             ),
             threads=True,
-            repeats=True,
+            allows_duplicates=True,
             appends=True,
         ),
         Kind(
@@ -221,7 +221,7 @@ KINDS = {
             ),
             options=("timezone", "url", "collection"),
             record_bytes=2_000,
-            walks=True,
+            discovers_units=True,
             backfills=True,
         ),
         Kind(
@@ -233,7 +233,7 @@ KINDS = {
                 RecordType("jsonl", "note"),
                 _SCAN,
             ),
-            ids_hold_names=True,
+            ids_depend_on_names=True,
             own_ids=True,
             any_type=True,
             record_mark=b"\n",

@@ -55,7 +55,7 @@ def estimate_cost(workspace: Workspace, todo: Plan) -> CostEstimate | None:
     if model is None:
         return None
     stale = [one for one in todo.stale if one.stage == "embeddings"]
-    missing = [text for one in stale for text in _missing(workspace, model, one.source, one.month)]
+    missing = [text for one in stale for text in _texts_to_embed(workspace, model, one.source, one.month)]
     length = sum(len(text.encode("utf-8", "replace")) for text in missing) + sum(
         export.text_bytes for export in todo.exports
     )
@@ -68,9 +68,9 @@ def estimate_cost(workspace: Workspace, todo: Plan) -> CostEstimate | None:
     return CostEstimate(model.name, len(missing), tokens, usd, model.host, redacted, model.languages, seconds)
 
 
-def _missing(workspace: Workspace, model: embedders.ModelInfo, source: str, month: str) -> list[str]:
+def _texts_to_embed(workspace: Workspace, model: embedders.ModelInfo, source: str, month: str) -> list[str]:
     """Texts of that month that are not in the cache."""
     chunks = lake.read(workspace.home, "chunks", source, month)
     _, _, texts = embed_chunks.chunks_to_embed(chunks, model, workspace.keys.content_hash)
-    known = vector_cache.known(workspace.home, model.name, list(texts))
+    known = vector_cache.hashes_with_vector(workspace.home, model.name, list(texts))
     return [text for key, text in texts.items() if key not in known]

@@ -18,7 +18,7 @@ from relrag_pipelines.stages.graph_extraction import build_by_model
 from relrag_pipelines.stages.graph_index import PEOPLE, chunk_months, expected_fingerprint, prune_answers
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import catalog, generations, graph_indexes
-from relrag_pipelines.stores.graph_indexes import Made
+from relrag_pipelines.stores.graph_indexes import IndexInfo
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class GraphIndexError(SafeError):
     """An index cannot be made; the message says why and holds no text."""
 
 
-def run(workspace: Workspace, collection: str) -> Made:
+def run(workspace: Workspace, collection: str) -> IndexInfo:
     """Makes the index of a collection again and returns what is known of it.
 
     Raises EmbeddingError, and GraphIndexError where the published generation is not made from what the lake holds, or
@@ -69,7 +69,7 @@ def run(workspace: Workspace, collection: str) -> Made:
     told = {
         "passages": len(chunks),
         **told,
-        **_drafted(tables, drafts),
+        **_draft_counts(tables, drafts),
         "withheld": graph_leaks.blank(tables, LeakRules(workspace)),
     }
     told |= graph_vectors.embed(workspace, tables, f"vectors of the GraphRAG index {collection}")
@@ -79,7 +79,7 @@ def run(workspace: Workspace, collection: str) -> Made:
     graph_indexes.finish(place, stamp, counts, told)
     workspace.report(f"GraphRAG index {collection}", 1, 1)
     prune_answers(workspace.home)
-    done = graph_indexes.made(workspace.home, collection)
+    done = graph_indexes.current_info(workspace.home, collection)
     assert done
     return done
 
@@ -91,7 +91,7 @@ def broken(workspace: Workspace, collection: str) -> list[str]:
     return violations(_tables(workspace, collection))
 
 
-def unredacted(workspace: Workspace, collection: str) -> dict[str, int]:
+def find_unredacted(workspace: Workspace, collection: str) -> dict[str, int]:
     """How many texts of each table hold what the policy of each of their passages forbids; up to a thousand a table.
 
     A text that is made of passages of several channels may hold what one of these lets through.
@@ -174,7 +174,7 @@ def _build(
     return build(chunks, named, drafts), {}
 
 
-def _drafted(tables: Tables, drafts: pd.DataFrame | None) -> dict[str, int]:
+def _draft_counts(tables: Tables, drafts: pd.DataFrame | None) -> dict[str, int]:
     """How many reports were drafted anew, and how many communities were as before."""
     known = set() if drafts is None else {*drafts["fingerprint"]}
     kept = sum(one in known for one in tables["report_drafts"]["fingerprint"])

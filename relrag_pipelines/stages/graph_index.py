@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines import embedders
 from relrag_pipelines.settings import GraphRAG
-from relrag_pipelines.stages.month_range import partitioned
+from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stages.whole_archive import month_outputs
 from relrag_pipelines.stores import archive_tables, graph_indexes, lake
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
-from relrag_pipelines.stores.graph_indexes import Made
+from relrag_pipelines.stores.graph_indexes import IndexInfo
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest
 from relrag_pipelines.workspace import Workspace
 
@@ -93,7 +93,7 @@ def stale(workspace: Workspace, months: Mapping[str, Manifest], changing: Iterab
     """Every index that is not up to date, by name; `changing` are the sources whose passages are made again."""
     found, changed = [], {*changing}
     for name, collection in workspace.settings.graphrag.made.items():
-        known = graph_indexes.made(workspace.home, name)
+        known = graph_indexes.current_info(workspace.home, name)
         above = any(collection.holds(one) and one.name in changed for one in workspace.settings.sources)
         reason = "its passages change" if above else _reason(known, expected_fingerprint(workspace, name, months))
         if reason:
@@ -107,7 +107,7 @@ def _entry(workspace: Workspace, table: str) -> lake.Entry | None:
     return archive_tables.entry(workspace.home, table)
 
 
-def _reason(known: Made | None, wanted: InputFingerprint) -> str:
+def _reason(known: IndexInfo | None, wanted: InputFingerprint) -> str:
     if known is None:
         return "new"
     if known.stamp.version != wanted.version:
@@ -121,7 +121,7 @@ def chunk_months(workspace: Workspace) -> dict[str, Manifest]:
     """The months of passages of each source."""
     first = workspace.settings.first_month
     return {
-        one.name: partitioned(lake.manifest(workspace.home, "chunks", one.name), first)
+        one.name: with_partition(lake.manifest(workspace.home, "chunks", one.name), first)
         for one in workspace.settings.sources
     }
 

@@ -19,7 +19,7 @@ from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
-Found = dict[int, set[str]]
+EntitiesByRow = dict[int, set[str]]
 """number of a row -> entities of the values that it holds and may not"""
 
 
@@ -37,7 +37,7 @@ class LeakRules:
             self.known = reveal.known_values(workspace.home, workspace.keys, settings.pii_allow_list)
         self._only = functools.cache(self.known.only)
 
-    def leaks(self, rows: pa.Table, source: str | None = None, *, thorough: bool = False) -> Found:
+    def leaks(self, rows: pa.Table, source: str | None = None, *, thorough: bool = False) -> EntitiesByRow:
         """The rows that hold what they may not, of a table of that source, of one that names sources, or of neither.
 
         What shows in some channel only is looked for in rows of no one record where `thorough` says so: each record of
@@ -53,7 +53,7 @@ class LeakRules:
             return leaked_records.find(rows, self.known, self._workspace.redactor, channel)
         return self._of_several(rows, [source] if source in self._sources else self._sources, thorough)
 
-    def any_value(self, rows: pa.Table) -> Found:
+    def any_value(self, rows: pa.Table) -> EntitiesByRow:
         """The rows that hold any value, whatever the policies; for what has no text of the archive at all."""
         return _entities(rows, self.known)
 
@@ -61,8 +61,8 @@ class LeakRules:
         """Whether the text holds a value of a kind that no record of the archive shows."""
         return bool(self._only(self._hidden_in_all(frozenset(self._sources))).held(text))
 
-    def _of_each_source(self, rows: pa.Table, thorough: bool) -> Found:
-        found: Found = {}
+    def _of_each_source(self, rows: pa.Table, thorough: bool) -> EntitiesByRow:
+        found: EntitiesByRow = {}
         for source in pc.unique(rows["source"]).to_pylist():
             places = pc.indices_nonzero(pc.equal(rows["source"], source)).to_pylist()
             some = rows.take(pa.array(places, pa.int64()))
@@ -71,7 +71,7 @@ class LeakRules:
             found |= {places[number]: held for number, held in self.leaks(some, source, thorough=thorough).items()}
         return found
 
-    def _of_several(self, rows: pa.Table, sources: Iterable[str], thorough: bool) -> Found:
+    def _of_several(self, rows: pa.Table, sources: Iterable[str], thorough: bool) -> EntitiesByRow:
         everywhere = self._hidden_in_all(frozenset(sources))
         found = _entities(rows, self._only(everywhere))
         if thorough:
@@ -121,5 +121,5 @@ def _types(month: Path) -> list[str]:
     return types
 
 
-def _entities(rows: pa.Table, known: KnownValues) -> Found:
+def _entities(rows: pa.Table, known: KnownValues) -> EntitiesByRow:
     return {number: {one.entity for one in held} for number, held in known_columns.rows_that_hold(rows, known)}

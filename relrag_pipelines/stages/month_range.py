@@ -33,6 +33,6 @@ def month_range(first: str, last: str) -> list[str]:
     return months
 
 
-def partitioned(months: Mapping[str, Entry], first: str) -> dict[str, Entry]:
+def with_partition(months: Mapping[str, Entry], first: str) -> dict[str, Entry]:
     """The months that have a partition: what a retained file held before `first` waits until that is earlier."""
     return {month: entry for month, entry in months.items() if month >= first}

@@ -7,22 +7,20 @@ month is imported where it is called: most syncs find nothing to do, and it take
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from relrag_pipelines import embedders, pii
+from relrag_pipelines import embedders
 from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources.kinds import KINDS, RECORD_TYPES
+from relrag_pipelines.stages.redaction_policy import policy
 from relrag_pipelines.stores import lake, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
-from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, Killed
+from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, WorkerKilled
 from relrag_pipelines.workspace import Workspace
 
 
@@ -78,7 +76,7 @@ def merge_duplicates(private: pa.Table) -> pa.Table:
     return table.set_column(column, table.schema.field(column), pa.array(merged, pa.list_(pa.string())))
 
 
-def _redacted(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
+def _redact(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
     from relrag_pipelines.pii import leaked_records, redact_tables
 
     originals: dict[str, str] = {}
@@ -140,45 +138,6 @@ def _edges(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Stag
     return StageOutput(links.build_edges(tables[0], tables[1]))
 
 
-RECOGNISERS = "recognisers"
-"""what `policy` calls the version of what is found and replaced; all else in it is a setting"""
-
-
-def possible_channels(workspace: Workspace, source: Source) -> set[str]:
-    """The channels that records of the source may have."""
-    kind = KINDS[source.kind]
-    types = RECORD_TYPES.values() if kind.any_type else kind.record_types
-    return {workspace.channel(source), *(one.channel for one in types if one.channel)}
-
-
-def _policies(workspace: Workspace, source: Source) -> Mapping[str, Any]:
-    """The policies of the channels that records of the source may have; another one's changes do not concern it."""
-    given, channels = workspace.settings.pii_policies, possible_channels(workspace, source)
-    if channels - given.keys():
-        channels |= {"default"}
-    return {name: given[name].model_dump() for name in sorted(channels & given.keys())}
-
-
-def _digest(path: Path | None) -> str:
-    """What a file holds, as a hash; empty where there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path and path.is_file() else ""
-
-
-def policy(workspace: Workspace, source: Source) -> Mapping[str, Any]:
-    """All that decides how a source is redacted."""
-    settings = workspace.settings
-    return {
-        "pii_redaction_enabled": settings.pii_redaction_enabled,
-        "pii_policies": _policies(workspace, source),
-        "channel": workspace.channel(source),
-        "pii_allow_list": settings.pii_allow_list,
-        "pii_recognizers": _digest(settings.pii_recognizers_path),
-        "pii_language_model": _digest(settings.pii_language_model_path),
-        "keys_file": workspace.keys.fingerprint,
-        RECOGNISERS: pii.VERSION,
-    }
-
-
 STAGES = (
     Stage(
         "redacted",
@@ -186,7 +145,7 @@ STAGES = (
         ("private_records",),
         4,
         "The records with every string redacted by the policy of their channel; one row a record.",
-        _redacted,
+        _redact,
         policy,
     ),
     Stage(
@@ -254,7 +213,7 @@ def run(
 
     def given_up(month: str) -> StageOutput:
         # a month is of many units: to leave it out would take them all from what is published
-        raise Killed(f"{what} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
+        raise WorkerKilled(f"{what} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
 
     # an embedder keeps all processors busy by itself, and what it embedded is written at once
     outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there, given_up)

@@ -22,8 +22,8 @@ from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import graph_index, whole_archive
 from relrag_pipelines.stages.graph_index import StaleGraph
-from relrag_pipelines.stages.month_range import partitioned
-from relrag_pipelines.stages.monthly import RECOGNISERS, STAGES, Stage, policy
+from relrag_pipelines.stages.month_range import with_partition
+from relrag_pipelines.stages.monthly import STAGES, Stage
 from relrag_pipelines.stages.plan_model import (
     FOLLOWS,
     REPLACED,
@@ -34,6 +34,7 @@ from relrag_pipelines.stages.plan_model import (
     StaleStage,
     StaleUnits,
 )
+from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy
 from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests, month_outputs
 from relrag_pipelines.stores import archive_tables, generations, lake, unit_state
 from relrag_pipelines.stores.archive_tables import PUBLISHED
@@ -65,7 +66,7 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
         source.name,
         scan,
         problem,
-        {table: partitioned(lake.manifest(workspace.home, table, source.name), first) for table in tables},
+        {table: with_partition(lake.manifest(workspace.home, table, source.name), first) for table in tables},
         {stage.name: settings_fingerprint(stage.settings(workspace, source)) for stage in STAGES},
         source.retain,
         any(state.reader == unit_state.UNFINISHED for state in known.values()),
@@ -130,7 +131,10 @@ def build_plan(workspace: Workspace) -> Plan:
     """The plan for an archive as it is now."""
     surveys = [inspect_source(workspace, source) for source in workspace.settings.sources]
     known = {one.source: set(one.scan.known) for one in surveys if one.scan}
-    published, wanted = generations.published(workspace.home).get("inputs"), expected_inputs_hash(workspace, surveys)
+    published, wanted = (
+        generations.current_manifest(workspace.home).get("inputs"),
+        expected_inputs_hash(workspace, surveys),
+    )
     changing = {one.source for one in stale_months(surveys) if one.stage == "chunks"}
     graphs = graph_index.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
     return plan(surveys, known, published, wanted, inspect_archive(workspace), graphs)
@@ -155,7 +159,7 @@ def embedding_model(workspace: Workspace, surveys: Iterable[SourceState]) -> emb
 
 def stale_months(surveys: Iterable[SourceState]) -> list[StaleMonth]:
     """Every month of every stage that is not up to date with the private records and settings, in order."""
-    return sorted(entry for one in surveys if not one.unfinished for entry in _stale(one))
+    return sorted(entry for one in surveys if not one.unfinished for entry in _stale_months_of(one))
 
 
 def stale_stages(
@@ -171,14 +175,14 @@ def stale_stages(
     found = []
     for stage in archive.stages:
         above = [table for table in stage.inputs if table in changing | remade]
-        if reason := above[0] + REPLACED if above else _changed(archive, stage, months):
+        if reason := above[0] + REPLACED if above else _stage_difference(archive, stage, months):
             waits = bool(made_from[stage.name] & changing)
             found.append(StaleStage(stage.name, reason, stage.tables, tuple(sorted(made_from[stage.name])), waits))
             remade |= {*stage.tables}
     return found
 
 
-def _changed(archive: ArchiveState, stage: ArchiveStage, months: MonthlyManifests) -> str:
+def _stage_difference(archive: ArchiveState, stage: ArchiveStage, months: MonthlyManifests) -> str:
     """Why the tables of a stage differ from what their inputs give, which are up to date; empty where they do not."""
     settings = archive.settings[stage.name]
     wanted = whole_archive.expected_fingerprint(stage, months, archive.entries, settings)
@@ -239,7 +243,7 @@ def policy_hash(workspace: Workspace) -> str:
     return fingerprint([policy(workspace, source) for source in workspace.settings.sources])
 
 
-def _stale(one: SourceState) -> list[StaleMonth]:
+def _stale_months_of(one: SourceState) -> list[StaleMonth]:
     found: list[StaleMonth] = []
     remade: set[tuple[str, str]] = set()
     for stage in STAGES:

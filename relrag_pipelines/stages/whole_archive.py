@@ -17,7 +17,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.records import TABLES, arrow_schema
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stages.month_range import partitioned
+from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stores import archive_tables, lake
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
@@ -63,7 +63,7 @@ class ArchiveStage:
     """what changes its output beside the inputs, by name: settings, a hash of what the owner stated"""
 
 
-def declared(*stages: ArchiveStage) -> tuple[ArchiveStage, ...]:
+def check_declarations(*stages: ArchiveStage) -> tuple[ArchiveStage, ...]:
     """The stages, if each reads what is there by then and every table of the whole archive is made by one of them.
 
     Raises StageError, which names the row.
@@ -101,7 +101,7 @@ def _relationship_embeddings(workspace: Workspace, inputs: Mapping[str, Dataset]
     return ArchiveOutput(*relationship_embeddings.make(workspace, inputs))
 
 
-STAGES: tuple[ArchiveStage, ...] = declared(
+STAGES: tuple[ArchiveStage, ...] = check_declarations(
     ArchiveStage(
         "people",
         ("records", "identifiers"),
@@ -182,7 +182,7 @@ def run(workspace: Workspace, stage: ArchiveStage) -> tuple[dict[str, Entry], Ma
     workspace.report(stage.name, 0, 1)
     months = {
         source.name: {
-            table: partitioned(lake.manifest(workspace.home, table, source.name), workspace.settings.first_month)
+            table: with_partition(lake.manifest(workspace.home, table, source.name), workspace.settings.first_month)
             for table in stage.inputs
             if table not in archive_tables.NAMES
         }

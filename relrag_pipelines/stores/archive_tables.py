@@ -101,10 +101,10 @@ def _damage(home: Path, table: str) -> Iterator[tuple[str, str]]:
         stored = Entry(**sealed_json.read(file.with_name(MANIFEST))["file"])
     except FileNotFoundError:
         if file.exists():
-            yield from ((MANIFEST, "is missing"), (FILE, sealed_json.UNCHECKED))
+            yield from ((MANIFEST, "is missing"), (FILE, sealed_json.NO_MANIFEST))
         return
     except sealed_json.UnusableFile as unusable:
-        yield from ((MANIFEST, unusable.found), (FILE, sealed_json.UNCHECKED))
+        yield from ((MANIFEST, unusable.found), (FILE, sealed_json.NO_MANIFEST))
         return
     if not file.exists():
         yield FILE, "is missing"

@@ -86,7 +86,7 @@ def counts(path: Path) -> dict[str, int]:
     return dict(zip(_TABLES, found, strict=True))
 
 
-def removed(path: Path, previous: Path | None) -> int:
+def count_removed(path: Path, previous: Path | None) -> int:
     """How many records and failures the previous catalog has that this one has no more, or no longer with that text.
 
     A record that now stands elsewhere in the same file is the same; one that has left a file is not.
@@ -99,7 +99,7 @@ def removed(path: Path, previous: Path | None) -> int:
         return gone + count(connection, sql.REMOVED_FAILURES)
 
 
-def dangling(path: Path) -> dict[str, int]:
+def count_dangling(path: Path) -> dict[str, int]:
     """How many edges lack an end and how many chunks lack a record; all zero in a sound catalog.
 
     On top of a base only what is on top is looked at: the base was sound, and nothing of it has gone.
@@ -113,14 +113,14 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: s
 
     Without a prefix they show what a table is declared with, and not the month of the lake that a row comes from.
     """
-    connection.execute(f"ATTACH {quoted(path)} AS {name} (READ_ONLY)")
+    connection.execute(f"ATTACH {quote(path)} AS {name} (READ_ONLY)")
     below = path.with_name(BASE)
     hidden = "''"
     if below.exists():
-        connection.execute(f"ATTACH {quoted(below)} AS {base} (READ_ONLY)")
+        connection.execute(f"ATTACH {quote(below)} AS {base} (READ_ONLY)")
         months = connection.execute(f"SELECT lake_month FROM {name}.replaced ORDER BY ALL").fetchall()  # noqa: S608
         # written out: a filter on a list is cheaper in every query than a join with a table
-        hidden = ", ".join(quoted(month) for (month,) in months) or "''"
+        hidden = ", ".join(quote(month) for (month,) in months) or "''"
     for table in STORED:
         columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ()) else "*"
         top = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
@@ -132,7 +132,7 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: s
         connection.execute(f"CREATE {'TEMP ' if prefix else ''}VIEW {prefix}{table} AS {top}")
 
 
-def quoted(value: object) -> str:
+def quote(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 

@@ -37,7 +37,7 @@ from relrag_pipelines.stores.catalog import (
     connect,
     count,
     counts,
-    quoted,
+    quote,
 )
 from relrag_pipelines.text.analyzer import document_tokens
 
@@ -99,7 +99,7 @@ def build(
             _prepare(connection, path, parts, at, previous, replaced)
             _prepare_links(connection, said, link_max_records)
             for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
-                connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quoted(file)})")
+                connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quote(file)})")
             embedded = parts.get("embeddings", ())
             if replaced is None:
                 changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection, embedded, spill), []
@@ -275,7 +275,7 @@ def _attach_people(connection: duckdb.DuckDBPyConnection, whole: Mapping[str, Pa
 def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> None:
     """Views `kept_<table>` of what is kept of the base; empty without one."""
     if base:
-        connection.execute(f"ATTACH {quoted(base)} AS base (READ_ONLY)")
+        connection.execute(f"ATTACH {quote(base)} AS base (READ_ONLY)")
     for table in (*LAYERED, "pending_edges", _HANDLES):
         kept = f"base.{table} WHERE lake_month NOT IN (FROM replaced)" if base else f"{table} LIMIT 0"
         connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {kept}")  # noqa: S608

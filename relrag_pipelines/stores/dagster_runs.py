@@ -15,7 +15,7 @@ def database(home: Path) -> Path:
     return home / "dagster" / "history" / "runs.db"
 
 
-def unfinished(home: Path) -> int:
+def count_unfinished(home: Path) -> int:
     """How many runs are shown as going on, whether or not they are; sqlite3.Error where the file cannot be read."""
     path = database(home)
     if not path.exists():

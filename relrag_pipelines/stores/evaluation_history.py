@@ -58,7 +58,7 @@ def keep(home: Path, made: Evaluation) -> None:
     write_text(home / NAME, sealed_json.seal({"schema_version": SCHEMA_VERSION, "evaluations": rows}))
 
 
-def before(home: Path, made: Evaluation) -> Evaluation | None:
+def previous_evaluation(home: Path, made: Evaluation) -> Evaluation | None:
     """That of the generation before, of the same questions; None where there is none."""
     earlier = [one for one in load(home) if one.questions == made.questions and one.generation < made.generation]
     return max(earlier, key=lambda one: one.generation, default=None)

@@ -31,7 +31,7 @@ def verify(home: Path, number: int, *, carried: bool = True) -> list[str]:
 def damage(home: Path, number: int, *, carried: bool = True) -> list[tuple[str, str]]:
     """(path within the home, what is wrong with it) of every file of a generation that is not as it was published."""
     path, within = home / "published" / str(number), f"published/{number}"
-    unchecked = [(f"{within}/{name}", sealed_json.UNCHECKED) for name in (*list_files(path), *manifest_values(path))]
+    unchecked = [(f"{within}/{name}", sealed_json.NO_MANIFEST) for name in (*list_files(path), *manifest_values(path))]
     try:
         manifest = sealed_json.read(path / "MANIFEST.json")
     except FileNotFoundError:

@@ -100,7 +100,7 @@ def finish(
         "number": number,
         "published_at": at.isoformat("T", "seconds"),
         **about,
-        "oldest_kept": number if forget else published(home).get("oldest_kept", 0),
+        "oldest_kept": number if forget else current_manifest(home).get("oldest_kept", 0),
         "rewritten": manifest_values(path),
         "carried": sorted(known),
         "files": dict(sorted({**known, **entries}.items())),
@@ -128,7 +128,7 @@ def current_number(home: Path) -> int | None:
         raise GenerationError(f"{path} is damaged; `relrag verify --repair` makes it again") from None
 
 
-def published(home: Path) -> dict[str, Any]:
+def current_manifest(home: Path) -> dict[str, Any]:
     """The MANIFEST of the current generation; empty when nothing is published."""
     number = current_number(home)
     if number is None:
@@ -176,7 +176,7 @@ def sweep(home: Path, keep: int) -> list[int]:
     sweeps, so that one that was being read, or a kill, is made good.
     """
     current = current_number(home) or 0
-    oldest = int(published(home).get("oldest_kept", 0))
+    oldest = int(current_manifest(home).get("oldest_kept", 0))
     kept = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
     clean_up(home)
     removed = []

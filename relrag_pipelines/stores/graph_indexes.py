@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from relrag_pipelines.files import sealed_json
-from relrag_pipelines.files.atomic import make_private, replacing, sync_folder, write_text
+from relrag_pipelines.files.atomic import make_private, replace_file, sync_folder, write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION
@@ -29,7 +29,7 @@ ANSWERS = f"{FOLDER}/model_answers.jsonl"
 
 
 @dataclass(frozen=True)
-class Made:
+class IndexInfo:
     """What the manifest of an index says."""
 
     number: int
@@ -67,7 +67,7 @@ def current(home: Path, collection: str) -> Path | None:
     return folder(home, collection) / str(number)
 
 
-def made(home: Path, collection: str) -> Made | None:
+def current_info(home: Path, collection: str) -> IndexInfo | None:
     """What is known of the current index; None where none was made. LakeError where its manifest is damaged."""
     place = current(home, collection)
     if place is None:
@@ -79,7 +79,7 @@ def made(home: Path, collection: str) -> Made | None:
     except sealed_json.UnusableFile as unusable:
         raise LakeError(f"{place / MANIFEST} {unusable}") from None
     stamp = InputFingerprint(**body["stamp"])
-    return Made(int(place.name), stamp, body["counts"], body["told"], body["files"])
+    return IndexInfo(int(place.name), stamp, body["counts"], body["told"], body["files"])
 
 
 def begin(home: Path, collection: str) -> Path:
@@ -176,7 +176,7 @@ def prune_answers(home: Path, known: Set[str]) -> int:
     every = list(_answers(home))
     kept = [one for one in every if known >= {*one["texts"]}]
     if len(kept) < len(path.read_bytes().splitlines()):
-        with replacing(path) as beside:
+        with replace_file(path) as beside:
             beside.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in kept))
     return len(every) - len(kept)
 

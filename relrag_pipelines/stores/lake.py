@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import sealed_json
-from relrag_pipelines.files.atomic import replacing, write_text
+from relrag_pipelines.files.atomic import replace_file, write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Table, arrow_schema, conform
@@ -294,7 +294,7 @@ def write_rows(path: Path, declared: Table, rows: pa.Table, stamp: InputFingerpr
     """Puts a parquet file in place, sorted by key, and returns its entry; ValueError for rows not as declared."""
     # cast, not validate: only a cast refuses a null in a column that must not be empty
     ordered = rows.sort_by([(name, "ascending") for name in declared.key]).cast(arrow_schema(declared.row))
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         pq.write_table(ordered, beside, compression="zstd", row_group_size=_ROW_GROUP, store_schema=False)
         output, size = file_hash(beside), beside.stat().st_size
     return Entry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)

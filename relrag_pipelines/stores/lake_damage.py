@@ -28,7 +28,7 @@ def damage(home: Path, table: str, source: str) -> list[tuple[str, str]]:
     place = folder(home, table, source)
     within = place.relative_to(home).as_posix()
     there = {path.stem for path in place.glob("*.parquet")}
-    unchecked = [(f"{within}/{month}.parquet", sealed_json.UNCHECKED) for month in sorted(there)]
+    unchecked = [(f"{within}/{month}.parquet", sealed_json.NO_MANIFEST) for month in sorted(there)]
     try:
         stored = sealed_json.read(place / "MANIFEST.json")
     except FileNotFoundError:

@@ -52,7 +52,7 @@ class ServerCollection:
         """The points with these keys, without what is told of old vectors."""
         found: dict[int | str, LegacyPoint] = {}
         for first in range(0, len(keys), _AT_ONCE):
-            records = self._ask(_retrieving(self.name, keys[first : first + _AT_ONCE]))
+            records = self._ask(_retrieve(self.name, keys[first : first + _AT_ONCE]))
             found |= {one.id: LegacyPoint(one.id, one.id, one.payload or {}) for one in records}
         return found
 
@@ -120,5 +120,5 @@ class ServerCollection:
             raise CollectionError(str(error).replace("qdrant_url", "url of the source")) from None
 
 
-def _retrieving(name: str, keys: Sequence[int | str]) -> Callable[[QdrantClient], list[Any]]:
+def _retrieve(name: str, keys: Sequence[int | str]) -> Callable[[QdrantClient], list[Any]]:
     return lambda client: client.retrieve(name, list(keys), with_payload=True)

@@ -21,7 +21,7 @@ _OWNERS = ("approvals.jsonl", "forgotten.json", "journal.jsonl", "links.jsonl", 
 
 def expect(home: Path, name: str, digest: str) -> None:
     """Notes the hash that a file (its path within the home) is about to have."""
-    known = _known(home)
+    known = _expected_files(home)
     before = known.get(name, [])
     if before[:1] != [digest]:
         _write(home, {**known, name: [digest, *before[:1]]})
@@ -34,7 +34,7 @@ def reset(home: Path) -> None:
 
 def unexpect(home: Path, names: list[str]) -> None:
     """Expects files no more."""
-    known = _known(home)
+    known = _expected_files(home)
     if known.keys() & set(names):
         _write(home, {name: digests for name, digests in known.items() if name not in names})
 
@@ -42,9 +42,9 @@ def unexpect(home: Path, names: list[str]) -> None:
 def damage(home: Path) -> list[tuple[str, str]]:
     """(path within the home, what is wrong with it) of every such file; what is not noted is not looked at."""
     try:
-        known = _known(home)
+        known = _expected_files(home)
     except sealed_json.UnusableFile as unusable:
-        unchecked = [(path.relative_to(home).as_posix(), sealed_json.UNCHECKED) for path in _files(home)]
+        unchecked = [(path.relative_to(home).as_posix(), sealed_json.NO_MANIFEST) for path in _files(home)]
         return [(NAME, unusable.found), *unchecked]
     wrong = []
     for name, digests in sorted(known.items()):
@@ -62,7 +62,7 @@ def _files(home: Path) -> list[Path]:
     return sorted([*tables, *(private / name for name in _OWNERS if (private / name).exists())])
 
 
-def _known(home: Path) -> dict[str, list[str]]:
+def _expected_files(home: Path) -> dict[str, list[str]]:
     try:
         return dict(sealed_json.read(home / NAME)["files"])
     except FileNotFoundError:

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.privacy.keys import Keys
 
@@ -19,7 +19,7 @@ from relrag_pipelines.privacy.keys import Keys
 def store(home: Path, source: str, keys: Keys, unit: str, place: str, data: bytes) -> None:
     """Stores the bytes of the item at that place of a unit."""
     name = f"{keys.id_hash(place)}.{hashlib.sha256(data).hexdigest()}"
-    with replacing(_folder(home, source) / keys.id_hash(unit) / name) as beside:
+    with replace_file(_folder(home, source) / keys.id_hash(unit) / name) as beside:
         beside.write_bytes(data)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.mail.threads import Mail, thread
@@ -64,7 +64,7 @@ class ThreadIndex:
 
     def __init__(self, home: Path, source: str, replaced: Iterable[str], added: Sequence[pa.Table]) -> None:
         self._home, self._place = home, _path(home, source)
-        before = _stored(home, source)
+        before = _load(home, source)
         kept = before.filter(pc.invert(pc.is_in(before["unit"], pa.array(sorted(replaced), pa.string()))))
         table = pa.concat_tables([kept, *added]).combine_chunks()
         threads = _threads(table)
@@ -84,12 +84,12 @@ class ThreadIndex:
 
     def save(self) -> None:
         """Stores the index; to be called when the records are written."""
-        with replacing(self._place) as beside:
+        with replace_file(self._place) as beside:
             pq.write_table(self._table.sort_by([("asset_id", "ascending"), ("unit", "ascending")]), beside)
             private_manifest.expect(self._home, self._place.relative_to(self._home).as_posix(), file_hash(beside))
 
 
-def _stored(home: Path, source: str) -> pa.Table:
+def _load(home: Path, source: str) -> pa.Table:
     """The index as it is stored; where it cannot be read, made again from the private records, which say the same."""
     try:
         return pq.read_table(_path(home, source), schema=_SCHEMA)

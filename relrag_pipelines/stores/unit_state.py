@@ -1,4 +1,7 @@
-"""What is known of every unit: its size, time, content hash and months (private/units), and what failed in it."""
+"""What is known of every unit: its size, time, content hash and months, and what failed in it.
+
+Units stand in private/units, with the cursor of their source's lister: both change in one rename.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.errors import SafeError
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.records import Failure, UnitMonth, UnitState, arrow_schema, conform, to_table
+from relrag_pipelines.records import Failure, UnitMonth, UnitState, conform, to_table
 from relrag_pipelines.stores import private_manifest
 
 UNFINISHED = "unfinished"
@@ -22,6 +25,9 @@ UNFINISHED = "unfinished"
 
 RETAINED = "retained"
 """`reader` of a unit that is gone while its records stay: when it is there again, it is read again"""
+
+_CURSOR = b"relrag.cursor"
+"""key in the metadata of the file"""
 
 HIDDEN = "forgotten:"
 """how the path of a unit begins of which nothing may be kept: a keyed hash stands for the path itself"""
@@ -55,11 +61,21 @@ def load(home: Path, source: str) -> dict[str, UnitState]:
     }
 
 
-def save(home: Path, source: str, units: dict[str, UnitState]) -> None:
-    """Stores the units of a source."""
+def load_cursor(home: Path, source: str) -> str:
+    """Where the lister of a source goes on; empty where it has to list all."""
+    try:
+        metadata = pq.read_schema(home / f"private/units/{source}.parquet").metadata or {}
+    except (pa.ArrowException, OSError):  # what is wrong with the file is said where its units are loaded
+        return ""
+    return str(metadata.get(_CURSOR, b"").decode())
+
+
+def save(home: Path, source: str, units: dict[str, UnitState], cursor: str = "") -> None:
+    """Stores the units of a source. Without a cursor its next listing is of all units."""
     # a hidden unit still has its own path as key: its place among the others would tell of it
     rows = sorted(units.values(), key=lambda unit: unit.path)
-    _save(home, f"private/units/{source}.parquet", rows, UnitState)
+    table = to_table(rows, UnitState).replace_schema_metadata({_CURSOR: cursor.encode()} if cursor else None)
+    _save(home, f"private/units/{source}.parquet", table)
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
@@ -70,7 +86,7 @@ def load_failures(home: Path, source: str) -> list[Failure]:
 def save_failures(home: Path, source: str, failures: list[Failure]) -> None:
     """Stores what could not be read in a source."""
     ordered = sorted(failures, key=lambda failure: (failure.unit, failure.location, failure.fault))
-    _save(home, f"private/failures/{source}.parquet", ordered, Failure)
+    _save(home, f"private/failures/{source}.parquet", to_table(ordered, Failure))
 
 
 def _load(home: Path, name: str, row: type) -> list[dict[str, Any]]:
@@ -84,8 +100,7 @@ def _load(home: Path, name: str, row: type) -> list[dict[str, Any]]:
     return found
 
 
-def _save(home: Path, name: str, rows: list[UnitState] | list[Failure], row: type) -> None:
-    with replacing(home / name) as beside:
-        table: pa.Table = to_table(list(rows), row) if rows else arrow_schema(row).empty_table()
-        pq.write_table(table, beside, compression="zstd")
-        private_manifest.expect(home, name, file_hash(beside))
+def _save(home: Path, name: str, table: pa.Table) -> None:
+    with replace_file(home / name) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+        private_manifest.expect(home, name, file_hash(temporary))

@@ -18,7 +18,7 @@ import orjson
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import access
-from relrag_pipelines.files.atomic import make_private, replacing
+from relrag_pipelines.files.atomic import make_private, replace_file
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.stores import private_manifest
 
@@ -52,7 +52,7 @@ def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> N
 
     rows = sorted(sealed.items())
     table = pa.table({"pseudonym": [name for name, _ in rows], "sealed": [value for _, value in rows]})
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         pq.write_table(table, beside, compression="zstd", store_schema=False, write_page_checksum=True)
 
 
@@ -78,7 +78,7 @@ def read(home: Path, pseudonyms: Collection[str]) -> dict[str, bytes]:
     return found
 
 
-def everything(home: Path) -> Iterator[tuple[str, bytes]]:
+def read_all(home: Path) -> Iterator[tuple[str, bytes]]:
     """Every pseudonym with its sealed value, month by month; VaultError where a file cannot be read."""
     for path in _files(home):
         rows = _readable(home, path).to_pydict()

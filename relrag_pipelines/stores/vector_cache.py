@@ -51,7 +51,7 @@ def find(cache: sqlite3.Connection, model: str, hashes: Sequence[str]) -> dict[s
     return found
 
 
-def known(home: Path, model: str, hashes: Sequence[str]) -> set[str]:
+def hashes_with_vector(home: Path, model: str, hashes: Sequence[str]) -> set[str]:
     """Which of these have a vector; where there is no cache yet none is made."""
     if not path(home).exists():
         return set()

@@ -88,7 +88,7 @@ class _Memory(dict[str, Kept]):
 def document_tokens(text: str) -> str:
     """The tokens of a text that is indexed, joined by spaces; without function words if others are left."""
     lines, whole = _lines(text)
-    tokens = _telling(lines, whole)
+    tokens = _content_tokens(lines, whole)
     if not tokens:
         words = [(_word(piece), balance) for pieces, balance in lines for piece in pieces]
         tokens = [word.plain if (balance or whole) < 0 else word.inflected for word, balance in words]
@@ -97,7 +97,7 @@ def document_tokens(text: str) -> str:
 
 def only_function_words(text: str) -> bool:
     """Whether a text holds nothing that can be looked for, such as `what did I do`."""
-    return not _telling(*_lines(text))
+    return not _content_tokens(*_lines(text))
 
 
 def _lines(text: str) -> tuple[list[tuple[list[str], int]], int]:
@@ -106,7 +106,7 @@ def _lines(text: str) -> tuple[list[tuple[list[str], int]], int]:
     return lines, sum([balance for _, balance in lines])
 
 
-def _telling(lines: list[tuple[list[str], int]], whole: int) -> list[str]:
+def _content_tokens(lines: list[tuple[list[str], int]], whole: int) -> list[str]:
     """The tokens of all but function words."""
     tokens: list[str] = []
     for pieces, balance in lines:

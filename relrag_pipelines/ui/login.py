@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 
 LINK_SECONDS = 3600
 SESSION_SECONDS = 7 * 24 * 3600
@@ -87,7 +87,7 @@ def key_file(folder: Path, port: int, name: str = "ui") -> Path:
 def open_session(folder: Path, port: int, address: str, name: str = "ui") -> Iterator[Login]:
     """Makes a key, which `link` finds within this context."""
     key, path = secrets.token_bytes(32), key_file(folder, port, name)
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         beside.touch(mode=0o600)
         beside.write_text(json.dumps({"address": address, "key": key.hex()}))
     used = path.with_suffix(".used")
@@ -100,7 +100,7 @@ def open_session(folder: Path, port: int, address: str, name: str = "ui") -> Ite
         shutil.rmtree(used, ignore_errors=True)
 
 
-def joined(folder: Path, port: int, name: str = "ui") -> Login:
+def open_login(folder: Path, port: int, name: str = "ui") -> Login:
     """The login of a web server that another process has opened."""
     path = key_file(folder, port, name)
     return Login(bytes.fromhex(json.loads(path.read_text())["key"]), path.with_suffix(".used"))

@@ -53,11 +53,11 @@ ENDED_TWICE = "the system ended two processes that worked on it, as it does wher
 MAKE_ROOM = "close other programs, then run `relrag sync` again"
 
 
-class Killed(SafeError):
+class WorkerKilled(SafeError):
     """The system ended two processes, one after the other, over the same item; the message says what to do."""
 
 
-class _Ended(Exception):
+class _WorkerEnded(Exception):
     """The process that an item was given to is gone; whether it was given to it before or after it ended."""
 
     def __init__(self, executor: Executor, begun: bool) -> None:
@@ -152,7 +152,7 @@ def _submit(pool: Pool, free: SimpleQueue[int], function: Callable[[Item], Resul
         begun = True
         return asked.result()
     except BrokenExecutor:
-        raise _Ended(executor, begun) from None
+        raise _WorkerEnded(executor, begun) from None
     finally:
         free.put(place)
 
@@ -173,7 +173,7 @@ def _next_result(
     item, future = ahead.popleft()
     try:
         return future.result()
-    except _Ended as ended:
+    except _WorkerEnded as ended:
         # the fresh one begins here, as it ends with the thread that begins it, and those of `each` do not last
         if ended.executor in pool.executors:
             pool.executors[pool.executors.index(ended.executor)] = _process(pool.modules)
@@ -189,7 +189,7 @@ def _retry(
         return alone.submit(function, item).result()
     except BrokenExecutor:
         if given_up is None:
-            raise Killed(f"{ENDED_TWICE}; {MAKE_ROOM}") from None
+            raise WorkerKilled(f"{ENDED_TWICE}; {MAKE_ROOM}") from None
         return given_up(item)
     finally:
         alone.shutdown()

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.stores import generations
 from relrag_pipelines.stores.generations import Generation
 from relrag_query.graph.full_graph import FullGraph
@@ -47,7 +47,7 @@ def fingerprint(generation: Generation, graph: FullGraph) -> str:
 
 
 def _store(path: Path, found: list[Place]) -> None:
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         beside.write_bytes(np.array(found, "<f4").reshape(-1, 2).tobytes())
     newest = sorted(path.parent.glob("*.f4"), key=lambda one: one.stat().st_mtime, reverse=True)
     for old in newest[_KEPT:]:

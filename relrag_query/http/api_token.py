@@ -6,7 +6,7 @@ import secrets
 import threading
 from pathlib import Path
 
-from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.settings import Settings
 
 _BYTES = 32
@@ -48,7 +48,7 @@ def load_token(settings: Settings, *, new: bool = False) -> str:
             pass
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     token = secrets.token_urlsafe(_BYTES)
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         beside.touch(mode=0o600)
         beside.write_text(f"{token}\n", encoding="ascii")
     return token

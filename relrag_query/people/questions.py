@@ -15,7 +15,7 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.forms import as_given, inflected, words
+from relrag_pipelines.text.names.forms import as_given, inflections, words
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import Known, People, Relation
@@ -185,7 +185,9 @@ def _with_title(question: str, name: Mention, people: People) -> Mention:
     aliases = (row["alias"] for one in people.known(name.person_ids).values() for row in one.aliases)
     families = {written[-1] for alias in aliases if len(written := words(alias)) > 1}
     return (
-        name._replace(start=before.start()) if any(said in as_given(one) | inflected(one) for one in families) else name
+        name._replace(start=before.start())
+        if any(said in as_given(one) | inflections(one) for one in families)
+        else name
     )
 
 

@@ -128,7 +128,7 @@ def collect(settings: Settings) -> Status:
     try:
         entries = {table: archive_tables.entry(home, table) for table in archive_tables.NAMES}
         found.tables = {table: entry.rows for table, entry in entries.items() if entry}
-        found.waiting = call_review.waiting(settings)
+        found.waiting = call_review.waiting_calls(settings)
     except LakeError as error:
         found.problems.append(str(error))
     found.problems += [

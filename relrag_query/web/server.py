@@ -64,7 +64,7 @@ def serve(place: Place, ready: Callable[[], object]) -> None:
 
 def work(place: Place, listening: socket.socket) -> None:
     """One of several processes: answers on a socket that another process has opened."""
-    tickets = None if place.unix_socket else login.joined(place.settings.home_path, place.port, SERVER.name)
+    tickets = None if place.unix_socket else login.open_login(place.settings.home_path, place.port, SERVER.name)
     with _app(place, tickets) as app:
         run(app, listening)
 

@@ -249,12 +249,12 @@ def test_the_vectors_of_what_is_deleted_go(config: Path, service: Service) -> No
     assert verify_home(home) == []
     (month,) = lake.manifest(home, "embeddings", "papers")
     gone = lake.read(home, "embeddings", "papers", month)["text_hash"][0].as_py()
-    assert vector_cache.known(home, f"text-embedding-3-small:1536:{service.url[7:]}", [gone]) == {gone}
+    assert vector_cache.hashes_with_vector(home, f"text-embedding-3-small:1536:{service.url[7:]}", [gone]) == {gone}
     content = np.array(lake.read(home, "embeddings", "papers", month)["vector"][0].as_py(), "<f4").tobytes()[-1000:]
     assert content in (home / "private" / "vectors.db").read_bytes()
     (config.parent / "papers" / "lease 2024-01-05.md").unlink()
     assert commands.sync(config, accept_deletions=True) == 0
-    assert vector_cache.known(home, f"text-embedding-3-small:1536:{service.url[7:]}", [gone]) == set()
+    assert vector_cache.hashes_with_vector(home, f"text-embedding-3-small:1536:{service.url[7:]}", [gone]) == set()
     assert content not in (home / "private" / "vectors.db").read_bytes()
     assert generations.current_number(home) == 2
 
@@ -272,10 +272,10 @@ def test_the_vectors_of_what_is_forgotten_go_even_if_it_was_never_published(
     kept = lake.read(workspace.home, "embeddings", "chat", "2024-01")["text_hash"].to_pylist()
     model = embedders.model(workspace.settings)
     assert model
-    assert vector_cache.known(workspace.home, model.name, gone + kept) == {*gone, *kept}
+    assert vector_cache.hashes_with_vector(workspace.home, model.name, gone + kept) == {*gone, *kept}
     asked = len(service.asked)
     assert forget(ForgetRequest(source="papers"), config, yes=True) == 0
-    assert vector_cache.known(workspace.home, model.name, gone + kept) == set(kept)
+    assert vector_cache.hashes_with_vector(workspace.home, model.name, gone + kept) == set(kept)
     assert content not in vector_cache.path(workspace.home).read_bytes()
     assert len(service.asked) == asked
 
@@ -312,7 +312,7 @@ with vector_cache.open(Path(sys.argv[1])) as cache:
     assert subprocess.run([sys.executable, "-c", script, tmp_path], check=False).returncode == 9
     assert (tmp_path / "private" / "vectors.db-journal").exists()
     assert verify_home(tmp_path) == []
-    assert vector_cache.known(tmp_path, "m", ["a", "1"]) == {"a"}
+    assert vector_cache.hashes_with_vector(tmp_path, "m", ["a", "1"]) == {"a"}
     assert not (tmp_path / "private" / "vectors.db-journal").exists()
 
 

@@ -70,9 +70,9 @@ def test_what_is_published_names_its_collection(config: Path, server: QdrantClie
     home = archive.home(config.parent)
     (name,) = collections(server)
     assert name.startswith("relrag-test-1-")
-    assert generations.published(home)["collection"] == name
+    assert generations.current_manifest(home)["collection"] == name
     assert [path.name for path in (home / "published" / "1" / "vectors").iterdir()] == ["collection.json"]
-    assert server.count(name).count == generations.published(home)["counts"]["chunks"]
+    assert server.count(name).count == generations.current_manifest(home)["counts"]["chunks"]
     assert found(config, "greenhouse pane 35")[0] == "jsonl:notes:n5"
     stored = json.dumps(list(vectors.payloads(home / "published" / "1" / "vectors")))
     assert "greenhouse" not in stored
@@ -125,9 +125,9 @@ def test_another_model_fills_a_new_collection_while_the_old_one_serves(config: P
         assert len(collections(server)) == 2
         assert reading.search("greenhouse pane 35", limit=1).hits[0].chunk.asset_id == "jsonl:notes:n5"
     home = archive.home(config.parent)
-    after = generations.published(home)["collection"]
+    after = generations.current_manifest(home)["collection"]
     assert after != before
-    assert generations.published(home)["embedder"] == "multilingual-e5-small-int8:1571fc98"
+    assert generations.current_manifest(home)["embedder"] == "multilingual-e5-small-int8:1571fc98"
     (point,) = server.scroll(after, limit=1, with_vectors=True)[0]
     assert sorted(len(one) for one in point.vector.values() if isinstance(one, list)) == [384]  # type: ignore[union-attr]
 

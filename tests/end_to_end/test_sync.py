@@ -5,10 +5,12 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
+from relrag_pipelines.ingest import units
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Record, arrow_schema
 from relrag_pipelines.stores import generations, lake, unit_state
@@ -95,6 +97,25 @@ def test_an_edited_and_a_shrunk_document_leave_no_stale_chunk(config: Path) -> N
     assert sorted(generations.numbers(home)) == [2]
 
 
+def test_a_sync_looks_at_the_files_of_each_source_once(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plan, export, and every plan that follows go by one listing; a change in between waits for the next sync."""
+    walked: list[str] = []
+    walk = units.walk
+
+    def counted(root: Path, *args: Any, **more: Any) -> Any:
+        walked.append(root.name)
+        return walk(root, *args, **more)
+
+    monkeypatch.setattr(units, "walk", counted)
+    assert sync(config) == 0
+    assert sorted(walked) == ["chats", "papers"], "the third source is one file"
+    walked.clear()
+    (config.parent / "papers" / "lease 2024-01-05.md").write_text(archive.LEASE.replace("orangery", "conservatory"))
+    assert sync(config) == 0
+    assert sorted(walked) == ["chats", "papers"]
+    assert "conservatory" in archive.chunks(config, "papers")[0].text
+
+
 def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
     sync(config)
     home = archive.workspace(config).home
@@ -130,12 +151,14 @@ def test_a_policy_redoes_redaction_and_what_follows_but_reads_no_file(config: Pa
     assert any("<PHONE_NUMBER:k1:" in chunk.text for chunk in archive.chunks(config, "chat"))
     before = archive.workspace(config)
     archive.configure(config.parent, '[pii_policies.whatsapp]\nentities = ["PHONE_NUMBER"]\naction = "replace"\n')
-    from relrag_pipelines.stages import monthly
     from relrag_pipelines.stages import plan as plans
+    from relrag_pipelines.stages import redaction_policy
 
     after = archive.workspace(config)
     concerned = [
-        one.name for one in after.settings.sources if monthly.policy(before, one) != monthly.policy(after, one)
+        one.name
+        for one in after.settings.sources
+        if redaction_policy.policy(before, one) != redaction_policy.policy(after, one)
     ]
     assert concerned == ["chat", "notes"]  # rows of JSONL may be messages too; documents are not
     assert plans.build_plan(archive.workspace(config)).exports == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.erasure import candidates, purge, rule_matching
+from relrag_pipelines.erasure import candidates, rule_matching, selection
 from relrag_pipelines.erasure.candidates import Candidate
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from tests import archive
@@ -48,7 +48,7 @@ def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str],
     workspace = archive.sync(config)
     also = candidates.same_person_values(workspace, who)
     rule = rule_matching.for_person(who, workspace.keys, "now", also)
-    chosen = purge.select(workspace, [rule])
+    chosen = selection.select(workspace, [rule])
     return also, candidates.find_candidates(workspace, [who, *also], chosen, RuleMatcher([rule], workspace.keys))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.erasure import fingerprints, purge, rule_file, rule_matching
+from relrag_pipelines.erasure import fingerprints, purge, rule_file, rule_matching, selection
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import PrivateRecord, to_table
@@ -61,13 +61,13 @@ def test_only_files_and_rows_with_an_id_are_sure(fields: dict[str, Any], told: l
     assert [(sure, telling) for _, sure, telling in marked(**fields)] == told
 
 
-def forget(workspace: Workspace, *texts: str) -> purge.Selection:
-    rows = [row for _, _, table in purge.private(workspace) for row in table.to_pylist()]
+def forget(workspace: Workspace, *texts: str) -> selection.Selection:
+    rows = [row for _, _, table in selection.private_months(workspace) for row in table.to_pylist()]
     going = [row["asset_id"] for row in rows if row["text"] in texts]
     rule = rule_matching.for_records(going, workspace.keys, "now")
-    chosen = purge.select(workspace, [rule])
+    chosen = selection.select(workspace, [rule])
     kept = rule_file.add_rule(
-        rule_file.load(workspace.home, workspace.keys), purge.with_attachments(rule, chosen, workspace)
+        rule_file.load(workspace.home, workspace.keys), selection.complete_rule(rule, chosen, workspace)
     )
     rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)
@@ -76,7 +76,9 @@ def forget(workspace: Workspace, *texts: str) -> purge.Selection:
 
 def texts(workspace: Workspace, source: str) -> list[str]:
     ingest(workspace, workspace.settings.source(source))
-    found = [row for name, _, table in purge.private(workspace) for row in table.to_pylist() if name == source]
+    found = [
+        row for name, _, table in selection.private_months(workspace) for row in table.to_pylist() if name == source
+    ]
     return [row["text"] for row in sorted(found, key=lambda row: (row["ts"] or 0, row["asset_id"]))]
 
 
@@ -158,14 +160,14 @@ def test_what_was_there_twice_when_one_was_forgotten_stays_once(tmp_path: Path) 
     assert texts(workspace, "chat").count(LONG) == 2
     (one,) = {
         row["asset_id"]
-        for _, _, table in purge.private(workspace)
+        for _, _, table in selection.private_months(workspace)
         for row in table.to_pylist()
         if row["text"] == LONG and row["subject"] == "Hiking"
     }
     rule = rule_matching.for_records([one], workspace.keys, "now")
-    chosen = purge.select(workspace, [rule])
+    chosen = selection.select(workspace, [rule])
     assert len(chosen.copies) == 1
-    kept = rule_file.add_rule(rule_file.ErasureRules(), purge.with_attachments(rule, chosen, workspace))
+    kept = rule_file.add_rule(rule_file.ErasureRules(), selection.complete_rule(rule, chosen, workspace))
     rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)
     ingest(workspace, workspace.settings.source("chat"), full=True)

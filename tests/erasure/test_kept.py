@@ -10,9 +10,9 @@ import pytest
 
 from relrag_pipelines.erasure import mail_quotes, verification, word_hashes
 from relrag_pipelines.erasure.byte_search import SearchResult
-from relrag_pipelines.erasure.purge import Selection
 from relrag_pipelines.erasure.rule_file import ErasureRule
-from relrag_pipelines.erasure.verification import Alike, ErasureProof
+from relrag_pipelines.erasure.selection import Selection
+from relrag_pipelines.erasure.verification import ErasureProof, SimilarRecord
 from relrag_pipelines.privacy.keys import Keys
 from relrag_query.cli.commands import forget_report
 from relrag_query.cli.commands.forget_report import ForgetPreview
@@ -73,7 +73,7 @@ def test_the_older_lists_show_ids_only(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_the_report_gives_no_number_of_what_exceeds_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
     found = ErasureProof(
-        SearchResult(files=3), values=verification.MOST, sampled=True, alike=[Alike("email", 0, "email:a", 2)]
+        SearchResult(files=3), values=verification.MOST, sampled=True, alike=[SimilarRecord("email", 0, "email:a", 2)]
     )
     assert forget_report.report(found, ZoneInfo("UTC")) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -138,13 +138,13 @@ def test_what_tells_who_is_who_must_be_of_the_records_that_there_are(tmp_path: P
     config = make(tmp_path)
     workspace = archive.sync(config)
     journal.append(workspace.home, [StatedFact(17, "lives_in", "zvillage")])
-    assert people.lacking(workspace) == ""
+    assert people.missing_sources(workspace) == ""
     source = workspace.settings.sources[0].name
     known = lake.manifest(workspace.home, "private_records", source)
     month = min(known)
     lake.write_manifest(
         workspace.home, "private_records", source, {**known, month: replace(known[month], output="changed since")}
     )
-    assert people.lacking(workspace) == f"identifiers of {source}, {month}, are of older records"
+    assert people.missing_sources(workspace) == f"identifiers of {source}, {month}, are of older records"
     with pytest.raises(ForgettingError, match="run `relrag sync` first"):
         people.require(workspace)

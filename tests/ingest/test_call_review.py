@@ -144,7 +144,7 @@ def test_approval_brings_the_text_with_the_next_sync_and_reads_nothing_else(conf
     configure(config.parent, required=True)
     workspace, _ = synced(config)
     assert {row["text"] for row in table(workspace, "records").to_pylist()} == {""}
-    assert call_review.waiting(workspace.settings) == {"transcript": 1, "approval": 2}
+    assert call_review.waiting_calls(workspace.settings) == {"transcript": 1, "approval": 2}
     alex = next(call for call in call_review.calls(workspace.settings) if call.with_whom == "Alex")
     short = alex.asset_id.removeprefix("call_recording:")[:6]
     assert [call.asset_id for call in call_review.approve(workspace, [short])] == [alex.asset_id]

@@ -33,7 +33,7 @@ def readers(found: Settings) -> dict[str, list[str]]:
         root, kind = found.source_path(source), KINDS[source.kind]
         scan = scan_units(root, kind, source, {}, "", taken=ownership.claimed_elsewhere(found, source))
         for unit in scan.units.values():
-            for file in (unit.file, *unit.beside):
+            for file in (unit.file, *unit.companions):
                 read.setdefault(file.relative_to(found.folder).as_posix(), []).append(source.name)
     return read
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.ingest.scan import ASKED, DUE
+from relrag_pipelines.ingest.scan import DUE_RECORDS, RELATED_UNITS
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake, unit_state
 from tests import archive
@@ -42,7 +42,7 @@ def test_a_clock_that_was_slow_is_made_good_by_the_next_sync(config: Path, monke
     assert (*february, "outside") in held(config, "notes")["2000-01"]
     assert why(config) == {}, "nothing has come yet"
     monkeypatch.setenv("RELRAG_NOW", "2024-03-01T12:00:00Z")
-    assert why(config) == {"chat": {DUE: 1}, "notes": {DUE: 1}}
+    assert why(config) == {"chat": {DUE_RECORDS: 1}, "notes": {DUE_RECORDS: 1}}
     archive.sync(config)
     assert (*february, "exact") in held(config, "notes")["2024-02"]
     assert (held(config, "notes").keys(), held(config, "chat").keys()) == (
@@ -159,7 +159,7 @@ def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_ch
     assert dates_of(config, "sleds") == [], "nothing tells, so it is not read"
     other = chats / "long.txt"
     other.write_text("02/13/2024, 10:00 - Petr: hello\n")
-    assert why(config) == {"chat": {ASKED: 1}}
+    assert why(config) == {"chat": {RELATED_UNITS: 1}}
     archive.sync(config)
     assert (dates_of(config, "sleds"), dates_of(config, "key")) == (["2024-03-06"], ["2024-04-07"])
     other.write_text("13/02/2024, 10:00 - Petr: hello again\n")
@@ -170,7 +170,7 @@ def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_ch
         ("short.txt", "date_order", False)
     ]
     other.unlink()
-    assert why(config) == {"chat": {ASKED: 1}}
+    assert why(config) == {"chat": {RELATED_UNITS: 1}}
     archive.sync(config)
     failures = unit_state.load_failures(archive.home(config.parent), "chat")
     assert [one.whole_unit for one in failures if one.unit == "short.txt"] == [True], "it asks again"

@@ -96,7 +96,7 @@ CALLS = KINDS["call_recording"]
 def beside(root: Path) -> dict[str, list[str]]:
     calls = source(kind="call_recording", path=root)
     found = scan_units(root, CALLS, calls, {}, "")
-    return {path: [file.name for file in unit.beside] for path, unit in found.units.items()}
+    return {path: [file.name for file in unit.companions] for path, unit in found.units.items()}
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_forgotten_repository_is_known_until_it_changes(tmp_path: Path) -> Non
     projects = source(kind="git", path=tmp_path)
     repository = repositories.make(tmp_path / "web")
     repositories.commit(repository, "one")
-    fingerprint = look().units["web"].fingerprint
+    fingerprint = look().units["web"].version
     stored = unit_state.hide_unit(UnitState("web", 0, 0, fingerprint, "reader", []), keyed)
     assert not {"web", fingerprint} & {stored.path, stored.content_hash}
     assert (look(stored).changed, look(stored).gone) == ((), ())

@@ -179,12 +179,12 @@ def test_a_generation_names_the_last_entry_that_it_was_made_with(tmp_path: Path)
     config = archive.make(tmp_path)
     home = archive.sync(config).home
     given = len(journal.said(home, Allocation))
-    assert generations.published(home)["journal"] == given == 3, "the ids of three people"
+    assert generations.current_manifest(home)["journal"] == given == 3, "the ids of three people"
     journal.append(home, [ManualLink("jsonl:notes:n1", "jsonl:notes:n2", "references")])
     archive.sync(config)
     journal.append(home, [LINK])
-    assert generations.published(home)["journal"] == given + 1
-    assert [entry.said for entry in journal.entries(home, generations.published(home)["journal"])] == [LINK]
+    assert generations.current_manifest(home)["journal"] == given + 1
+    assert [entry.said for entry in journal.entries(home, generations.current_manifest(home)["journal"])] == [LINK]
 
 
 def test_every_kind_is_declared_once() -> None:
@@ -230,7 +230,7 @@ def test_an_old_homes_files_are_read_and_taken_over_once(tmp_path: Path) -> None
     assert told(home)[:5] == TAKEN
     given = journal.said(home, Allocation)
     assert not [name for name in former_files.FILES if (home / name).exists()]
-    assert generations.published(home)["journal"] == 5 + len(given)
+    assert generations.current_manifest(home)["journal"] == 5 + len(given)
     assert verify_home(home) == []
     assert "private/journal.jsonl" in backup.files_to_back_up(workspace.settings)
     after = journal.path(home).read_bytes()

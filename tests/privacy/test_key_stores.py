@@ -45,7 +45,7 @@ def test_a_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KeysError, match="can be read by others; run: chmod 600"):
         store.load()
     store.path.chmod(0o600)
-    following = key_texts.following(made)
+    following = key_texts.next_keys(made)
     assert (following.version, following.ids) == ("k2", made.ids)
     store.replace(following)
     assert store.load() == following

@@ -11,7 +11,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.files import disk_full
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.publishing import disk_space
@@ -55,7 +55,7 @@ def write_elsewhere(kind: str) -> None:
 def test_what_befalls_another_process_is_told_here(pool: Pool, kind: str, said: str) -> None:
     (executor,) = pool.executors
 
-    @sealed
+    @seal_errors
     def asset() -> None:
         executor.submit(write_elsewhere, kind).result()
 
@@ -73,7 +73,7 @@ def test_what_befalls_another_process_is_told_here(pool: Pool, kind: str, said: 
     ],
 )
 def test_an_asset_says_what_the_disk_did_and_no_name(error: OSError, said: str) -> None:
-    @sealed
+    @seal_errors
     def write() -> None:
         raise error
 

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests import ROOT
 
 MODULE = '''\
@@ -94,32 +96,104 @@ with Archive.open(Path("relrag.toml").resolve()) as opened:
 """
 
 
-def test_a_new_kind_takes_one_module_and_one_row(tmp_path: Path) -> None:
-    project, home = tmp_path / "project", tmp_path / "archive"
+FEED_MODULE = '''\
+"""What a service says of its notes: for each change a line with id, version and text, without text if it is gone."""
+
+from relrag_pipelines.records import Record
+from relrag_pipelines.sources import Listing, UnitRef
+
+
+def units(place):
+    lines = (place.root / "feed").read_text(encoding="utf-8").splitlines()
+    print("listed after", place.cursor or "nothing")
+    latest = {line.split()[0]: line.split()[1:] for line in lines[int(place.cursor or 0) :]}
+    refs = tuple(UnitRef(id, rest[0]) for id, rest in latest.items() if len(rest) > 1)
+    removed = frozenset(id for id, rest in latest.items() if len(rest) == 1)
+    return Listing(refs, str(len(lines)), removed if place.cursor else None)
+
+
+def read(unit, reading):
+    print("opened", unit.path, unit.version)
+    lines = (unit.file / "feed").read_text(encoding="utf-8").splitlines()
+    (text,) = [line.split(" ", 2)[2] for line in lines if line.startswith(f"{unit.path} {unit.version} ")]
+    yield Record(unit.path, text=text, ts=1736000000)
+'''
+FEED_ROW = """\
+        Kind("feed", "notes of a service", 1, (), (RecordType("service_note"),), discovers_units=True),
+"""
+FEED_SCRIPT = """
+from pathlib import Path
+
+from relrag_pipelines.stores import lake
+from tests import archive
+
+feed = Path("mine/feed")
+for change in ("a 1 Apples. b 1 Pears. c 1 Plums.", "b 2 Ripe pears.", "c 2", ""):
+    with feed.open("a") as file:
+        file.writelines(f"{line}\\n" for line in change.replace(". ", ".|").split("|") if line)
+    home = archive.sync(Path("relrag.toml").resolve()).home
+    print(lake.read(home, "private_records", "mine", "2025-01")["text"].sort().to_pylist())
+    print("---")
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with two further kinds."""
+    project = tmp_path_factory.mktemp("project")
     for name in ("relrag_pipelines", "relrag_query"):
-        shutil.copytree(ROOT / name, project / name)
+        shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
     table = project / "relrag_pipelines/sources/kinds.py"
     rows = table.read_text(encoding="utf-8")
     assert rows.count(BEFORE) == 1
-    table.write_text(rows.replace(BEFORE, ROW + BEFORE), encoding="utf-8")
+    table.write_text(rows.replace(BEFORE, ROW + FEED_ROW + BEFORE), encoding="utf-8")
     (project / "relrag_pipelines/sources/diary.py").write_text(MODULE, encoding="utf-8")
-    (home / "mine").mkdir(parents=True)
-    (home / "mine" / "2024.diary").write_text(DIARY, encoding="utf-8")
-    (home / "relrag.toml").write_text(CONFIG)
+    (project / "relrag_pipelines/sources/feed.py").write_text(FEED_MODULE, encoding="utf-8")
+    return project
+
+
+def run(project: Path, home: Path, script: str) -> list[str]:
+    """What a script prints that runs in `home` with that copy of the project."""
     path = os.pathsep.join((str(project), str(ROOT)))
-    run = subprocess.run(
-        [sys.executable, "-P", "-c", SCRIPT],
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script],
         cwd=home,
         env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert run.stdout.splitlines() == [
+    return done.stdout.splitlines()
+
+
+def test_a_new_kind_takes_one_module_and_one_row(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "2024.diary").write_text(DIARY, encoding="utf-8")
+    (tmp_path / "relrag.toml").write_text(CONFIG)
+    assert run(project, tmp_path, SCRIPT) == [
         str(project),
         "[('diaries', 'diary', 1, 3)]",
         """['"May 2024": from 2024-05-01 to 2024-05-31.', '2 records: 2 entries of a diary; newest first.']""",
         "['Paid the roofer with card , call 052-123-4567 for the rest.']",
         *("True", "True"),
         "type=diary; from=Ota; when=2024-05-09",
+    ]
+
+
+def test_a_kind_with_a_cursor_lists_only_what_changed_and_its_units_are_no_files(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "relrag.toml").write_text(CONFIG.replace("diary", "feed"))
+    said = "\n".join(run(project, tmp_path, FEED_SCRIPT)).split("\n---")
+    # each sync lists once, and the check after it that nothing is left to do once more
+    assert [part.strip().splitlines() for part in said] == [
+        [
+            "listed after nothing",
+            *("opened a 1", "opened b 1", "opened c 1"),
+            "listed after 3",
+            "['Apples.', 'Pears.', 'Plums.']",
+        ],
+        ["listed after 3", "opened b 2", "listed after 4", "['Apples.', 'Plums.', 'Ripe pears.']"],
+        ["listed after 4", "listed after 5", "['Apples.', 'Ripe pears.']"],
+        ["listed after 5", "listed after 5", "['Apples.', 'Ripe pears.']"],
+        [],
     ]

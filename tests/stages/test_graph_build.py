@@ -50,7 +50,7 @@ def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tm
     titles = set(table(made, "archive", "entities")["title"])
     assert {"Dana Levi", "Petr Kolar"} <= titles
     assert graph_build.broken(made, "archive") == []
-    assert graph_build.unredacted(made, "archive") == {}
+    assert graph_build.find_unredacted(made, "archive") == {}
 
 
 def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path)
     archive.sync(config)
     archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
     made = archive.sync(config)
-    found = {name: graph_indexes.made(made.home, name) for name in ("archive", "winter")}
+    found = {name: graph_indexes.current_info(made.home, name) for name in ("archive", "winter")}
     assert {name: one.number for name, one in found.items() if one} == {"archive": 2, "winter": 1}
     before = archive.contents(made.home / "graphrag")
     archive.sync(config)
@@ -107,7 +107,7 @@ def test_what_personal_data_stands_in_a_table_is_counted_and_not_shown(tmp_path:
     tables = {name: table(made, "archive", name) for name in ALL.keys() - OPTIONAL.keys()}
     tables["entities"].loc[0, "description"] = "Call me on 052-123-4567"
     parquet.write(tables, place)
-    assert graph_build.unredacted(made, "archive") == {"entities": 1}
+    assert graph_build.find_unredacted(made, "archive") == {"entities": 1}
 
 
 def test_an_index_is_refused_while_the_generation_is_behind_the_lake(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_what_a_model_was_paid_for_is_not_asked_again(tmp_path: Path, service: S
     config = by_model(archive.make(tmp_path), service)
     made = archive.sync(config)
     assert set(table(made, "archive", "entities")["title"]) == {"boiler", "cabin"}
-    known = graph_indexes.made(made.home, "archive")
+    known = graph_indexes.current_info(made.home, "archive")
     assert known
     assert known.told["tokens"] == len(service.asked) * TOKENS
     assert known.told["tokens_expected"] > 0

@@ -61,7 +61,7 @@ def _busiest(workspace, inputs):
     return senders.busiest(workspace, inputs)
 
 
-STAGES: tuple[ArchiveStage, ...] = declared(
+STAGES: tuple[ArchiveStage, ...] = check_declarations(
     ArchiveStage(
         "senders",
         ("records",),
@@ -126,7 +126,8 @@ def published():
     path = generations.build_folder(home).with_name(str(generations.current_number(home)))
     with catalog.open(path / catalog.NAME) as connection:
         found = dict(connection.sql("SELECT sender, records FROM sender_counts").fetchall())
-    return [found, (path / "busiest.parquet").exists(), "busiest.parquet" in generations.published(home)["files"]]
+    files = generations.current_manifest(home)["files"]
+    return [found, (path / "busiest.parquet").exists(), "busiest.parquet" in files]
 
 """
 
@@ -138,8 +139,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, project / name)
     (project / "relrag_pipelines/senders.py").write_text(MODULE)
     stages = project / "relrag_pipelines/stages/whole_archive.py"
-    functions, rows = ROWS.split("STAGES: tuple[ArchiveStage, ...] = declared(\n")
-    before = "STAGES: tuple[ArchiveStage, ...] = declared(\n"
+    functions, rows = ROWS.split("STAGES: tuple[ArchiveStage, ...] = check_declarations(\n")
+    before = "STAGES: tuple[ArchiveStage, ...] = check_declarations(\n"
     insert(stages, before, functions.lstrip() + before + rows.rstrip().removesuffix(")"))
     records = project / "relrag_pipelines/records.py"
     before = "@dataclass(frozen=True)\nclass Table:"

@@ -120,9 +120,9 @@ def test_what_can_be_made_now_is_what_waits_for_no_month() -> None:
 )
 def test_a_wrong_row_is_named(rows: tuple[ArchiveStage, ...], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive_tables, "NAMES", ("persons", "aliases", "entities", "distances"))
-    assert whole_archive.declared(*ROWS) == ROWS
+    assert whole_archive.check_declarations(*ROWS) == ROWS
     with pytest.raises(StageError) as told:
-        whole_archive.declared(*rows)
+        whole_archive.check_declarations(*rows)
     assert str(told.value).startswith(said)
 
 

@@ -100,7 +100,7 @@ def test_a_mail_with_its_attachment_becomes_rows_and_facts(tmp_path: Path) -> No
         (3, "gmail:m1/a0", "gmail:m1", "attachment_of"),
     ]
     assert rows(path, "SELECT confidence, provenance FROM asset_asset_edges WHERE id = 3") == [(0.9, "parent_asset_id")]
-    assert catalog.dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
+    assert catalog.count_dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
     assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["catalog.duckdb"]
     assert rows(path, "SELECT view_name FROM duckdb_views() WHERE NOT internal") == []
 
@@ -212,7 +212,7 @@ def test_a_chat_window_goes_with_the_last_of_its_messages(tmp_path: Path) -> Non
     assert rows(path, "SELECT chunk_id FROM chunks ORDER BY chunk_id") == [("w0",), ("w2",)]
     assert counts["asset_asset_edges"] == 3
     assert counts["pending_edges"] == 0
-    assert catalog.dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
+    assert catalog.count_dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
 
 
 def test_windows_that_begin_and_end_alike_are_one(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_dangling_rows_are_counted(tmp_path: Path) -> None:
             "INSERT INTO asset_asset_edges (id, src_asset_ref, dst_asset_ref, relation_type, confidence, provenance,"
             " lake_month) VALUES (1, 'jsonl:a', 'jsonl:b', 'reply_to', 1.0, '', '')"
         )
-    assert catalog.dangling(path) == {"edges_without_end": 1, "chunks_without_record": 1}
+    assert catalog.count_dangling(path) == {"edges_without_end": 1, "chunks_without_record": 1}
 
 
 def test_an_unreadable_file_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -361,8 +361,8 @@ def test_removed_counts_records_that_are_gone(tmp_path: Path) -> None:
     (tmp_path / "2").mkdir()
     first, _ = build(tmp_path / "1", {("records", "notes", "2025-01"): [record(f"jsonl:{n}") for n in range(5)]})
     second, built = build(tmp_path / "2", {("records", "notes", "2025-01"): [record(f"jsonl:{n}") for n in (0, 4, 9)]})
-    assert catalog.removed(second, first) == 3
-    assert catalog.removed(first, None) == 0
+    assert catalog.count_removed(second, first) == 3
+    assert catalog.count_removed(first, None) == 0
     assert catalog.counts(second) == built
 
 

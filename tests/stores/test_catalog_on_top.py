@@ -83,8 +83,8 @@ def test_a_catalog_on_top_of_its_base_is_what_a_whole_one_would_be(tmp_path: Pat
     whole = build(tmp_path / "whole", before | changed, previous=base, at=LATER)
     assert read(top) == read(whole)
     assert catalog.counts(top)["asset_asset_edges"] == catalog.counts(whole)["asset_asset_edges"]
-    assert catalog.dangling(top) == {"edges_without_end": 0, "chunks_without_record": 0}
-    assert catalog.removed(top, base) == catalog.removed(whole, base)
+    assert catalog.count_dangling(top) == {"edges_without_end": 0, "chunks_without_record": 0}
+    assert catalog.count_removed(top, base) == catalog.count_removed(whole, base)
     old, new = dict(chunks(base)), dict(chunks(whole))
     assert found[0] == sorted(name for name in new if new[name] != old.get(name))
     assert found[1] == sorted(name for name in old if new.get(name) != old[name])
@@ -143,7 +143,7 @@ def test_months_that_are_gone_are_hidden_and_counted_as_removed(tmp_path: Path) 
     base = build(tmp_path / "base", before)
     top = on_top(tmp_path / "top", base, {("a", "2024-02"): {}}, previous=base)
     assert [row[2] for row in read(top)["records"]] == ["gmail:2024-01", "gmail:2024-03"]
-    assert catalog.removed(top, base) == 1
+    assert catalog.count_removed(top, base) == 1
 
 
 def test_a_record_that_moved_within_its_file_is_not_removed_but_one_that_left_it_is(tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_a_record_that_moved_within_its_file_is_not_removed_but_one_that_left_it
         return build(tmp_path / place.replace("#", "-"), {("a", "2024-01"): text})
 
     first, moved, renamed = of("chat.txt#line 7"), of("chat.txt#line 9"), of("other.txt#line 7")
-    assert catalog.removed(moved, first) == 0
-    assert catalog.removed(renamed, first) == 1
+    assert catalog.count_removed(moved, first) == 0
+    assert catalog.count_removed(renamed, first) == 1
     assert rows(first, "SELECT lake_month FROM records") == [("a/2024-01",)]
 
 

@@ -31,7 +31,7 @@ def references(folder: Path, *records: Record, edges: list[Edge] | None = None, 
     if edges:
         given["asset_asset_edges", records[0].kind, "2025-01"] = edges
     path, _ = build(folder, given, **options)
-    assert catalog.dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
+    assert catalog.count_dangling(path) == {"edges_without_end": 0, "chunks_without_record": 0}
     return related(path)
 
 
@@ -362,7 +362,11 @@ def test_on_top_of_another_catalog_there_are_the_same_edges_as_in_a_whole_one(
     whole = write(folder / "whole", before | changed, previous=base, at=LATER, **how)
     assert read(top) == read(whole)
     assert catalog.counts(top)["asset_asset_edges"] == catalog.counts(whole)["asset_asset_edges"]
-    assert catalog.dangling(top) == catalog.dangling(whole) == {"edges_without_end": 0, "chunks_without_record": 0}
+    assert (
+        catalog.count_dangling(top)
+        == catalog.count_dangling(whole)
+        == {"edges_without_end": 0, "chunks_without_record": 0}
+    )
 
 
 def test_one_record_more_takes_away_what_was_rare(tmp_path: Path) -> None:

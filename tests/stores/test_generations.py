@@ -41,7 +41,7 @@ def test_the_manifest_holds_the_hash_of_every_file_that_readers_do_not_touch(tmp
         "bytes": 3,
     }
     assert manifest["published_at"] == "2025-01-20T12:00:00+00:00"
-    assert generations.published(tmp_path)["inputs"] == "one"
+    assert generations.current_manifest(tmp_path)["inputs"] == "one"
 
 
 def test_an_unfinished_generation_is_never_current(tmp_path: Path) -> None:

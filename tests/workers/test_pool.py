@@ -17,7 +17,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from relrag_pipelines.assets.error_boundary import sealed
+from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.ingest import unit_records
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.stages import monthly
@@ -106,7 +106,9 @@ def test_what_ends_two_processes_is_given_up_and_named(pool: Pool, tmp_path: Pat
     assert [number for number, _ in found] == [0, -1, *range(2, 12)]
     assert (tmp_path / "1").read_bytes() == b".."
     (tmp_path / "1").unlink()
-    with pytest.raises(workers.Killed, match="ended two processes that worked on it, as it does where memory runs out"):
+    with pytest.raises(
+        workers.WorkerKilled, match="ended two processes that worked on it, as it does where memory runs out"
+    ):
         list(workers.map_batches(pool, deadly, items(tmp_path, 9)))
 
 
@@ -188,7 +190,7 @@ def test_a_month_that_ends_two_processes_is_named_and_not_left_out(
     monkeypatch.setattr(monthly, "_make", deadly.waited_for(monthly._make))
     months = ["2023-12", "2024-01", "2024-02"]
 
-    @sealed
+    @seal_errors
     def asset() -> None:
         monthly.run(workspace, chat, stage, months)
 

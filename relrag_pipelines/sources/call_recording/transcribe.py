@@ -21,14 +21,14 @@ BATCH = 8
 _NEEDED = ("model.bin", "config.json", "tokenizer.json")
 
 
-def transcribed(audio: Path, kept: Path, model: str, limits: Limits) -> Transcript:
+def transcript_of(audio: Path, kept: Path, model: str, limits: Limits) -> Transcript:
     """The transcript of a recording: the one in `kept`, else a new one that is put there.
 
     Raises TranscriptError where the model cannot be used or the recording not be decoded, and sandbox.ParserStopped
     where that takes more than the limits.
     """
     if not kept.exists():
-        write_text(kept, vtt(*call(limits, 0, _made, audio, model)))
+        write_text(kept, vtt(*call(limits, 0, _transcribe, audio, model)))
     made = kept.read_bytes()
     if b"-->" not in made:
         raise TranscriptError("no_speech", "the model heard nobody speak in it; put a transcript beside it if it errs")
@@ -41,7 +41,7 @@ def vtt(cues: list[Cue], language: str | None) -> str:
     return "\n".join([head, *(f"{_time(cue.start)} --> {_time(cue.end)}\n{cue.text}\n" for cue in cues)])
 
 
-def _made(audio: Path, model: str) -> tuple[list[Cue], str | None]:
+def _transcribe(audio: Path, model: str) -> tuple[list[Cue], str | None]:
     try:
         segments, about = _pipeline(model).transcribe(str(audio), batch_size=BATCH, without_timestamps=False)
         cues = [Cue(one.start, one.end, None, " ".join(one.text.replace("-->", "→").split())) for one in segments]

@@ -16,7 +16,17 @@ from typing import Any
 
 from relrag_pipelines.files.regular_files import leads_out, read_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Excluded, ListingError, ReadContext, Unit, unit_of
+from relrag_pipelines.sources import (
+    Excluded,
+    Listing,
+    ListingError,
+    Place,
+    ReadContext,
+    Unit,
+    UnitRef,
+    path_of,
+    unit_of,
+)
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of
 from relrag_pipelines.sources.code.symbols import Symbol, symbols
 from relrag_pipelines.sources.formats import git_repository
@@ -53,11 +63,15 @@ _COUNTED = {
 }
 
 
-def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterator[Unit]:
+def units(place: Place) -> Listing:
     """Every file of source code below a source's path, and one unit that counts what was left out.
 
     Raises ListingError where git cannot list the files of a repository.
     """
+    return Listing(tuple(_units(place.root, place.excluded, place.follow_links)))
+
+
+def _units(root: Path, excluded: Excluded, follow_links: bool) -> Iterator[Unit | UnitRef]:
     if root.is_file():
         yield unit_of(root, root.parent)
         return
@@ -73,7 +87,7 @@ def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterato
                 yield unit_of(file, root, follow_links=follow_links)
     if left_out:
         counted = ",".join(f"{reason}={left_out[reason]}" for reason in sorted(left_out))
-        yield unit_of(root, root, counted)
+        yield UnitRef(path_of(root, root), counted)
 
 
 def recognise(file: Path) -> bool:
@@ -83,8 +97,8 @@ def recognise(file: Path) -> bool:
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a file in the order of its lines; of the unit that counts, the counts."""
-    if unit.fingerprint:
-        for part in unit.fingerprint.split(","):
+    if unit.version:
+        for part in unit.version.split(","):
             reason, _, count = part.partition("=")
             yield Failure("", reason, f"left out: {count} {_COUNTED[reason]}")
         return
@@ -223,12 +237,12 @@ def _candidates(
             if git_repository.is_repository(folder):
                 if git_repository.irregular_rules(folder):
                     left_out["irregular_rules"] += 1
-                elif count := git_repository.ignored(folder):
+                elif count := git_repository.count_ignored(folder):
                     left_out["ignored"] += count
-                yield from ((file, folder) for file in git_repository.tracked(folder))
+                yield from ((file, folder) for file in git_repository.tracked_files(folder))
                 continue
         except RepositoryError as error:
-            name = unit_of(folder, root).path
+            name = path_of(folder, root)
             advice = f"{error}, or exclude {name}/" if folder != root else str(error)
             raise ListingError(f"the files of the repository {name} cannot be listed: {advice}") from None
         # what lies in the source is read where it lies

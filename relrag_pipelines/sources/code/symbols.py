@@ -105,7 +105,7 @@ def _members(node: Node, grammar: Grammar) -> Iterator[tuple[Node, Node, int, in
                 begin = (child.start_byte, child.start_point.row) if child.start_point.row > behind else None
             row = _last_row(child)
             continue
-        core = _unwrapped(child, grammar)
+        core = _unwrap(child, grammar)
         if core.type in wanted or (core.type in grammar.wrappers and child.named_child_count > 1):
             joined = begin is not None and child.start_point.row <= row + 1
             start, line = begin if begin and joined else (child.start_byte, child.start_point.row)
@@ -113,7 +113,7 @@ def _members(node: Node, grammar: Grammar) -> Iterator[tuple[Node, Node, int, in
         begin, behind = None, _last_row(child)
 
 
-def _unwrapped(node: Node, grammar: Grammar) -> Node:
+def _unwrap(node: Node, grammar: Grammar) -> Node:
     """The definition in a wrapper, if it is the only one; else the node itself."""
     while node.type in grammar.wrappers:
         inside = [one for one in node.named_children if _may_define(one, grammar)]
@@ -177,9 +177,9 @@ def _to_line_ends(source: bytes, start: int, end: int) -> tuple[int, int]:
 
 def _name(whole: Node, core: Node) -> str:
     """The name of a definition as written, without what it is generic over."""
-    node = core.child_by_field_name("name") or _declared(core)
+    node = core.child_by_field_name("name") or _declared_node(core)
     if node == core:
-        fields = (around.child_by_field_name(by) for around in _around(whole, core) for by in _NAMED_BY)
+        fields = (around.child_by_field_name(by) for around in _wrappers_of(whole, core) for by in _NAMED_BY)
         named = next((one for one in fields if one is not None and one != core), None)
         if named is None:
             return _typedef_name(whole) or ("default" if whole.type == "export_statement" else "(anonymous)")
@@ -190,7 +190,7 @@ def _name(whole: Node, core: Node) -> str:
     return text[:_NAME]
 
 
-def _declared(core: Node) -> Node:
+def _declared_node(core: Node) -> Node:
     """What the declarator of C is about: in `int *f(int a)` it is `f`. Without one the node itself."""
     node = core
     while (inner := node.child_by_field_name("declarator")) or (node.type == "reference_declarator" and node.children):
@@ -198,7 +198,7 @@ def _declared(core: Node) -> Node:
     return node
 
 
-def _around(whole: Node, core: Node) -> Iterator[Node]:
+def _wrappers_of(whole: Node, core: Node) -> Iterator[Node]:
     """A definition and the wrappers around it, the innermost first."""
     node: Node | None = core
     while node is not None and node.start_byte >= whole.start_byte and node.end_byte <= whole.end_byte:

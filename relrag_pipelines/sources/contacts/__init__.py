@@ -88,7 +88,7 @@ def _faults(card: Card, found: Contact) -> Iterator[Failure]:
 
 
 def _contact(native: str, found: Contact, card: Card, unit: Unit) -> Record:
-    ts = _revised(found.revised)
+    ts = _revision_time(found.revised)
     reached = [*found.aliases, *found.phones, *found.emails]
     about = {"aliases": found.aliases, "phones": found.phones, "emails": found.emails, "addresses": found.addresses}
     extra: Json = {name: values for name, values in about.items() if values}
@@ -151,7 +151,7 @@ def _relationship(
     )
 
 
-def _revised(written: str | None) -> int | None:
+def _revision_time(written: str | None) -> int | None:
     if not written:
         return None
     try:

@@ -138,7 +138,7 @@ def _relations(card: Card, labels: dict[str, str], found: Contact) -> Iterator[C
         if not text:
             continue
         if one.name == "RELATED":
-            yield _described(
+            yield _describe_relation(
                 card, ContactRelation(text, _type(one.types[0] if one.types else "related")), one.group, found
             )
         elif one.name == "X-ABRELATEDNAMES":
@@ -150,7 +150,7 @@ def _relations(card: Card, labels: dict[str, str], found: Contact) -> Iterator[C
             yield ContactRelation(name, _ANDROID_RELATIONS.get(kind) or _type(label[0] or "related"))
 
 
-def _described(card: Card, relation: ContactRelation, group: str, found: Contact) -> ContactRelation:
+def _describe_relation(card: Card, relation: ContactRelation, group: str, found: Contact) -> ContactRelation:
     """The relation with what the properties of its group say of it."""
     for one in card.properties if group else ():
         if one.group != group:

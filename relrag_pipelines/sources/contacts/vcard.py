@@ -42,16 +42,16 @@ class Property:
     @property
     def text(self) -> str:
         """The value as a person reads it."""
-        return unescaped(self.value)
+        return unescape(self.value)
 
     @property
     def parts(self) -> list[str]:
         """The parts between semicolons."""
         parts, begin = [], 0
         for match in _PARTS.finditer(self.value):
-            parts.append(unescaped(self.value[begin : match.end() - 1]))
+            parts.append(unescape(self.value[begin : match.end() - 1]))
             begin = match.end()
-        return [*parts, unescaped(self.value[begin:])]
+        return [*parts, unescape(self.value[begin:])]
 
     @property
     def types(self) -> list[str]:
@@ -74,7 +74,7 @@ class Card:
     """the file ends within it"""
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """`\\n` as a line end, other escaped characters as themselves."""
     if "\\" not in text:
         return text
@@ -85,7 +85,7 @@ def cards(file: BinaryIO) -> Iterator[Card]:
     """The cards of a file in their order; one that another begins in, or that the file ends in, is not `ended`."""
     card: Card | None = None
     agents = 0
-    for number, line in _unfolded(_as_bytes(file)):
+    for number, line in _unfold(_as_bytes(file)):
         name = line.strip().upper()
         if name == b"BEGIN:VCARD":
             if card and _is_agent(card):
@@ -122,7 +122,7 @@ def _as_bytes(file: BinaryIO) -> BinaryIO:
     return file
 
 
-def _unfolded(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _unfold(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Whole lines with the number of their first; continued ones joined, pictures left out."""
     whole, first, passing, soft = b"", 0, False, False
     number = 0
@@ -154,7 +154,7 @@ def _add(card: Card, line: bytes) -> None:
         card.bad_lines += 1
         return
     parameters = _parameters(head.decode("utf-8", "replace"))
-    value, certain = _decoded(raw, parameters)
+    value, certain = _decode(raw, parameters)
     card.guessed += not certain
     card.properties.append(Property(name.decode().upper(), value, group.decode("ascii", "replace").lower(), parameters))
 
@@ -180,7 +180,7 @@ def _parameters(head: str) -> dict[str, str]:
     return found
 
 
-def _decoded(raw: bytes, parameters: dict[str, str]) -> tuple[str, bool]:
+def _decode(raw: bytes, parameters: dict[str, str]) -> tuple[str, bool]:
     """The value as text, and whether that is certain."""
     encoding = parameters.get("ENCODING", "").upper()
     if encoding == "QUOTED-PRINTABLE":

@@ -16,12 +16,12 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.document import csv, docx, html, pdf, text_markdown
 from relrag_pipelines.sources.document.dates import document_date
-from relrag_pipelines.sources.document.extracted import DocumentError, Extracted
-from relrag_pipelines.sources.formats.charset_detection import CharsetError, Decoded
+from relrag_pipelines.sources.document.extracted import DocumentError, DocumentText
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
 
-__all__ = ["SUFFIXES", "Extracted", "extract", "read", "recognise"]
+__all__ = ["SUFFIXES", "DocumentText", "extract", "read", "recognise"]
 
 SUFFIXES = {
     ".pdf": pdf.CONTENT_TYPE,
@@ -66,7 +66,7 @@ def extract(
     *,
     max_ratio: int = ReadContext.archive_max_ratio,
     max_bytes: int = ReadContext.archive_max_bytes,
-) -> Extracted:
+) -> DocumentText:
     """Text, pages and title of a document named `name` (its suffix decides the format, where it has none its head).
 
     A DOCX may expand at most `max_ratio` times and to `max_bytes`; `limits` are those of the library that reads it.
@@ -101,7 +101,9 @@ def recognise(file: Path) -> bool:
     return suffix in SUFFIXES and bool(head) and (b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"))
 
 
-def _extract(data: bytes | Path, size: int, suffix: str, limits: Limits, max_ratio: int, max_bytes: int) -> Extracted:
+def _extract(
+    data: bytes | Path, size: int, suffix: str, limits: Limits, max_ratio: int, max_bytes: int
+) -> DocumentText:
     if suffix == ".pdf":
         return call(limits, size, pdf.extract, data)
     if suffix == ".docx":
@@ -123,7 +125,7 @@ def _extract(data: bytes | Path, size: int, suffix: str, limits: Limits, max_rat
     return found
 
 
-def _warnings(decoded: Decoded) -> list[Failure]:
+def _warnings(decoded: DecodedText) -> list[Failure]:
     """The text is kept; that its charset is a guess, or that bytes are damaged, is told."""
     if decoded.replaced:
         why = f"damaged in {decoded.replaced} places, where U+FFFD stands now; restore the file or save it as UTF-8"
@@ -134,10 +136,10 @@ def _warnings(decoded: Decoded) -> list[Failure]:
     return [Failure("text", "charset", why)]
 
 
-def _unreadable(suffix: str, fault: str, message: str) -> Extracted:
+def _unreadable(suffix: str, fault: str, message: str) -> DocumentText:
     """An emptied file no longer holds what it held; any other unreadable one may, and keeps its earlier record."""
     failure = Failure("", fault, message, whole_unit=fault != "empty")
-    return Extracted(SUFFIXES.get(suffix, "application/octet-stream"), failures=[failure], readable=False)
+    return DocumentText(SUFFIXES.get(suffix, "application/octet-stream"), failures=[failure], readable=False)
 
 
 def _suffix_by_head(data: bytes | Path) -> str:
@@ -153,7 +155,7 @@ def _suffix_by_head(data: bytes | Path) -> str:
     return ".html" if re.match(rb"\s*(?:<!doctype html|<html)", head, re.IGNORECASE) else ".txt"
 
 
-def _record(unit: Unit, reading: ReadContext, found: Extracted, digest: str) -> Record:
+def _record(unit: Unit, reading: ReadContext, found: DocumentText, digest: str) -> Record:
     name = PurePosixPath(unit.path).name
     ts, quality = document_date(found, name, unit.mtime_ns, reading.timezone)
     extra = {"suffix": PurePosixPath(name).suffix.lower(), "size": unit.size, "bytes_hash": reading.hash(digest)}

@@ -12,8 +12,8 @@ import re
 from collections import Counter
 
 from relrag_pipelines.records import Failure
-from relrag_pipelines.sources.document.extracted import Extracted, one_line
-from relrag_pipelines.sources.formats.charset_detection import Decoded, decode
+from relrag_pipelines.sources.document.extracted import DocumentText, one_line
+from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
 from relrag_pipelines.sources.formats.stored_text import clean
 
 CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
@@ -28,10 +28,10 @@ _END = "\x1e"
 """A last row; it is not one of its own where an open quotation mark swallowed it."""
 
 
-def extract(data: bytes, suffix: str) -> tuple[Extracted, Decoded]:
+def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
     """The rows of a CSV or TSV file, and how its bytes were read. Raises CharsetError."""
     decoded = decode(data)
-    found = Extracted(CONTENT_TYPES[suffix])
+    found = DocumentText(CONTENT_TYPES[suffix])
     lines = clean(decoded.text).strip("\n").split("\n")
     delimiter = "\t" if suffix == ".tsv" else ""
     if lines[0].lower().startswith("sep=") and len(lines[0]) == 5:  # a hint that Excel writes and reads

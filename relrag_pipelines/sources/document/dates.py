@@ -9,7 +9,7 @@ import re
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.sources.document.extracted import Extracted
+from relrag_pipelines.sources.document.extracted import DocumentText
 
 _IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 _EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
@@ -18,7 +18,7 @@ _TEMPLATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)
 """Stands in every file that python-docx wrote without setting a date."""
 
 
-def document_date(found: Extracted, name: str, mtime_ns: int, timezone: str) -> tuple[int, str]:
+def document_date(found: DocumentText, name: str, mtime_ns: int, timezone: str) -> tuple[int, str]:
     """Seconds since 1970, UTC, and the date_quality of a document.
 
     `modified` for a time that the document or its file carries, `day` for a day without a time, which stands for its

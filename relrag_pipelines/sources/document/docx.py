@@ -23,7 +23,7 @@ from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.document.docx_text import Context, blocks, comments, heading_levels, notes
 from relrag_pipelines.sources.document.extracted import (
     DocumentError,
-    Extracted,
+    DocumentText,
     clean_author,
     clean_title,
     first_line_title,
@@ -45,7 +45,7 @@ _STRICT = {
 """Strict Open XML says the same words under other addresses."""
 
 
-def extract(data: bytes | Path, max_ratio: int, max_bytes: int) -> Extracted:
+def extract(data: bytes | Path, max_ratio: int, max_bytes: int) -> DocumentText:
     """The text of a DOCX that expands at most `max_ratio` times and to `max_bytes`. Raises DocumentError."""
     with io.BytesIO(data) if isinstance(data, bytes) else open_plain(data) as stream:
         size = stream.seek(0, io.SEEK_END)
@@ -132,7 +132,7 @@ class _Package:
             yield relation.get("Id", ""), kind, target if outside else part, outside
 
 
-def _read(parts: _Package) -> Extracted:
+def _read(parts: _Package) -> DocumentText:
     main = next((part for _, kind, part, _ in parts.relations("") if kind == "officeDocument"), "word/document.xml")
     if main not in parts.archive.namelist() or main.endswith((".bin", "workbook.xml", "presentation.xml")):
         raise DocumentError("wrong_format", "a zip that is no Word document; give it the suffix of what it is")
@@ -157,15 +157,15 @@ def _read(parts: _Package) -> Extracted:
         *(text for tree in related.get("comments", []) for text in comments(tree, context)),
         *_distinct("\n".join(blocks(tree, context)) for tree in related.get("footer", [])),
     ]
-    return _described(parts, context, re.sub(r"\n{3,}", "\n\n", clean("\n\n".join(texts))).strip())
+    return _with_properties(parts, context, re.sub(r"\n{3,}", "\n\n", clean("\n\n".join(texts))).strip())
 
 
-def _described(parts: _Package, context: Context, text: str) -> Extracted:
+def _with_properties(parts: _Package, context: Context, text: str) -> DocumentText:
     core = parts.tree("docProps/core.xml")
     title, author, modified, created = (
         core.findtext(f"{{*}}{name}", default="") for name in ("title", "creator", "modified", "created")
     )
-    return Extracted(
+    return DocumentText(
         CONTENT_TYPE,
         text,
         title=clean_title(title) or clean_title(context.title) or first_line_title(text),

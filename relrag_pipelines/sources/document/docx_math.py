@@ -32,7 +32,7 @@ def _part(element: etree._Element, name: str) -> str:
     return "" if part is None else to_text(part).strip()
 
 
-def _grouped(element: etree._Element, name: str) -> str:
+def _bracket(element: etree._Element, name: str) -> str:
     """A part in brackets, unless it is one number or name."""
     text = _part(element, name)
     return text if _BARE.fullmatch(text) else f"({text})"
@@ -45,14 +45,14 @@ def _property(element: etree._Element, properties: str, name: str, default: str)
 
 
 def _scripts(element: etree._Element) -> str:
-    low, high = _grouped(element, "sub"), _grouped(element, "sup")
+    low, high = _bracket(element, "sub"), _bracket(element, "sup")
     return (f"_{low}" if low else "") + (f"^{high}" if high else "")
 
 
 def _fraction(element: etree._Element) -> str:
     if _property(element, "fPr", "type", "") == "noBar":
         return f"({_part(element, 'num')} over {_part(element, 'den')})"
-    return f"{_grouped(element, 'num')}/{_grouped(element, 'den')}"
+    return f"{_bracket(element, 'num')}/{_bracket(element, 'den')}"
 
 
 def _root(element: etree._Element) -> str:
@@ -78,15 +78,15 @@ _WRITERS: dict[str, Callable[[etree._Element], str]] = {
     "rad": _root,
     "d": _brackets,
     "m": _matrix,
-    "sSup": lambda e: _grouped(e, "e") + _scripts(e),
-    "sSub": lambda e: _grouped(e, "e") + _scripts(e),
-    "sSubSup": lambda e: _grouped(e, "e") + _scripts(e),
-    "sPre": lambda e: _scripts(e) + _grouped(e, "e"),
+    "sSup": lambda e: _bracket(e, "e") + _scripts(e),
+    "sSub": lambda e: _bracket(e, "e") + _scripts(e),
+    "sSubSup": lambda e: _bracket(e, "e") + _scripts(e),
+    "sPre": lambda e: _scripts(e) + _bracket(e, "e"),
     "nary": lambda e: f"{_property(e, 'naryPr', 'chr', '∫')}{_scripts(e)} {_part(e, 'e')}",
     "func": lambda e: f"{_part(e, 'fName')} {_part(e, 'e')}",
     "acc": lambda e: _part(e, "e") + _property(e, "accPr", "chr", "\u0302"),
     "bar": lambda e: _part(e, "e") + ("\u0332" if _property(e, "barPr", "pos", "bot") == "bot" else "\u0305"),
-    "limLow": lambda e: f"{_part(e, 'e')}_{_grouped(e, 'lim')}",
-    "limUpp": lambda e: f"{_part(e, 'e')}^{_grouped(e, 'lim')}",
+    "limLow": lambda e: f"{_part(e, 'e')}_{_bracket(e, 'lim')}",
+    "limUpp": lambda e: f"{_part(e, 'e')}^{_bracket(e, 'lim')}",
     "eqArr": lambda e: "; ".join(to_text(part) for part in e.findall(f"{MATH}e")),
 }

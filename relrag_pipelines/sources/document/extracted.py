@@ -19,7 +19,7 @@ _PRINTED_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.IGNORECASE
 
 
 @dataclass
-class Extracted:
+class DocumentText:
     """Text of one document and what it says about itself."""
 
     content_type: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-from relrag_pipelines.sources.document.extracted import Extracted, clean_author, clean_title, first_line_title
-from relrag_pipelines.sources.formats.charset_detection import Decoded, decode
+from relrag_pipelines.sources.document.extracted import DocumentText, clean_author, clean_title, first_line_title
+from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
 from relrag_pipelines.sources.formats.html_spacing import tidy
 from relrag_pipelines.sources.formats.html_text import HtmlTextReader
 from relrag_pipelines.sources.formats.html_tokens import attribute
@@ -17,12 +17,12 @@ CONTENT_TYPE = "text/html"
 _DECLARED = re.compile(rb"""<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 
 
-def extract(data: bytes) -> tuple[Extracted, Decoded]:
+def extract(data: bytes) -> tuple[DocumentText, DecodedText]:
     """The text of an HTML page, and how its bytes were read. Raises CharsetError."""
     declared = _DECLARED.search(data[:4096])
     decoded = decode(data, _browser_charset(declared[1].decode("ascii")) if declared else None)
     page = _Page(clean(decoded.text))
-    found = Extracted(CONTENT_TYPE, clean(tidy("".join(page.read()))))
+    found = DocumentText(CONTENT_TYPE, clean(tidy("".join(page.read()))))
     found.title = clean_title(page.title) or clean_title(page.heading) or first_line_title(found.text)
     found.author = clean_author(page.author)
     return found, decoded

@@ -72,7 +72,7 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
                 raise DocumentError("scanned", "the page is a scan, in which what was redacted cannot be covered")
             if redacted is not None:
                 _keep_text(page)
-            pixels = _rendered(page, plain=redacted is not None)
+            pixels = _render(page, plain=redacted is not None)
             boxes = _Boxes(page, textpage, text, pixels.shape[1], pixels.shape[0])
             hidden: list[int] = []
             if redacted is not None:
@@ -81,7 +81,7 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
                 seen = [range(start, end) for place, (_, start, end) in enumerate(words) if place not in gone]
                 letters = [at for some in seen for at in some if _is_known(text[at])]
                 _blank_but(pixels, [box for at in letters for box in boxes.of(at, at + 1)])
-            marked, matched = _quoted(words, quote)
+            marked, matched = _find_quote(words, quote)
             for place in marked:
                 _paint(pixels, boxes.of(*words[place][1:]), _MARK)
             for place in hidden:
@@ -121,7 +121,7 @@ def _keep_text(page: pypdfium2.PdfPage) -> None:
             page.remove_obj(found)
 
 
-def _rendered(page: pypdfium2.PdfPage, *, plain: bool) -> np.ndarray[Any, Any]:
+def _render(page: pypdfium2.PdfPage, *, plain: bool) -> np.ndarray[Any, Any]:
     width, height = page.get_size()
     scale = WIDTH / max(width, height, 1)
     bitmap = page.render(scale=scale, draw_annots=not plain, may_draw_forms=not plain, rev_byteorder=True)
@@ -157,7 +157,7 @@ class _Boxes:
         return across.value, down.value
 
 
-def _quoted(words: list[tuple[str, int, int]], quote: str) -> tuple[list[int], float]:
+def _find_quote(words: list[tuple[str, int, int]], quote: str) -> tuple[list[int], float]:
     """Places of the words that a quote is found in, and the share of its words that these are."""
     wanted = [plain for word in _WORD.findall(quote) if (plain := _plain(word))]
     given = [_plain(word) for word, _, _ in words]
@@ -185,7 +185,7 @@ def _is_known(letter: str) -> bool:
     return letter != "\ufffd" and unicodedata.category(letter) not in ("Cc", "Cn", "Co", "Cs")
 
 
-def _clipped(pixels: np.ndarray[Any, Any], box: Rectangle) -> np.ndarray[Any, Any]:
+def _clip(pixels: np.ndarray[Any, Any], box: Rectangle) -> np.ndarray[Any, Any]:
     left, top, right, bottom = (max(0, edge) for edge in box)
     return pixels[top:bottom, left:right]
 
@@ -194,7 +194,7 @@ def _paint(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], colour: np.ndar
     """Colours an area as a marker pen does; each pixel once, though the boxes of letters overlap."""
     area = np.zeros(pixels.shape[:2], bool)
     for box in boxes:
-        _clipped(area, box)[...] = True
+        _clip(area, box)[...] = True
     pixels[area] = (pixels[area] * colour).astype(np.uint8)
 
 
@@ -202,13 +202,13 @@ def _blank_but(pixels: np.ndarray[Any, Any], boxes: list[Rectangle]) -> None:
     """Leaves nothing of the picture outside these boxes."""
     seen = np.zeros(pixels.shape[:2], bool)
     for box in boxes:
-        _clipped(seen, box)[...] = True
+        _clip(seen, box)[...] = True
     pixels[~seen] = _BLANK
 
 
 def _fill(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], grey: int) -> None:
     for box in boxes:
-        _clipped(pixels, box)[...] = grey
+        _clip(pixels, box)[...] = grey
 
 
 def _png(pixels: np.ndarray[Any, Any]) -> bytes:

@@ -22,7 +22,7 @@ from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Page
 from relrag_pipelines.sources.document.extracted import (
     DocumentError,
-    Extracted,
+    DocumentText,
     clean_author,
     clean_title,
     first_line_title,
@@ -44,7 +44,7 @@ _BROKEN_NUMBER = re.compile(r"(?<=\w-)\n(?=\d)")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([-+])(\d\d)'?(\d\d)?|(Z))?")
 
 
-def extract(data: bytes | Path) -> Extracted:
+def extract(data: bytes | Path) -> DocumentText:
     """The text of a PDF. Raises DocumentError where it is encrypted or no page can be reached."""
     with _LOCK, contextlib.closing(_open(data)) as document:
         found = _read_pages(document)
@@ -85,8 +85,8 @@ def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
     return document
 
 
-def _read_pages(document: pypdfium2.PdfDocument) -> Extracted:
-    found = Extracted(CONTENT_TYPE, page_count=len(document))
+def _read_pages(document: pypdfium2.PdfDocument) -> DocumentText:
+    found = DocumentText(CONTENT_TYPE, page_count=len(document))
     has_form = document.get_formtype() != pdfium.FORMTYPE_NONE
     if has_form:
         document.init_forms()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from relrag_pipelines.sources.document.extracted import Extracted, clean_author, clean_title, first_line_title
-from relrag_pipelines.sources.formats.charset_detection import Decoded, decode
+from relrag_pipelines.sources.document.extracted import DocumentText, clean_author, clean_title, first_line_title
+from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
 from relrag_pipelines.sources.formats.stored_text import clean
 
 TEXT, MARKDOWN = "text/plain", "text/markdown"
@@ -17,18 +17,18 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<line>.*)|(?P<over>[^\s#>|-].*)\n(?:=+|-+)[ \t]*)$", re.MULTILINE)
 
 
-def text(data: bytes) -> tuple[Extracted, Decoded]:
+def text(data: bytes) -> tuple[DocumentText, DecodedText]:
     """A text file, and how its bytes were read. Raises CharsetError."""
     decoded = decode(data)
-    found = Extracted(TEXT, clean(decoded.text))
+    found = DocumentText(TEXT, clean(decoded.text))
     found.title = first_line_title(found.text)
     return found, decoded
 
 
-def markdown(data: bytes) -> tuple[Extracted, Decoded]:
+def markdown(data: bytes) -> tuple[DocumentText, DecodedText]:
     """A Markdown file with its front matter, and how its bytes were read. Raises CharsetError."""
     decoded = decode(data)
-    found = Extracted(MARKDOWN, clean(decoded.text))
+    found = DocumentText(MARKDOWN, clean(decoded.text))
     front = _FRONT_MATTER.match(found.text)
     about = {name: value.strip("\"' ") for name, value in _FIELD.findall(front[1])} if front else {}
     body = _FENCE.sub("", found.text[front.end() :] if front else found.text)

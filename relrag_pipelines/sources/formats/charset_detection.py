@@ -81,7 +81,7 @@ class CharsetError(Exception):
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedText:
     """Text and the charset it was read by."""
 
     text: str
@@ -92,16 +92,16 @@ class Decoded:
     """places where bytes were damaged; U+FFFD stands there"""
 
 
-def decode(data: bytes, declared: str | None = None) -> Decoded:
+def decode(data: bytes, declared: str | None = None) -> DecodedText:
     """The text of `data`; `declared` is the charset that the document itself names. Raises CharsetError."""
     for mark, charset in _MARKS:
         if data.startswith(mark):
-            return Decoded(_strictly(data, charset), charset.removesuffix("-sig"))
+            return DecodedText(_strictly(data, charset), charset.removesuffix("-sig"))
     if b"\0" in data:
         return _without_mark(data)
     for known in ("iso2022_jp" if b"\x1b$" in data else None, "utf-8", declared):
         if known and (text := _try(data, known)) is not None:
-            return Decoded(_refuse_binary(text), known)
+            return DecodedText(_refuse_binary(text), known)
     return _damaged_utf8(data) or _guess(data)
 
 
@@ -133,13 +133,13 @@ def _try(data: bytes, charset: str) -> str | None:
         return None
 
 
-def _without_mark(data: bytes) -> Decoded:
+def _without_mark(data: bytes) -> DecodedText:
     """Bytes with NULs are UTF-16 where these stand on one side of the pairs only, else no text."""
     even, odd = data[::2].count(0), data[1::2].count(0)
     for charset, here, there in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         mostly_here = here > 0.2 * len(data) and there == 0
         if mostly_here and (text := _try(data, charset)) is not None:
-            return Decoded(_refuse_binary(text), charset)
+            return DecodedText(_refuse_binary(text), charset)
     raise CharsetError("binary", f"{even + odd} NUL bytes in {len(data)}")
 
 
@@ -151,15 +151,15 @@ def _refuse_binary(text: str) -> str:
     return text
 
 
-def _damaged_utf8(data: bytes) -> Decoded | None:
+def _damaged_utf8(data: bytes) -> DecodedText | None:
     """UTF-8 with a few wrong bytes is still UTF-8: no other charset gives that many whole sequences by accident."""
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
     whole = len(_BEYOND_ASCII.findall(text)) - replaced
-    return Decoded(_refuse_binary(text), "utf-8", replaced=replaced) if whole >= DAMAGE_RATIO * replaced else None
+    return DecodedText(_refuse_binary(text), "utf-8", replaced=replaced) if whole >= DAMAGE_RATIO * replaced else None
 
 
-def _guess(data: bytes) -> Decoded:
+def _guess(data: bytes) -> DecodedText:
     _refuse_binary(data.decode("latin-1"))
     scored = []
     for match in from_bytes(_telling_lines(data), cp_isolation=_CANDIDATES):
@@ -168,19 +168,19 @@ def _guess(data: bytes) -> Decoded:
             scored.append(
                 (share + match.coherence / 2 - match.chaos, -_CANDIDATES.index(match.encoding), match.encoding)
             )
-    best: Decoded | None = None
+    best: DecodedText | None = None
     rivals = []
     for score, _, charset in sorted(scored, reverse=True):
         text = _try(data, charset)
         if text is None or _C1.search(text):
             continue
         if best is None:
-            best, lowest = Decoded(text, charset), score - MARGIN
+            best, lowest = DecodedText(text, charset), score - MARGIN
         elif score >= lowest and text != best.text:
             rivals.append(charset)
     if best is None:
         raise CharsetError("charset", f"neither UTF-8 nor any of {len(_CANDIDATES)} older charsets fits")
-    return Decoded(best.text, best.charset, tuple(rivals))
+    return DecodedText(best.text, best.charset, tuple(rivals))
 
 
 def _telling_lines(data: bytes) -> bytes:

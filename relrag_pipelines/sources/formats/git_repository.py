@@ -118,7 +118,7 @@ def is_partial(folder: Path) -> bool:
     return any((_places(folder)[0] / "objects" / "pack").glob("*.promisor"))
 
 
-def tracked(folder: Path) -> Iterator[Path]:
+def tracked_files(folder: Path) -> Iterator[Path]:
     """The files of a repository that git knows and that lie there now. Raises RepositoryError.
 
     Links are left out, and what lies behind one: they can point anywhere.
@@ -136,7 +136,7 @@ def tracked(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def ignored(folder: Path) -> int:
+def count_ignored(folder: Path) -> int:
     """How many files and folders git's ignore rules leave out. Raises RepositoryError."""
     _refuse_irregular(folder)
     options = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")

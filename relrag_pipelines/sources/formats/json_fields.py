@@ -63,7 +63,7 @@ def _strings(value: Any) -> list[str]:
     return values
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**63:
         raise WrongValueError(f"found {_size(value)}, wanted a whole number from 0 to 2^63 - 1")
     return value
@@ -96,7 +96,7 @@ def _pages(value: Any) -> list[Page]:
 def _page(value: Any) -> Page:
     if type(value) is not dict:
         raise WrongValueError(f"found {type_of(value)} in the list, wanted {{number, start, end}}")
-    return Page(*(_whole(value.get(name)) for name in ("number", "start", "end")))
+    return Page(*(_integer(value.get(name)) for name in ("number", "start", "end")))
 
 
 def _people(value: Any) -> list[NamedPerson]:
@@ -109,7 +109,7 @@ def _person(value: Any) -> NamedPerson:
     role, person_id = value.get("role"), value.get("person_id")
     if role not in ROLES:
         raise WrongValueError(f"found another role, wanted one of {', '.join(ROLES)}")
-    return NamedPerson(role, string(value.get("name")), None if person_id is None else _whole(person_id))
+    return NamedPerson(role, string(value.get("name")), None if person_id is None else _integer(person_id))
 
 
 def _object(value: Any) -> Json:
@@ -137,8 +137,8 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "parent_asset_id": string,
     "parent_source_id": string,
     "parent_ref": string,
-    "index_in_parent": _whole,
-    "total_siblings": _whole,
+    "index_in_parent": _integer,
+    "total_siblings": _integer,
     "content_type": string,
     "file_name": string,
     "source_uri": string,

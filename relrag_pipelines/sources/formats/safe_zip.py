@@ -63,7 +63,7 @@ class Archive:
             stream = self._zip.open(unbounded)
         except BROKEN as error:
             raise_if_of_disk(error)
-            raise _damaged(name, type(error).__name__) from None
+            raise _damaged_member(name, type(error).__name__) from None
         return io.BufferedReader(_LimitedReader(stream, self, name), 2**16)
 
     def count(self, name: str, position: int) -> None:
@@ -86,12 +86,12 @@ class _LimitedReader(io.RawIOBase):
             data = self._stream.read(len(buffer))
         except BROKEN as error:
             raise_if_of_disk(error)
-            raise _damaged(self._name, type(error).__name__) from None
+            raise _damaged_member(self._name, type(error).__name__) from None
         buffer[: len(data)] = data
         self._position += len(data)
         self._archive.count(self._name, self._position)
         if not data and self._position != self._archive.members[self._name].file_size:
-            raise _damaged(self._name, "its size is not the one declared")
+            raise _damaged_member(self._name, "its size is not the one declared")
         return len(data)
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ def raise_if_of_disk(error: Exception) -> None:
 
 
 @contextmanager
-def opened(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive]:
+def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive]:
     """The archive in that file; Refused where it cannot be trusted as a whole.
 
     Its members together may be at most `max_ratio` times as large as the file, and at most `max_bytes`.
@@ -217,7 +217,7 @@ def _no_zip(stream: BinaryIO, error: Exception) -> ZipRejected:
     return ZipRejected("not_a_zip", f"it is no zip archive ({type(error).__name__}); export or pack it again")
 
 
-def _damaged(name: str, found: str) -> ZipRejected:
+def _damaged_member(name: str, found: str) -> ZipRejected:
     return ZipRejected("damaged", f"a member cannot be unpacked ({found}); copy or export the archive again", name)
 
 

@@ -1,8 +1,9 @@
 """Commits: of local git repositories, and of logs that git printed into a file (.gitlog).
 
-A repository is one unit; its branches and tags are its fingerprint, so that one that has not changed is recognised
-without its log. History that was rewritten is a repository that no longer holds some commits: they are deleted. log.py
-knows the format, docs/git.md how to save a log. A commit is `git:<hash>` wherever it comes from.
+A repository is one unit; its branches and tags are its version, so that one that has not changed is recognised
+without its log, and of one that has only grown the new commits are read. History that was rewritten is a repository
+that no longer holds some commits: they are deleted. log.py knows the format, docs/git.md how to save a log. A commit is
+`git:<hash>` wherever it comes from.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Excluded, ReadContext, Unit, unit_of
+from relrag_pipelines.sources import Listing, Place, ReadContext, Unit, UnitRef, path_of, unit_of
 from relrag_pipelines.sources.formats import git_command, git_repository
 from relrag_pipelines.sources.formats.git_command import RepositoryError
 from relrag_pipelines.sources.formats.stored_text import clean
-from relrag_pipelines.sources.git import issue_references
+from relrag_pipelines.sources.git import growth, issue_references
 from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
 
 SUFFIX = ".gitlog"
@@ -36,19 +37,32 @@ _MAIN = ("main", "master", "trunk", "develop", "development")
 _DETACHED = (len(_MAIN) + 1, "")
 
 
-def units(root: Path, excluded: Excluded, follow_links: bool = False) -> Iterator[Unit]:
-    """Every repository and every saved log below a source's path, or the one that it is."""
+def units(place: Place) -> Listing:
+    """Every repository and every saved log below a source's path, or the one that it is.
+
+    The cursor knows the branches and tags of each repository, so that of one that has only grown the new commits are
+    read: see growth.py.
+    """
+    root = place.root
     if root.is_file():
-        yield unit_of(root, root.parent)
-        return
-    for folder, names in git_repository.walk(root, excluded, follow_links):
-        if not follow_links and git_repository.linked_from_outside(folder, root):
-            yield unit_of(folder / ".git", root)
+        return Listing((unit_of(root, root.parent),))
+    found: list[Unit | UnitRef] = []
+    before, now = growth.parse_cursor(place.cursor), dict[str, growth.Tips]()
+    for folder, names in git_repository.walk(root, place.excluded, place.follow_links):
+        if not place.follow_links and git_repository.linked_from_outside(folder, root):
+            found.append(unit_of(folder / ".git", root))
         elif git_repository.is_repository(folder):
-            yield unit_of(folder, root, _fingerprint(folder))
-        for name in names:
-            if name.lower().endswith(SUFFIX) and not name.startswith("."):
-                yield unit_of(folder / name, root, follow_links=follow_links)
+            path = path_of(folder, root)
+            try:
+                state = git_repository.state(folder)
+                now[path] = growth.tips(folder, state)
+                parents = growth.parents_of_new(folder, before.get(path), now[path])
+                found.append(UnitRef(path, state.fingerprint, folder, " ".join(parents)))
+            except RepositoryError as error:  # its fault as version, so that it is read again once git can read it
+                found.append(UnitRef(path, git_repository.digest("fault", error.fault), folder))
+        logs = (name for name in names if name.lower().endswith(SUFFIX) and not name.startswith("."))
+        found.extend(unit_of(folder / name, root, follow_links=place.follow_links) for name in logs)
+    return Listing(tuple(found), growth.cursor(now))
 
 
 def recognise(file: Path) -> bool:
@@ -62,7 +76,7 @@ def recognise(file: Path) -> bool:
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The commits of a unit, newest first, and failures for what of it could not be read."""
     try:
-        yield from _read_repository(unit) if unit.fingerprint else _read_file(unit)
+        yield from _read_repository(unit) if unit.version else _read_file(unit)
     except (RepositoryError, LogError) as error:
         yield Failure("", error.fault, str(error), whole_unit=True)
 
@@ -73,6 +87,8 @@ def _read_repository(unit: Unit) -> Iterator[Record | Failure]:
         return
     listed = git_command.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
     arguments = [*COMMAND, *(["--no-renames"] if git_repository.is_partial(unit.file) else []), *state.detached]
+    if unit.resume_point:
+        arguments += ["--not", *unit.resume_point.split()]
     with git_command.history(unit.file, *arguments) as stream:
         log = Log(stream)
         yield from records(log, unit.path, sorted(listed.decode("ascii").split()), state.shallow)
@@ -190,11 +206,3 @@ def _warnings(log: Log) -> Iterator[Failure]:
     if log.guessed:
         why = f"{log.guessed} fields are no UTF-8 and were read as windows-1252; check them if it matters"
         yield Failure("", "charset", why)
-
-
-def _fingerprint(folder: Path) -> str:
-    """What git says of the refs; where it says nothing, its fault, so that the repository is read again after that."""
-    try:
-        return git_repository.state(folder).fingerprint
-    except RepositoryError as error:
-        return git_repository.digest("fault", error.fault)

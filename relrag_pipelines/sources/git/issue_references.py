@@ -11,7 +11,7 @@ from relrag_pipelines.text import reference_numbers
 _HASH = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,64}(?![0-9A-Za-z])")
 _WHY = re.compile(r"\b(?:(This reverts commit)|(cherry[ -]picked from commit)|(Fixes):?)\s+\Z", re.IGNORECASE)
 _WORDS = ("", "reverts", "was cherry-picked from", "fixes")
-_BEFORE = 40
+_CONTEXT_CHARS = 40
 """characters before a hash or a number that may say what it is"""
 _NUMBER = re.compile(r"(?:#|(?<!\w)GH-)(\d{1,7})(?![\w-])", re.ASCII)
 _PROJECT = re.compile(r"(?<![\w./-])[\w.-]+/[\w.-]+\Z", re.ASCII)
@@ -30,7 +30,7 @@ def commits(message: str, own: str, known: Sequence[str]) -> list[dict[str, str 
     for match in _HASH.finditer(message):
         said, full = match[0], _resolve(match[0], known)
         if full and full != own and full not in found:
-            why = _WHY.search(message[max(0, match.start() - _BEFORE) : match.start()])
+            why = _WHY.search(message[max(0, match.start() - _CONTEXT_CHARS) : match.start()])
             word = _WORDS[why.lastindex or 0] if why else "names"
             confidence = 1.0 if said == full else 0.95
             found[full] = {"ref": f"git:{full}", "why": f"{word} commit {said[:12]}", "confidence": confidence}
@@ -42,7 +42,7 @@ def issues(message: str, repository: str) -> list[str]:
 
     `#12` and `GH-12` mean an issue of the project itself: `<repository>#12`.
     """
-    found = list(_numbered(message, repository)) if "#" in message or "GH-" in message else []
+    found = list(_issue_numbers(message, repository)) if "#" in message or "GH-" in message else []
     if "-" in message:
         keys = (match[0] for match in _KEY.finditer(message))
         found += [key for key in keys if key.split("-")[0] not in {*reference_numbers.STANDARDS, "GH"}]
@@ -52,9 +52,9 @@ def issues(message: str, repository: str) -> list[str]:
     return list(dict.fromkeys(found))[: reference_numbers.MAX_NUMBERS]
 
 
-def _numbered(message: str, repository: str) -> Iterator[str]:
+def _issue_numbers(message: str, repository: str) -> Iterator[str]:
     for match in _NUMBER.finditer(message):
-        before = message[max(0, match.start() - _BEFORE) : match.start()]
+        before = message[max(0, match.start() - _CONTEXT_CHARS) : match.start()]
         project = _PROJECT.search(before) if match[0][0] == "#" else None
         if project or not _NO_NUMBER_BEHIND.search(before):
             yield f"{project[0] if project else repository}#{match[1]}"

@@ -93,7 +93,7 @@ class Log:
                 raise LogError("not_a_log", "it is no log in the format that is read; save it as docs/git.md says")
             fields = list(itertools.islice(tokens, _FIELDS))
             if len(fields) < _FIELDS:
-                raise _truncated()
+                raise _truncation_error()
             files, token = _files(tokens)
             parents, refs, name, address, authored, committer, its_address, committed, message = fields
             yield Commit(
@@ -121,7 +121,7 @@ class Log:
                 except UnicodeDecodeError:
                     yield from map(self._decoded, whole.split(b"\0"))
         if self._rest:
-            raise _truncated()
+            raise _truncation_error()
 
     def _decoded(self, token: bytes) -> str:
         try:
@@ -151,9 +151,9 @@ def _files(tokens: Iterator[str]) -> tuple[list[dict[str, str]], str | None]:
 def _next(tokens: Iterator[str]) -> str:
     token = next(tokens, None)
     if token is None:
-        raise _truncated()
+        raise _truncation_error()
     return token
 
 
-def _truncated() -> LogError:
+def _truncation_error() -> LogError:
     return LogError("truncated", "it ends in the middle of a commit; save it again")

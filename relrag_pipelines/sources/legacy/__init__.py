@@ -13,7 +13,7 @@ from pathlib import Path
 
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.records import Failure, NamedPerson, Record
-from relrag_pipelines.sources import Excluded, ReadContext, Unit, unit_of
+from relrag_pipelines.sources import Listing, Place, ReadContext, Unit, unit_of
 from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection
 from relrag_pipelines.sources.legacy.layout import Layout
 from relrag_pipelines.sources.legacy.local_collection import SNAPSHOT, STORAGE, LocalCollection, is_collection
@@ -36,9 +36,12 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         yield Failure("", "collection", str(error), whole_unit=True)
 
 
-def units(root: Path, excluded: Excluded, follow_links: bool) -> Iterator[Unit]:
-    """The collections below a folder, but for copies that a backfill took of them; or the one file that `root` is."""
+def units(place: Place) -> Listing:
+    """The collections below a folder, but for copies that a backfill took of them; or the one file that it is."""
+    return Listing(tuple(_units(place.root, place.follow_links)))
 
+
+def _units(root: Path, follow_links: bool) -> Iterator[Unit]:
     def refuse(error: OSError) -> None:
         raise error
 
@@ -98,7 +101,7 @@ def _behind_colons(line: str) -> Iterator[str]:
     yield from (": ".join(parts[first:]) for first in range(len(parts)))
 
 
-def joined(texts: Sequence[str]) -> str:
+def join_parts(texts: Sequence[str]) -> str:
     """The text of several parts in a row, with what a part repeats of the one before left out."""
     whole = ""
     for text in texts:
@@ -111,7 +114,7 @@ def joined(texts: Sequence[str]) -> str:
 def _record(parts: Sequence[PointFields], location: str) -> Record:
     first = parts[0]
     texts = {part.position: part.text for part in parts} if len(parts) > 1 else {0: first.text}
-    text = joined([texts[position] for position in sorted(texts)])
+    text = join_parts([texts[position] for position in sorted(texts)])
     universal = dict(first.universal)
     return Record(
         source_id=first.native_id,

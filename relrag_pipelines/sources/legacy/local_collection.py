@@ -67,7 +67,7 @@ class _Unpickler(pickle.Unpickler):
         return self._model(module, name)
 
 
-def _unpickled(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
+def _unpickle(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
     try:
         found = _Unpickler(data, model).load()
         fitting = isinstance(found.payload or {}, dict)
@@ -112,7 +112,7 @@ class LocalCollection:
         with self._opened("rw") as database, database:
             for change in changes:
                 (data,) = database.execute("SELECT point FROM points WHERE rowid = ?", (change.key,)).fetchone()
-                point = _unpickled(data, _real_model)
+                point = _unpickle(data, _real_model)
                 payload = {**(point.payload or {}), **change.values}
                 point.payload = {name: value for name, value in payload.items() if name not in change.removed}
                 if isinstance(point.vector, dict):
@@ -177,7 +177,7 @@ def is_collection(file: Path) -> bool:
 
 def _read(row: int, data: Any) -> LegacyPoint:
     try:
-        point = _unpickled(data)
+        point = _unpickle(data)
     except NotAPoint:
         return LegacyPoint(row, f"row {row}", None)
     named = point.vector if isinstance(point.vector, dict) else {}

@@ -28,17 +28,17 @@ def in_snake_case(payload: Mapping[str, Any]) -> dict[str, Any]:
 
     Half of a surrogate pair becomes U+FFFD, since no file can hold it.
     """
-    whole: dict[str, Any] = _cleaned(dict(payload))
+    whole: dict[str, Any] = _clean(dict(payload))
     return {snake_case(name): value for name, value in whole.items()} | whole
 
 
-def _cleaned(value: Any) -> Any:
+def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return _SURROGATES.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_cleaned(one) for one in value]
+        return [_clean(one) for one in value]
     if isinstance(value, dict):
-        return {_cleaned(name): _cleaned(one) for name, one in value.items()}
+        return {_clean(name): _clean(one) for name, one in value.items()}
     return value
 
 

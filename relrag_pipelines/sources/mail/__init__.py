@@ -17,16 +17,16 @@ from relrag_pipelines.sources.mail import mailbox, mime
 from relrag_pipelines.sources.mail.outlook import msg
 from relrag_pipelines.sources.mail.records import MailContext, read_mail
 
-__all__ = ["continues", "read", "recognise"]
+__all__ = ["read", "recognise", "starts_item_at"]
 
-continues = mailbox.continues
+starts_item_at = mailbox.starts_item_at
 _HEAD = 8192
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a unit's mails: each mail, then what is attached to it, behind the failures of both."""
     seen: dict[str, str] = {}
-    for mail in mailbox.mails(unit.file, unit.start):
+    for mail in mailbox.mails(unit.file, int(unit.resume_point or 0)):
         letter = MailContext(mail.data, unit.path, mail.place)
         if mail.data.strip():
             yield from read_mail(letter, reading, seen)

@@ -102,12 +102,12 @@ def _fill_from_calendar(record: Record, part: Part, reading: ReadContext) -> Ite
     except (calendar.CalendarError, ParserStopped) as error:
         yield Failure("", error.fault, f"{error}; its text is kept as it stands")
         return
-    record.text = "\n\n".join(map(_said, found)) or text
+    record.text = "\n\n".join(map(_describe_event, found)) or text
     record.extra["events"] = [
         {
             "uid": reading.hash(event.uid) if event.uid else "",
-            "start": _written(event.start, event.all_day),
-            "end": _written(event.end, event.all_day),
+            "start": _format_moment(event.start, event.all_day),
+            "end": _format_moment(event.end, event.all_day),
             "attendees": [one for one in dict.fromkeys((event.organiser, *event.attendees)) if one],
             "method": event.method,
             "status": event.status,
@@ -117,17 +117,17 @@ def _fill_from_calendar(record: Record, part: Part, reading: ReadContext) -> Ite
     ]
 
 
-def _said(event: calendar.Event) -> str:
+def _describe_event(event: calendar.Event) -> str:
     """An event in words: what, when, where, with whom."""
     when = " - ".join(
-        time for time in (_written(event.start, event.all_day), _written(event.end, event.all_day)) if time
+        time for time in (_format_moment(event.start, event.all_day), _format_moment(event.end, event.all_day)) if time
     )
     people = ", ".join(one for one in dict.fromkeys((event.organiser, *event.attendees)) if one)
     lines = (event.summary, when, event.location, people, event.description)
     return "\n".join(line.strip() for line in lines if line.strip())
 
 
-def _written(moment: datetime | None, all_day: bool) -> str:
+def _format_moment(moment: datetime | None, all_day: bool) -> str:
     if moment is None:
         return ""
     return f"{moment:%Y-%m-%d}" if all_day else f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -84,11 +84,11 @@ def _entries(text: str) -> list[Entry]:
     kept = [block for block in zones[:MAX_ZONES] if not _FREQUENT.search(block)]
     blocks = entries[:MAX_EVENTS]
     whole = "\n".join(["BEGIN:VCALENDAR", *kept, *blocks, "END:VCALENDAR\n"])
-    parsed = _parsed(whole)
-    return parsed if len(parsed) >= len(blocks) else [entry for block in blocks for entry in _parsed(block)]
+    parsed = _parse(whole)
+    return parsed if len(parsed) >= len(blocks) else [entry for block in blocks for entry in _parse(block)]
 
 
-def _parsed(text: str) -> list[Entry]:
+def _parse(text: str) -> list[Entry]:
     try:
         components = Component.from_ical(text, multiple=True)
     except (ValueError, AttributeError):  # AttributeError: its way with a VTIMEZONE within other components

@@ -53,14 +53,14 @@ def text(data: bytes, declared: str | None = None) -> str:
 def name(data: bytes, declared: Iterable[str]) -> str:
     """The text of a header with raw bytes, in a mail whose parts have these charsets, the nearest first."""
     try:
-        return decode_name(data, [codec for one in declared if (codec := known(one)) and codec not in _SEVEN_BITS])
+        return decode_name(data, [codec for one in declared if (codec := codec_name(one)) and codec not in _SEVEN_BITS])
     except CharsetError:
         return text(data)
 
 
 def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
     """The text, and what is wrong with it: nothing, `unknown_charset` or `damaged_text`."""
-    codec = known(declared) if declared else None
+    codec = codec_name(declared) if declared else None
     unknown = "unknown_charset" if declared and codec is None else ""
     if codec in _SEVEN_BITS:
         try:
@@ -77,7 +77,7 @@ def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
 
 
 @functools.lru_cache(256)
-def known(declared: str) -> str | None:
+def codec_name(declared: str) -> str | None:
     """Python's name of a charset, or of the wider one that is meant; None where there is none of that name."""
     name = declared.strip().strip("\"'").lower()
     name = name.split()[0] if name else ""
@@ -96,4 +96,4 @@ def code_page(number: int) -> str | None:
     """Python's name of one of Windows' code pages; None where it is none of text."""
     if number in _CODE_PAGES:
         return _CODE_PAGES[number]
-    return known(f"iso8859-{number - 28590}" if 28591 <= number <= 28605 else f"cp{number}")
+    return codec_name(f"iso8859-{number - 28590}" if 28591 <= number <= 28605 else f"cp{number}")

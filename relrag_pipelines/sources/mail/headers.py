@@ -106,13 +106,13 @@ def parameters(text: str) -> dict[str, str]:
     pieces: dict[str, list[tuple[int, bool, str]]] = {}
     for name, value in _PARAMETER.findall(text):
         name = name.lower()
-        plain = _unquoted(value)
+        plain = _unquote(value)
         if "*" in name and (piece := _CONTINUED.fullmatch(name)):
             encoded = piece[2] is None or piece[3] is not None
             pieces.setdefault(piece[1], []).append((int(piece[2] or 0), encoded, plain))
         else:
             found.setdefault(name, _words(plain) if "=?" in plain else plain)
-    return found | {name: _joined(parts) for name, parts in pieces.items()}
+    return found | {name: _join_pieces(parts) for name, parts in pieces.items()}
 
 
 def addresses(values: Iterable[bytes]) -> list[Address]:
@@ -183,14 +183,14 @@ def _word_bytes(encoding: str, encoded: str) -> bytes:
     return binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     value = value.strip()
     if len(value) > 1 and value[0] == value[-1] == '"':
         return _QUOTED.sub(r"\1", value[1:-1]) if "\\" in value else value[1:-1]
     return value.strip('"')
 
 
-def _joined(parts: list[tuple[int, bool, str]]) -> str:
+def _join_pieces(parts: list[tuple[int, bool, str]]) -> str:
     """The pieces of a parameter in order; those with percents are decoded together, in the charset of the first."""
     named, data = "", b""
     for number, (_, encoded, value) in enumerate(sorted(parts, key=lambda part: part[0])):
@@ -229,7 +229,7 @@ def _addresses(text: str) -> Iterator[Address]:
 
 
 def _address(words: list[str], angle: str | None, comment: str) -> Iterator[Address]:
-    said = " ".join("".join(_unquoted(word) if word[0] == '"' else word for word in words).split())
+    said = " ".join("".join(_unquote(word) if word[0] == '"' else word for word in words).split())
     if angle is None and "@" in said and " " not in said:
         name, address = comment, said
     elif angle is None and (found := _BARE_ADDRESS.search(said)):

@@ -42,7 +42,7 @@ def to_text(source: str) -> str:
     Scripts, styles, comments, hidden elements (preview lines) and tracking pixels are left out. A line of underscores
     stands where Outlook's divider was, and `-- ` above what the mail program marks as a signature.
     """
-    return clean(_FILLER.sub("", _quoted(tidy("".join(_Mail(clean(source)).read())))))
+    return clean(_FILLER.sub("", _mark_quotations(tidy("".join(_Mail(clean(source)).read())))))
 
 
 class _Mail(HtmlTextReader):
@@ -76,7 +76,7 @@ class _Mail(HtmlTextReader):
             super().closed(name)
 
 
-def _quoted(text: str) -> str:
+def _mark_quotations(text: str) -> str:
     """The text with `> ` before each line of a quotation, a second time for one within another."""
     lines: list[str] = []
     depth = before = 0

@@ -73,7 +73,7 @@ def _header(lines: Sequence[Line], at: int) -> tuple[int, set[str]]:
             fields.add(field)
             last = field
         elif not lines[at].bare:
-            if not fields or at + 1 == len(lines) or not _labelled(lines[at + 1]):
+            if not fields or at + 1 == len(lines) or not _has_label(lines[at + 1]):
                 break
         elif not (last in ("to", "cc") and ("@" in lines[at].bare or ";" in lines[at].bare)) and not (
             last and lines[at].raw[:1] in " \t" and not lines[at].depth
@@ -83,7 +83,7 @@ def _header(lines: Sequence[Line], at: int) -> tuple[int, set[str]]:
     return (at, fields) if fields else (begin, fields)
 
 
-def _labelled(line: Line) -> bool:
+def _has_label(line: Line) -> bool:
     label, colon, _ = line.bare.partition(":")
     return bool(colon) and label.strip("* ") in segmentation_phrases.LABELS
 

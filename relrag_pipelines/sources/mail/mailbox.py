@@ -56,7 +56,7 @@ def is_maildir(path: PurePosixPath) -> bool:
     return path.parent.name in ("cur", "new")
 
 
-def continues(file: Path, offset: int) -> bool:
+def starts_item_at(file: Path, offset: int) -> bool:
     """Whether a mail begins at that offset of a mailbox: what lies before it is whole."""
     with open_plain(file) as stream:
         stream.seek(max(0, offset - 1))
@@ -97,7 +97,7 @@ def _split(stream: BinaryIO, start: int) -> Iterator[Mail]:
             continue
         data = window.take(end)
         if data.strip():
-            yield Mail(_restored(data), str(first), len(data))
+            yield Mail(_restore(data), str(first), len(data))
 
 
 class _Buffer:
@@ -208,7 +208,7 @@ def _skip(window: _Buffer) -> int:
         window.more()
 
 
-def _restored(data: bytes) -> bytes:
+def _restore(data: bytes) -> bytes:
     """A mail without its From line; `>From ` at the start of a line loses the mark that mailboxes put there.
 
     Where a line begins with `From ` itself, the mailbox puts no marks (mboxcl2), and they are the writer's own.

@@ -101,7 +101,7 @@ def _records(letter: MailContext, reading: ReadContext, seen: dict[str, str]) ->
     record.source_id = _native_id(record, mail, reading, seen)
     record.locations = [letter.where]
     record.parent_ref = record.source_id
-    inside = list(attachments.read(mail, body, record, reading, letter.at, _nested))
+    inside = list(attachments.read(mail, body, record, reading, letter.at, _read_nested_mail))
     record.extra |= _note_failure(body)
     if body.defects & _LOSSY:
         reading.keep(letter.unit, letter.place, letter.data)
@@ -115,7 +115,7 @@ def _records(letter: MailContext, reading: ReadContext, seen: dict[str, str]) ->
     yield from inside
 
 
-def _nested(message: Part, record: Record, reading: ReadContext, at: str) -> Iterator[Record | Failure]:
+def _read_nested_mail(message: Part, record: Record, reading: ReadContext, at: str) -> Iterator[Record | Failure]:
     """Fills the record of a message that is attached with what the message says, and gives what is attached to it."""
     mail = message.parts[0]
     body = body_of(mail)
@@ -125,7 +125,7 @@ def _nested(message: Part, record: Record, reading: ReadContext, at: str) -> Ite
     for name in ("from_", "to", "subject", "ts", "text", "numbers"):
         setattr(record, name, getattr(said, name))
     record.extra |= said.extra | ({"references": references} if references else {})
-    yield from attachments.read(mail, body, record, reading, at, _nested)
+    yield from attachments.read(mail, body, record, reading, at, _read_nested_mail)
     record.extra |= _note_failure(body)
 
 
@@ -134,7 +134,7 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
     senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
     subject = mail.get("subject")
-    parts = segmentation.segment(body.text, subject) if len(body.text) <= MAX_SPLIT else _whole(body.text)
+    parts = segmentation.segment(body.text, subject) if len(body.text) <= MAX_SPLIT else _single_segment(body.text)
     apart = {kind: text for kind in APART if (text := parts.only(kind))}
     named = _references(mail)
     extra: dict[str, Any] = {
@@ -165,7 +165,7 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
     )
 
 
-def _whole(text: str) -> segmentation.Segments:
+def _single_segment(text: str) -> segmentation.Segments:
     return segmentation.Segments(text, (segmentation.Segment("fresh", 0, len(text)),))
 
 

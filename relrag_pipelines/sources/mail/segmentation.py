@@ -19,7 +19,7 @@ from relrag_pipelines.sources.mail.introductions import (
     introduction_size,
     message_header,
 )
-from relrag_pipelines.sources.mail.signature import ending
+from relrag_pipelines.sources.mail.signature import signature_bounds
 from relrag_pipelines.sources.mail.text_lines import Line, next_text, text_lines
 
 SegmentKind = Literal["fresh", "quoted", "signature", "disclaimer", "forward_headers", "forwarded"]
@@ -58,7 +58,7 @@ def segment(text: str, subject: str = "") -> Segments:
     kinds = _mark_history(lines, bool(segmentation_phrases.FORWARD_SUBJECT.match(subject)))
     for kind, begin, end in list(_runs(kinds)):
         if kind == "fresh" and not _is_gap(lines, kinds, begin, end):
-            signature, disclaimer = ending(lines, begin, end)
+            signature, disclaimer = signature_bounds(lines, begin, end)
             kinds[signature:disclaimer] = ["signature"] * (disclaimer - signature)
             kinds[disclaimer:end] = ["disclaimer"] * (end - disclaimer)
         elif kind == "fresh":

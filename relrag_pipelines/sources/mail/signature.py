@@ -18,7 +18,7 @@ MOST_DISCLAIMERS = 10
 _POSTSCRIPT = re.compile(r"(?:p\. ?s\b|ps\b|n\.b\.|נ\.ב)")
 
 
-def ending(lines: Sequence[Line], begin: int, end: int) -> tuple[int, int]:
+def signature_bounds(lines: Sequence[Line], begin: int, end: int) -> tuple[int, int]:
     """Where the signature and where the disclaimers begin that a run of the author's lines ends with."""
     last = _disclaimer(lines, begin, end)
     total = texts = sum(bool(line.bare) for line in lines[begin:last])

@@ -32,7 +32,7 @@ class Mail(NamedTuple):
     """X-GM-THRID, decimal"""
 
 
-class Threaded(NamedTuple):
+class ThreadPlace(NamedTuple):
     """Where a mail stands."""
 
     thread_id: str
@@ -46,7 +46,7 @@ def message_ids(header: str) -> list[str]:
     return list(dict.fromkeys(_MESSAGE_ID.findall(header)))
 
 
-def thread(mails: Iterable[Mail]) -> list[Threaded]:
+def thread(mails: Iterable[Mail]) -> list[ThreadPlace]:
     """The thread and the parent of each mail, in the order of the mails, whatever that order is.
 
     Mails belong together when one names the other or both name a third. Mails that Gmail put into different threads
@@ -71,7 +71,9 @@ def thread(mails: Iterable[Mail]) -> list[Threaded]:
     _cut_circles(above, names)
     thread_of = _threads(chains, above, gmail.of, names)
     parents = _nearest_present(above, own)
-    return [Threaded(thread_of[number], names[parent] if (parent := parents[number]) >= 0 else None) for number in own]
+    return [
+        ThreadPlace(thread_of[number], names[parent] if (parent := parents[number]) >= 0 else None) for number in own
+    ]
 
 
 def _ancestors(mail: Mail) -> list[str]:

@@ -47,7 +47,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The record of a meeting, and failures for what of it could not be read."""
     suffix = unit.file.suffix.lower()
     invited: Invitation | None = None
-    for file in unit.beside[:1]:
+    for file in unit.companions[:1]:
         try:
             data = read_plain(file, MAX_BYTES + 1)
             invited = call(reading.limits, len(data), parse_invitation, data, reading.timezone)
@@ -122,7 +122,7 @@ def _record(
         parent_ref=f"meeting-{path.name.replace(':', '_')}",
         content_type=CONTENT_TYPE,
         file_name=path.name,
-        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.beside)],
+        locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.companions)],
         language=transcript.language,
         people=[NamedPerson("participant", one) for one in (invited.addresses if invited else []) if "@" in one],
         numbers=reference_numbers.find_reference_numbers(text),

@@ -22,7 +22,7 @@ from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, U
 from relrag_pipelines.sources.formats import safe_zip
 from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
-from relrag_pipelines.sources.whatsapp.date_order import HEAD_BYTES, Told, detect_order
+from relrag_pipelines.sources.whatsapp.date_order import HEAD_BYTES, OrderHint, detect_order
 from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
 
@@ -57,7 +57,7 @@ def recognise(file: Path) -> bool:
         if file.suffix.lower() != ".zip":
             with open_plain(file) as stream:
                 return _begins_like_a_chat(stream)
-        with safe_zip.opened(file, max_ratio=1000, max_bytes=2**40) as archive:
+        with safe_zip.open_archive(file, max_ratio=1000, max_bytes=2**40) as archive:
             return any(_looks_like_a_chat(archive, name) for name in _chats_in(archive, file.name))
     except (safe_zip.ZipRejected, OSError):
         return False
@@ -89,12 +89,12 @@ def _lone_chat(unit: Unit, reading: ReadContext) -> Chat:
             return None
 
     title = titles.title(unit.file.name, *folders)
-    others = functools.partial(_others, unit, "", reading)
+    others = functools.partial(_hints_of_others, unit, "", reading)
     return Chat(title, unit.path, lambda: open_plain(unit.file), media, digest=digest, others=others)
 
 
 def _read_zip(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
-    with safe_zip.opened(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
+    with safe_zip.open_archive(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
         yield from archive.failures
         chats = _chats_in(archive, unit.file.name)
         if not chats and not archive.failures:
@@ -121,31 +121,31 @@ def _chat_in(unit: Unit, archive: safe_zip.Archive, member: PurePosixPath, readi
         return archive.open(str(member))
 
     title = titles.title(member.name, *folders, unit.file.name)
-    others = functools.partial(_others, unit, str(member), reading)
+    others = functools.partial(_hints_of_others, unit, str(member), reading)
     return Chat(title, unit.path, opener, media, str(member), digest, others)
 
 
-def _others(unit: Unit, member: str, reading: ReadContext) -> list[Told]:
+def _hints_of_others(unit: Unit, member: str, reading: ReadContext) -> list[OrderHint]:
     """What all chats of the source but that one tell of the order of day and month."""
     around = {one.path: one for one in (*reading.units(), unit)}
     told = (
         (path, name, one)
         for path, other in around.items()
-        for name, one in _told(other, reading.archive_max_ratio, reading.archive_max_bytes)
+        for name, one in _order_hints(other, reading.archive_max_ratio, reading.archive_max_bytes)
     )
     return [one for path, name, one in told if (path, name) != (unit.path, member)]
 
 
 @functools.lru_cache(maxsize=10_000)
-def _told(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, Told]]:
+def _order_hints(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, OrderHint]]:
     """What each chat of a unit tells, by its name in the archive; a unit that cannot be read tells nothing."""
-    found: list[tuple[str, Told | None]] = []
+    found: list[tuple[str, OrderHint | None]] = []
     try:
         if unit.file.suffix.lower() != ".zip":
             with open_plain(unit.file) as stream:
                 found.append(("", detect_order(stream.read(HEAD_BYTES))))
         else:
-            with safe_zip.opened(unit.file, max_ratio, max_bytes) as archive:
+            with safe_zip.open_archive(unit.file, max_ratio, max_bytes) as archive:
                 for name in _chats_in(archive, unit.file.name):
                     with archive.open(name) as member:
                         found.append((name, detect_order(member.read(HEAD_BYTES))))

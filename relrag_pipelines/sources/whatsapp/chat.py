@@ -16,7 +16,7 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import CoveredInterval, ReadContext
 from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp import date_order, system_messages
-from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, messages, survey
+from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, detect_format, messages
 from relrag_pipelines.sources.whatsapp.timestamps import MARKS, SECONDS, LocalClock, any_forms
 from relrag_pipelines.text import reference_numbers
 
@@ -61,7 +61,7 @@ class Chat:
     """its name within the unit, where that is an archive"""
     digest: Callable[[str], str | None] = lambda name: None
     """SHA-256 of a media file of that name, hex, where it was exported too and is of a sort that is sent elsewhere"""
-    others: Callable[[], Iterable[date_order.Told]] = tuple
+    others: Callable[[], Iterable[date_order.OrderHint]] = tuple
     """what the other chats of the source tell of the order of day and month"""
 
     @property
@@ -76,7 +76,7 @@ class Chat:
 
 def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """Records of a chat in its own order; a Failure for what is not understood."""
-    known = survey(chat.open, chat.title)
+    known = detect_format(chat.open, chat.title)
     if isinstance(known, Failure):
         known.location = chat.member
         return iter([known])
@@ -93,11 +93,11 @@ def _read_undecided(
         found = reading.date_order
     elif told := date_order.settle_orders(known, titles.phrase(*_names(chat)), chat.others):
         found, why = told
-        yield Failure(chat.member, date_order.ASKED, date_order.describe(found, known.orders, why))
+        yield Failure(chat.member, date_order.UNSURE_ORDER, date_order.describe(found, known.orders, why))
     else:
         advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
         found = f"the order of day and month cannot be told: {known.orders.explain()}"
-        yield Failure(chat.member, date_order.ASKED, f"{found}; {advice}", whole_unit=True)
+        yield Failure(chat.member, date_order.UNSURE_ORDER, f"{found}; {advice}", whole_unit=True)
         return
     if known.orders.possible:  # what it gave in another order is not of an earlier export, and goes
         midnights = (datetime.combine(day, time.min, ZoneInfo(reading.timezone)) for day in known.orders.span)

@@ -23,20 +23,20 @@ from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, declare
 from relrag_pipelines.sources.whatsapp.phrases import MONTH_FIRST
 from relrag_pipelines.sources.whatsapp.timestamps import find_form
 
-ASKED = "date_order"
+UNSURE_ORDER = "date_order"
 """fault word of a chat whose own dates do not tell"""
 
 HEAD_BYTES = 2**20
 """how much of another chat is looked at"""
 
-Told = tuple[str, str]
+OrderHint = tuple[str, str]
 """How the messages of another chat begin, as a pattern, and the order that its dates tell."""
 
 _MESSAGES = 2000
 _NAMES = {"dmy": "the day first", "mdy": "the month first", "ymd": "the year first"}
 
 
-def detect_order(head: bytes) -> Told | None:
+def detect_order(head: bytes) -> OrderHint | None:
     """What the beginning of a chat tells others; None where its dates do not tell, or it is none."""
     charset = declared_charset(lambda: io.BytesIO(head))
     text = "\n" + head.decode(charset.name, "replace").replace("\r\n", "\n")
@@ -49,7 +49,7 @@ def detect_order(head: bytes) -> Told | None:
     return (form.messages.pattern, order) if order and orders.differ else None
 
 
-def settle_orders(known: FormatGuess, phrase: str, others: Callable[[], Iterable[Told]]) -> tuple[str, str] | None:
+def settle_orders(known: FormatGuess, phrase: str, others: Callable[[], Iterable[OrderHint]]) -> tuple[str, str] | None:
     """The order and why it is taken; None where nothing tells. `phrase` is of the file's name, from phrases.TITLES."""
     possible = known.orders.possible
     if not possible:

@@ -22,10 +22,10 @@ def numbers(written: str) -> tuple[int, int, int, str, bool]:
 
 def calendar_date(order: str, written: str) -> date | None:
     """The day that a date means in that order; None where there is no such day."""
-    return _meant(order, *numbers(written))
+    return _date_in_order(order, *numbers(written))
 
 
-def _meant(order: str, first: int, second: int, third: int, era: str, year_first: bool) -> date | None:
+def _date_in_order(order: str, first: int, second: int, third: int, era: str, year_first: bool) -> date | None:
     """A year of four digits in front, or of an era in front, is a year in every order."""
     if year_first:
         return gregorian(first, second, third, era)
@@ -65,7 +65,7 @@ class DateOrderVotes:
                 continue
             self.last = written
             parts = first, second, *_, year_first = numbers(written)
-            meanings = {order: _meant(order, *parts) for order in self.fits}
+            meanings = {order: _date_in_order(order, *parts) for order in self.fits}
             if not any(meanings.values()):
                 continue
             self.days += 1

@@ -64,7 +64,7 @@ class FormatGuess:
     """its `chunks` once more"""
 
 
-def survey(opener: OpenStream, title: str) -> FormatGuess | Failure:
+def detect_format(opener: OpenStream, title: str) -> FormatGuess | Failure:
     """One pass over the chat."""
     try:
         charset = declared_charset(opener)

@@ -49,9 +49,9 @@ class Connection:
             try:
                 return call(self._client)
             except UnexpectedResponse as error:
-                fault, passing = _refused(self.url, error.status_code), error.status_code in _PASSING
+                fault, passing = _refusal(self.url, error.status_code), error.status_code in _PASSING
             except QdrantException:
-                fault, passing = _refused(self.url, 429), True
+                fault, passing = _refusal(self.url, 429), True
             except ResponseHandlingException as error:
                 fault, passing = _unreachable(self.url, error.source), not isinstance(error.source, ValueError)
             except json.JSONDecodeError as error:
@@ -90,7 +90,7 @@ def connect(url: str, timeout: int = TIMEOUT_SECONDS) -> Connection:
         return Connection(url, QdrantClient(url=url, api_key=key, timeout=timeout, check_compatibility=False))
 
 
-def _refused(url: str, status: int | None) -> StoreError:
+def _refusal(url: str, status: int | None) -> StoreError:
     said = {
         401: f"does not accept the key (401); check {KEY}",
         403: f"does not allow this key to do that (403); check {KEY}",

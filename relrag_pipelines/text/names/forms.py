@@ -38,7 +38,7 @@ def as_given(word: str) -> frozenset[str]:
 
 
 @functools.lru_cache(1 << 15)
-def inflected(word: str) -> frozenset[str]:
+def inflections(word: str) -> frozenset[str]:
     """The other forms of a given name: its cases and possessives, with and without accents."""
     if script(word) != "latin":
         return frozenset()

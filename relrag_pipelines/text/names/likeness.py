@@ -31,7 +31,7 @@ NONE = Likeness(0.0)
 
 
 @functools.lru_cache(1 << 17)
-def alike(one: WrittenName, other: WrittenName) -> Likeness:
+def name_likeness(one: WrittenName, other: WrittenName) -> Likeness:
     """How likely both are names of one person, without knowing how common they are."""
     if not one.words or not other.words or one.is_kin or other.is_kin:
         return NONE
@@ -39,7 +39,7 @@ def alike(one: WrittenName, other: WrittenName) -> Likeness:
         one, other = other, one
     if len(one.words) == 1:
         return _of_one_word(one, other)
-    return max(_whole(a, b) for a in _orders(one) for b in _orders(other))
+    return max(_whole_name_likeness(a, b) for a in _orders(one) for b in _orders(other))
 
 
 @functools.lru_cache(1 << 17)
@@ -56,10 +56,10 @@ def compatible(one: WrittenName, other: WrittenName) -> bool:
         one, other = other, one
     if len(one.words) == 1:
         word = one.words[0]
-        return any(_given(word, part).score for part in other.words) or _is_handle(word, other)
+        return any(_given_name_likeness(word, part).score for part in other.words) or _is_handle(word, other)
     firsts = itertools.product((one.words[0], one.words[-1]), (other.words[0], other.words[-1]))
-    return _given(one.words[0], other.words[0]).score > 0 or (
-        alike(one, other).score > 0 and any(_given(a, b).score for a, b in firsts)
+    return _given_name_likeness(one.words[0], other.words[0]).score > 0 or (
+        name_likeness(one, other).score > 0 and any(_given_name_likeness(a, b).score for a, b in firsts)
     )
 
 
@@ -89,9 +89,9 @@ def _orders(name: WrittenName) -> tuple[WrittenName, ...]:
 def _of_one_word(one: WrittenName, other: WrittenName) -> Likeness:
     word = one.words[0]
     if len(other.words) == 1:
-        found = _given(word, other.words[0])
+        found = _given_name_likeness(word, other.words[0])
         return Likeness(_GIVEN * found.score, found.why)
-    given = _given(word, other.words[0])
+    given = _given_name_likeness(word, other.words[0])
     if given.score:
         return Likeness(_GIVEN * given.score, f"{given.why}, one has no family name")
     if word in accounts(other):
@@ -100,8 +100,8 @@ def _of_one_word(one: WrittenName, other: WrittenName) -> Likeness:
     return Likeness(_FAMILY * family, "the same family name, one has no given name") if family else NONE
 
 
-def _whole(one: WrittenName, other: WrittenName) -> Likeness:
-    given = _given(one.words[0], other.words[0])
+def _whole_name_likeness(one: WrittenName, other: WrittenName) -> Likeness:
+    given = _given_name_likeness(one.words[0], other.words[0])
     if not given.score:
         return NONE
     family, why = _families(one, other)
@@ -109,7 +109,7 @@ def _whole(one: WrittenName, other: WrittenName) -> Likeness:
 
 
 @functools.lru_cache(1 << 17)
-def _given(one: str, other: str) -> Likeness:
+def _given_name_likeness(one: str, other: str) -> Likeness:
     if one == other:
         return Likeness(SAME, "the same given name")
     if same(one, other):

@@ -60,7 +60,7 @@ def parse(text: str) -> WrittenName:
     if found := _former_within().search(said):
         former.extend(_words(found[1]))
         said = said[: found.start()]
-    words = _ordered(said)
+    words = _words_in_order(said)
     if len(words) > _MOST_WORDS or not any(map(str.isalpha, "".join(words))):
         return WrittenName(())
     return WrittenName(tuple(words), tuple(former))
@@ -72,7 +72,7 @@ _INVISIBLE = dict.fromkeys(
 )
 
 
-def _ordered(said: str) -> list[str]:
+def _words_in_order(said: str) -> list[str]:
     """The words, given names first: what stands behind a comma is a title, a given name, or says more."""
     parts = [(len(part.split()), words) for part in said.split(",") if (words := _words(part))]
     if not parts:

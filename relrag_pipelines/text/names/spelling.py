@@ -56,7 +56,7 @@ def same(one: str, other: str) -> bool:
     if hebrew:
         latin = to_latin(other if hebrew[0] == one else one)
         return bool(latin) and _pattern(hebrew[0]).fullmatch(latin) is not None
-    return spelled(one) == spelled(other) != ""
+    return spelling_key(one) == spelling_key(other) != ""
 
 
 @functools.lru_cache(1 << 16)
@@ -66,7 +66,7 @@ def to_latin(word: str) -> str:
 
 
 @functools.lru_cache(1 << 16)
-def spelled(word: str) -> str:
+def spelling_key(word: str) -> str:
     """What the common spellings of a name in Latin or Cyrillic letters have in common: `itai` for Itay and Ittai."""
     found = to_latin(word)
     for written, sound in _SPELLINGS[:9]:

@@ -163,7 +163,7 @@ def runs(settings: Settings) -> Iterator[CheckResult]:
     if not path.exists() or lock.holder(settings.home_path):
         return
     try:
-        orphans = dagster_runs.unfinished(settings.home_path)
+        orphans = dagster_runs.count_unfinished(settings.home_path)
     except sqlite3.Error as error:
         advice = "it holds no data of the archive: move the folder away, a sync makes it anew"
         yield CheckResult("warning", "dagster", f"{path} cannot be read ({error}); {advice}")

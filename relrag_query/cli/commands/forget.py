@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import embed_chunks
-from relrag_pipelines.erasure import candidates, people, purge, rule_file, rule_matching, verification
+from relrag_pipelines.erasure import candidates, people, purge, rule_file, rule_matching, selection, verification
 from relrag_pipelines.erasure.candidates import Candidate
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
@@ -58,12 +58,12 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
         purge.resume(workspace)
-        if people.lacking(workspace):  # a forget that was cut short removed it
+        if people.missing_sources(workspace):  # a forget that was cut short removed it
             _follow_up(workspace)
             people.require(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between
-        values, sampled = verification.distinctive_values(purge.selected_rows(workspace, going.chosen))
-        short = verification.short_in(purge.selected_rows(workspace, going.chosen))
+        values, sampled = verification.distinctive_values(selection.selected_rows(workspace, going.chosen))
+        short = verification.short_in(selection.selected_rows(workspace, going.chosen))
         kept = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), going.rule)
         rule_file.save(workspace.home, kept, workspace.keys)
         purge.remove(workspace, kept, going.chosen)
@@ -106,9 +106,9 @@ def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) ->
 
 
 def _preview(rule: ErasureRule, workspace: Workspace) -> ForgetPreview:
-    chosen = purge.select(workspace, [rule])
-    rule = purge.with_attachments(rule, chosen, workspace)
-    return ForgetPreview(rule, chosen, purge.quoting(workspace, rule, chosen))
+    chosen = selection.select(workspace, [rule])
+    rule = selection.complete_rule(rule, chosen, workspace)
+    return ForgetPreview(rule, chosen, selection.mails_quoting_selection(workspace, rule, chosen))
 
 
 def _candidates(wanted: ForgetRequest, also: list[str], going: ForgetPreview, workspace: Workspace) -> list[Candidate]:
@@ -140,7 +140,7 @@ def _asset_ids(refs: Sequence[str], workspace: Workspace, config: Path | None) -
     """Ids of the records that the refs name: records, the records of passages, the members of threads."""
     stored = {
         asset_id: thread
-        for _, _, table in purge.private(workspace)
+        for _, _, table in selection.private_months(workspace)
         for asset_id, thread in zip(table["asset_id"].to_pylist(), table["thread_id"].to_pylist(), strict=True)
     }
     found: set[str] = set()

@@ -105,7 +105,7 @@ def status(name: str, config: Path | None = None, *, as_json: bool = False) -> i
     """Prints where an index lies, what it holds and what is wrong with it; returns the exit code."""
     settings = settings_module.load(config)
     found, index = collections.load(settings, name)
-    made = graph_indexes.made(settings.home_path, name) if found.own else None
+    made = graph_indexes.current_info(settings.home_path, name) if found.own else None
     told = {
         "name": name,
         "index_path": str(index.folder),

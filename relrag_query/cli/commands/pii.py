@@ -84,7 +84,7 @@ def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
     settings = settings_module.load(config)
     workspace = Workspace(settings)
     with lock.writing(workspace.home, "relrag pii rotate-key", wait):
-        new = keys.following(workspace.keys)
+        new = keys.next_keys(workspace.keys)
         anchor_keys.add(workspace, new)
         if settings.keys_store == "environment":
             print(keys.to_text(new))

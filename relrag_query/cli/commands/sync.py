@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def sync(
 
     Failures that the last sync told of do not count, unless `strict`.
     """
-    workspace = Workspace(settings_module.load(config))
+    workspace = Workspace(settings_module.load(config), listings={})
     require_sources(workspace)
     started = time.monotonic()
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
@@ -102,7 +103,7 @@ def sync(
             from relrag_pipelines.orchestration.runner import sync as run
 
             with _collecting_seldom(), show_progress() as show:
-                busy = Workspace(workspace.settings, show, pool)
+                busy = replace(workspace, progress=show, pool=pool)
                 outcome = run(busy, todo, full=full, accept_deletions=accept_deletions)
         if not outcome.errors:
             return _finish(workspace, todo, outcome, started, strict)
@@ -145,7 +146,7 @@ def _need(workspace: Workspace) -> str:
 def _end_orphans(workspace: Workspace) -> None:
     """Lets Dagster show no run as queued or going on that nobody works on any more."""
     try:
-        left = dagster_runs.unfinished(workspace.home)
+        left = dagster_runs.count_unfinished(workspace.home)
     except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
         return
     if left:

@@ -15,7 +15,7 @@ from relrag_pipelines.records import Failure, NamedPerson, Record
 from relrag_pipelines.sources import KINDS, ReadContext, Unit
 from relrag_pipelines.sources.contacts import read, recognise
 from relrag_pipelines.sources.contacts.contact import person
-from relrag_pipelines.sources.contacts.vcard import cards, unescaped
+from relrag_pipelines.sources.contacts.vcard import cards, unescape
 from tests import cost
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
@@ -224,7 +224,7 @@ def test_what_is_recognised(tmp_path: Path) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"])))
 def test_escaping_is_undone(text: str) -> None:
     escaped = text.replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
-    assert unescaped(escaped) == text
+    assert unescape(escaped) == text
 
 
 LINES = [b"BEGIN:VCARD", b"END:VCARD", b"FN:A", b" x", b"TEL;:;", b"\xff:", b'A;B="', b"=", b"N;QUOTED-PRINTABLE:="]

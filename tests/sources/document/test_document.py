@@ -14,7 +14,7 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, ReadContext, Unit
 from relrag_pipelines.sources.document import SUFFIXES, extract, recognise
 from relrag_pipelines.sources.document.dates import document_date
-from relrag_pipelines.sources.document.extracted import Extracted
+from relrag_pipelines.sources.document.extracted import DocumentText
 from relrag_pipelines.sources.formats.stored_text import clean
 
 MTIME = 1_700_000_000 * 10**9 + 5
@@ -95,7 +95,7 @@ PRAGUE = timezone(timedelta(hours=1))
     ],
 )
 def test_which_date_counts(date: datetime | None, has_time: bool, name: str, expected: tuple[int, str]) -> None:
-    found = Extracted("text/plain", date=date, date_has_time=has_time)
+    found = DocumentText("text/plain", date=date, date_has_time=has_time)
     assert document_date(found, name, MTIME, "Europe/Prague") == expected
 
 

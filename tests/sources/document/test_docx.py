@@ -17,7 +17,7 @@ from lxml import etree
 from relrag_pipelines.sources.document import docx as word
 from relrag_pipelines.sources.document import extract
 from relrag_pipelines.sources.document.docx_math import to_text
-from relrag_pipelines.sources.document.extracted import Extracted
+from relrag_pipelines.sources.document.extracted import DocumentText
 
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 
@@ -51,7 +51,7 @@ def body(xml: str) -> bytes:
     return saved(document)
 
 
-def faults(found: Extracted) -> list[tuple[str, str]]:
+def faults(found: DocumentText) -> list[tuple[str, str]]:
     return [(failure.location, failure.fault) for failure in found.failures]
 
 

@@ -14,7 +14,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from relrag_pipelines.sources.document import extract, pdf
-from relrag_pipelines.sources.document.extracted import Extracted
+from relrag_pipelines.sources.document.extracted import DocumentText
 from relrag_pipelines.sources.document.pdf_tables import Cell, Line, layout
 from tests import cost
 
@@ -31,11 +31,11 @@ def make(*pages: list[str], **options: object) -> bytes:
     return buffer.getvalue()
 
 
-def faults(found: Extracted) -> list[tuple[str, str]]:
+def faults(found: DocumentText) -> list[tuple[str, str]]:
     return [(failure.location, failure.fault) for failure in found.failures]
 
 
-def page_texts(found: Extracted) -> dict[int, str]:
+def page_texts(found: DocumentText) -> dict[int, str]:
     return {page.number: found.text[page.start : page.end] for page in found.pages}
 
 

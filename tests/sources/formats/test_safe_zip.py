@@ -42,7 +42,7 @@ def directory_entry(data: bytearray, number: int = 0) -> int:
 
 def refusal(path: Path, ratio: int = RATIO, most_bytes: int = BYTES) -> tuple[str, str]:
     """The fault and message by which an archive, or its first member, is refused; it must be."""
-    with pytest.raises(safe_zip.ZipRejected) as caught, safe_zip.opened(path, ratio, most_bytes) as archive:
+    with pytest.raises(safe_zip.ZipRejected) as caught, safe_zip.open_archive(path, ratio, most_bytes) as archive:
         for name in archive.members:
             with archive.open(name) as stream:
                 while stream.read(2**16):
@@ -54,7 +54,7 @@ def refusal(path: Path, ratio: int = RATIO, most_bytes: int = BYTES) -> tuple[st
 
 def test_members_are_read_by_clean_names(tmp_path: Path) -> None:
     path = build(tmp_path / "a.zip", {"./a//b.txt": b"one", "c\\d.txt": b"two", "folder/": b"", "šír.txt": b"three"})
-    with safe_zip.opened(path, RATIO, BYTES) as archive:
+    with safe_zip.open_archive(path, RATIO, BYTES) as archive:
         assert list(archive.members) == ["a/b.txt", "c/d.txt", "šír.txt"]
         assert archive.failures == []
         with archive.open("c/d.txt") as stream:
@@ -65,7 +65,7 @@ def test_a_name_in_utf8_without_the_flag_is_read_as_utf8(tmp_path: Path) -> None
     path = build(tmp_path / "a.zip", {"aaaaaaaa.txt": b"x"})
     hebrew = "שיחה".encode()
     patch(path, lambda data: data.__setitem__(slice(None), data.replace(b"aaaaaaaa", hebrew)))
-    with safe_zip.opened(path, RATIO, BYTES) as archive:
+    with safe_zip.open_archive(path, RATIO, BYTES) as archive:
         assert list(archive.members) == ["שיחה.txt"]
 
 
@@ -83,7 +83,7 @@ def test_a_name_in_utf8_without_the_flag_is_read_as_utf8(tmp_path: Path) -> None
 )
 def test_an_entry_that_leads_out_is_left_out_and_the_rest_is_read(tmp_path: Path, name: str) -> None:
     path = build(tmp_path / "a.zip", {name: b"evil", "good.txt": b"good"})
-    with safe_zip.opened(path, RATIO, BYTES) as archive:
+    with safe_zip.open_archive(path, RATIO, BYTES) as archive:
         assert list(archive.members) == ["good.txt"]
         (failure,) = archive.failures
     assert (failure.fault, failure.location, failure.whole_unit) == ("unsafe_path", "entry 1", True)
@@ -99,7 +99,7 @@ def test_links_and_devices_are_left_out(tmp_path: Path, kind: int) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr(entry, "/etc/passwd")
         archive.writestr("good.txt", "good")
-    with safe_zip.opened(tmp_path / "a.zip", RATIO, BYTES) as opened:
+    with safe_zip.open_archive(tmp_path / "a.zip", RATIO, BYTES) as opened:
         assert list(opened.members) == ["good.txt"]
         assert [(failure.fault, failure.location) for failure in opened.failures] == [("unsafe_path", "link.txt")]
 
@@ -110,7 +110,7 @@ def test_of_entries_with_one_name_none_is_read(tmp_path: Path) -> None:
         archive.writestr("chat.txt", "one")
         archive.writestr("./chat.txt", "two")
         archive.writestr("good.txt", "good")
-    with safe_zip.opened(tmp_path / "a.zip", RATIO, BYTES) as opened:
+    with safe_zip.open_archive(tmp_path / "a.zip", RATIO, BYTES) as opened:
         assert list(opened.members) == ["good.txt"]
         (failure,) = opened.failures
     assert failure.fault == "duplicate"
@@ -124,7 +124,7 @@ def test_encrypted_entries_are_left_out_with_advice(tmp_path: Path) -> None:
         for number in range(2):
             data[directory_entry(data, number) + 8] |= 1
 
-    with safe_zip.opened(patch(path, encrypt), RATIO, BYTES) as archive:
+    with safe_zip.open_archive(patch(path, encrypt), RATIO, BYTES) as archive:
         assert not archive.members
         (failure,) = archive.failures
     assert (failure.fault, failure.location) == ("encrypted", "_chat.txt")
@@ -134,7 +134,7 @@ def test_encrypted_entries_are_left_out_with_advice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_methods_that_expand_without_a_bound_are_left_out(tmp_path: Path, method: int) -> None:
-    with safe_zip.opened(build(tmp_path / "a.zip", {"a.txt": b"a"}, method), RATIO, BYTES) as archive:
+    with safe_zip.open_archive(build(tmp_path / "a.zip", {"a.txt": b"a"}, method), RATIO, BYTES) as archive:
         assert not archive.members
         assert [failure.fault for failure in archive.failures] == ["compression"]
 
@@ -150,7 +150,7 @@ def test_a_declared_bomb_is_refused_unread(tmp_path: Path) -> None:
 def test_the_limit_in_bytes_counts_too(tmp_path: Path) -> None:
     path = build(tmp_path / "a.zip", {"a": b"x" * 600, "b": b"y" * 600}, zipfile.ZIP_STORED)
     assert refusal(path, most_bytes=1000)[0] == "too_large"
-    with safe_zip.opened(path, RATIO, 1200) as archive:
+    with safe_zip.open_archive(path, RATIO, 1200) as archive:
         assert len(archive.members) == 2
 
 
@@ -177,7 +177,7 @@ def test_a_small_lie_about_the_size_is_damage(tmp_path: Path) -> None:
 
 def test_reading_a_member_twice_counts_once(tmp_path: Path) -> None:
     path = build(tmp_path / "a.zip", {"a": b"x" * 1000}, zipfile.ZIP_STORED)
-    with safe_zip.opened(path, RATIO, 1000) as archive:
+    with safe_zip.open_archive(path, RATIO, 1000) as archive:
         for _ in range(3):
             with archive.open("a") as stream:
                 assert len(stream.read()) == 1000
@@ -188,7 +188,7 @@ def test_damage_within_a_member_names_it(tmp_path: Path) -> None:
     patch(path, lambda data: data.__setitem__(100, data[100] ^ 1))
     with (
         pytest.raises(safe_zip.ZipRejected) as caught,
-        safe_zip.opened(path, RATIO, BYTES) as archive,
+        safe_zip.open_archive(path, RATIO, BYTES) as archive,
         archive.open("a.txt") as a,
     ):
         a.read()
@@ -213,7 +213,7 @@ import resource, sys
 from pathlib import Path
 from relrag_pipelines.sources.formats import safe_zip
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with safe_zip.opened(Path(sys.argv[1]), 100, 10**9) as archive, archive.open("_chat.txt") as stream:
+with safe_zip.open_archive(Path(sys.argv[1]), 100, 10**9) as archive, archive.open("_chat.txt") as stream:
     print(len(archive.members), stream.read().decode(), end=" ")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

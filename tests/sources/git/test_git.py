@@ -113,7 +113,7 @@ def test_what_changes_the_fingerprint(project: Path) -> None:
     (project / "a").write_text("changed, not committed")
     assert found("git", project) == before
     git(project, "tag", "v1")
-    assert found("git", project)[0].fingerprint != before[0].fingerprint
+    assert found("git", project)[0].version != before[0].version
     git(project, "pack-refs", "--all")
     git(project, "tag", "-d", "v1")
     assert found("git", project) == before
@@ -180,7 +180,7 @@ def test_without_git_the_fault_says_so_and_the_repository_is_read_once_it_is_the
         (_, failures) = read("git", before)
     assert [(one.fault, one.whole_unit) for one in failures] == [("git_missing", True)]
     assert "not installed" in failures[0].message
-    assert found("git", project)[0].fingerprint != before.fingerprint
+    assert found("git", project)[0].version != before.version
 
 
 def test_a_repository_of_another_user_is_refused_with_what_to_do(
@@ -234,7 +234,7 @@ def test_a_repository_can_start_nothing(project: Path, tmp_path: Path) -> None:
     ran.unlink(missing_ok=True)
     (records, failures) = read("git", *found("git", project))
     assert ({one.subject for one in records}, failures) == ({"one", "signed"}, [])
-    (units, _) = [found("code", project), list(git_repository.tracked(project))]
+    (units, _) = [found("code", project), list(git_repository.tracked_files(project))]
     assert units == []
     assert not ran.exists(), ran.read_text()
 

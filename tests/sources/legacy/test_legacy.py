@@ -13,8 +13,8 @@ import pytest
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.settings import Settings, SettingsError, Source, load
-from relrag_pipelines.sources import KINDS, ReadContext
-from relrag_pipelines.sources.legacy import is_repeated, joined
+from relrag_pipelines.sources import KINDS, Place, ReadContext
+from relrag_pipelines.sources.legacy import is_repeated, join_parts
 from relrag_pipelines.sources.legacy.local_collection import STORAGE
 from tests import legacy_collection as older
 
@@ -24,7 +24,7 @@ KIND = KINDS["legacy"]
 def read(folder: Path, keys: Keys) -> tuple[dict[str, Record], list[Failure]]:
     reading = ReadContext("older", "Europe/Prague", keys.id_hash)
     assert KIND.units
-    items = [item for unit in KIND.units(folder, lambda path: False, False) for item in KIND.read(unit, reading)]
+    items = [item for unit in KIND.units(Place(folder)).units for item in KIND.read(unit, reading)]
     records = [item for item in items if isinstance(item, Record)]
     assert len({one.asset_id for one in records}) == len(records)
     return {one.asset_id: one for one in records}, [item for item in items if isinstance(item, Failure)]
@@ -124,7 +124,7 @@ def test_what_a_window_repeats(window: str, messages: list[str], repeated: bool)
     ],
 )  # fmt: skip
 def test_parts_are_joined_and_what_two_share_stands_once(texts: list[str], whole: str) -> None:
-    assert joined(texts) == whole
+    assert join_parts(texts) == whole
 
 
 class Hostile:
@@ -173,7 +173,7 @@ def test_it_recognises_a_collection_and_passes_over_copies(tmp_path: Path) -> No
     assert not KIND.recognise(storage(copy))
     assert KIND.units
     for root in (tmp_path, folder, folder / "collection", storage(folder).parent, storage(folder)):
-        assert [unit.file for unit in KIND.units(root, lambda path: False, False)] == [storage(folder)]
+        assert [unit.file for unit in KIND.units(Place(root)).units] == [storage(folder)]
 
 
 SETTINGS: Iterable[Any] = [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.sources.mail import mailbox
-from relrag_pipelines.sources.mail.mailbox import continues, mails
+from relrag_pipelines.sources.mail.mailbox import mails, starts_item_at
 
 ONE = b"Subject: one\n\nhello\n"
 TWO = b"Subject: two\n\nworld\n"
@@ -74,7 +74,7 @@ def test_places_are_offsets_and_reading_goes_on_from_one(tmp_path: Path) -> None
     file.write_bytes(first + line + TWO + b"\n")
     assert [mail.place for mail in mails(file)] == ["0", str(len(first))]
     assert [(mail.place, mail.data) for mail in mails(file, len(first))] == [(str(len(first)), TWO + b"\n")]
-    assert [continues(file, offset) for offset in (0, len(first), len(first) - 1, 5, len(first) + 9)] == [
+    assert [starts_item_at(file, offset) for offset in (0, len(first), len(first) - 1, 5, len(first) + 9)] == [
         True, True, False, False, False,
     ]  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines.sources.mail.threads import Mail, Threaded, message_ids, thread
+from relrag_pipelines.sources.mail.threads import Mail, ThreadPlace, message_ids, thread
 
 
 def threads(*mails: Mail) -> dict[str, tuple[str, str | None]]:
@@ -54,7 +54,12 @@ def test_circles_and_self_references_end() -> None:
 
 def test_copies_are_one_mail() -> None:
     mails = [Mail("b", ["a"]), Mail("b"), Mail("b", ["x", "a"]), Mail("a")]
-    assert thread(mails) == [Threaded("x", "a"), Threaded("x", "a"), Threaded("x", "a"), Threaded("x", None)]
+    assert thread(mails) == [
+        ThreadPlace("x", "a"),
+        ThreadPlace("x", "a"),
+        ThreadPlace("x", "a"),
+        ThreadPlace("x", None),
+    ]
 
 
 def test_gmail_decides_where_it_knows() -> None:
@@ -175,4 +180,4 @@ def test_an_answer_changes_no_name_of_a_thread(mails: list[Mail], data: st.DataO
         references = [name for name in references if name != above] + [above]
     found = thread([*mails, Mail("answer", [*references, mails[place].message_id])])
     assert found[:-1] == thread(mails)
-    assert found[-1] == Threaded(found[place].thread_id, mails[place].message_id)
+    assert found[-1] == ThreadPlace(found[place].thread_id, mails[place].message_id)

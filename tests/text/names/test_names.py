@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.forms import inflected, of_name
-from relrag_pipelines.text.names.likeness import alike, compatible
+from relrag_pipelines.text.names.forms import inflections, of_name
+from relrag_pipelines.text.names.likeness import compatible, name_likeness
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import same, script, skeletons
 
@@ -102,8 +102,8 @@ def test_two_spellings_of_a_name(one: str, other: str, is_same: bool) -> None:
     ],
 )
 def test_how_alike_two_names_are(one: str, other: str, least: float, most: float) -> None:
-    assert least <= alike(parse(one), parse(other)).score <= most
-    assert alike(parse(one), parse(other)) == alike(parse(other), parse(one))
+    assert least <= name_likeness(parse(one), parse(other)).score <= most
+    assert name_likeness(parse(one), parse(other)) == name_likeness(parse(other), parse(one))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_script(text: str, name: str) -> None:
     ],
 )
 def test_the_forms_of_a_given_name(name: str, forms: str, no_forms: str) -> None:
-    found = inflected(name)
+    found = inflections(name)
     assert set(forms.split()) - found == set()
     assert found & set(no_forms.split()) == set()
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 
 from relrag_pipelines.records import Failure, SpeechSegment
-from relrag_pipelines.sources.formats.charset_detection import CharsetError, Decoded, decode
+from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText, decode
 from relrag_pipelines.sources.formats.transcript import captions, speaker_text, whisper
 from relrag_pipelines.sources.formats.transcript.cues import Cue, Transcript, TranscriptError
 from relrag_pipelines.sources.formats.transcript.speakers import is_placeholder, may_be_same
@@ -56,7 +56,7 @@ def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
     return found
 
 
-def describe_damage(decoded: Decoded) -> list[Failure]:
+def describe_damage(decoded: DecodedText) -> list[Failure]:
     """That bytes of a text were damaged, or that its charset is a guess."""
     if decoded.replaced:
         why = f"damaged in {decoded.replaced} places, where U+FFFD stands now; restore the file or save it as UTF-8"

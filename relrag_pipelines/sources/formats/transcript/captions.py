@@ -60,10 +60,10 @@ class _RawCue(NamedTuple):
 def vtt(text: str) -> Transcript:
     """WebVTT with voices, also as Zoom, Teams, Meet and YouTube write it."""
     text = text.removeprefix("\ufeff")
-    if "\n\n" not in text or _spaced(text):
+    if "\n\n" not in text or _may_hold_blanks(text):
         text = _BLANKS.sub("\n\n", text)
     said = text.startswith("WEBVTT")
-    cut = _cut_alike(text) or _cut(_ARROW, text)
+    cut = _cut_alike(text) or _split_cues(_ARROW, text)
     header, _, rest = cut.head.partition("\n\n") if said else ("", "", cut.head)
     texts, faults = _texts(cut.bodies, rest, indexed=False)
     if not said:
@@ -76,9 +76,9 @@ def vtt(text: str) -> Transcript:
 def srt(text: str) -> Transcript:
     """SubRip: numbered cues, a comma before the milliseconds."""
     text = text.removeprefix("\ufeff")
-    if "\n\n" not in text or _spaced(text):
+    if "\n\n" not in text or _may_hold_blanks(text):
         text = _BLANKS.sub("\n\n", text)
-    cut = _cut_alike(text) or _cut(_ARROW, text)
+    cut = _cut_alike(text) or _split_cues(_ARROW, text)
     texts, faults = _texts(cut.bodies, cut.head, indexed=True)
     if cut.with_point:
         why = f"{cut.with_point} times are written with a point, as in WebVTT; they were read all the same"
@@ -89,17 +89,17 @@ def srt(text: str) -> Transcript:
 def sbv(text: str) -> Transcript:
     """YouTube's SBV: `0:00:00.378,0:00:11.378` above each text."""
     text = _BLANKS.sub("\n\n", text.removeprefix("\ufeff"))
-    cut = _cut(_COMMA, text)
+    cut = _split_cues(_COMMA, text)
     texts, faults = _texts(cut.bodies, cut.head, indexed=False, arrow="\0")
     return Transcript([cue for cue in _voice_cues(cut, texts) if cue.text], faults=faults)
 
 
-def _spaced(text: str) -> bool:
+def _may_hold_blanks(text: str) -> bool:
     """Whether lines that look empty may hold blanks."""
     return " \n" in text or ("\t" in text and "\t\n" in text) or "\n\n\n" in text
 
 
-def _cut(pattern: re.Pattern[str], text: str) -> _RawCue:
+def _split_cues(pattern: re.Pattern[str], text: str) -> _RawCue:
     parts = pattern.split(text)
     starts, ends = parts[1::3], parts[2::3]
     with_point = sum("." in start or "." in end for start, end in zip(starts, ends, strict=True))

@@ -18,17 +18,17 @@ def time_in_name(name: str, timezone: str) -> tuple[int, str] | None:
     `2025-01-08`, `20250108`, and a time behind it such as `_093000` or ` 09.30`, local but for Zoom's `GMT`. A day
     without a time stands for its midnight in UTC, so that it stays in its month.
     """
-    match = _found(name)
+    match = _match_time(name)
     return parse_moment(match.groupdict(), timezone) if match else None
 
 
 def strip_time(name: str) -> str:
     """The name without that date, for which a blank stands."""
-    match = _found(name)
+    match = _match_time(name)
     return f"{name[: match.start()]} {name[match.end() :]}" if match else name
 
 
-def _found(name: str) -> re.Match[str] | None:
+def _match_time(name: str) -> re.Match[str] | None:
     return _IN_NAME_JOINED.search(name) or _IN_NAME.search(name)
 
 

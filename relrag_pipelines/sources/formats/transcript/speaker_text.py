@@ -30,7 +30,7 @@ _FEWEST = 2
 def read(text: str, known: Collection[str] = ()) -> Transcript:
     """The cues of a text; times are taken as they stand, a cue ends where the next one begins. `known` take part."""
     lines = text.strip().split("\n")
-    timed = [_timed(line.strip()) for line in lines]
+    timed = [_match_timed_line(line.strip()) for line in lines]
     if sum(match is not None for match in timed) < _FEWEST:
         timed = [None] * len(lines)
     names, texts = split_names([line.strip() for line in lines], known)
@@ -53,10 +53,10 @@ def read(text: str, known: Collection[str] = ()) -> Transcript:
             name = holder
         if said:
             cues.append(Cue(clock, None, name or None, said))
-    return Transcript(_ended(cues))
+    return Transcript(_with_ends(cues))
 
 
-def _timed(line: str) -> re.Match[str] | None:
+def _match_timed_line(line: str) -> re.Match[str] | None:
     if not any(map(str.isdigit, line[:70])):
         return None
     return next((match for form in _FORMS if (match := form.fullmatch(line))), None)
@@ -67,7 +67,7 @@ def _seconds(time: str) -> float:
     return float(int(hours) * 3600 + int(minutes) * 60 + int(seconds))
 
 
-def _ended(cues: list[Cue]) -> list[Cue]:
+def _with_ends(cues: list[Cue]) -> list[Cue]:
     """Cues that end where the next later one begins; clock times of a day count from the first."""
     first = next((cue.start for cue in cues if cue.start is not None), None)
     if first is None:

@@ -32,7 +32,7 @@ def split_names(lines: Sequence[str], known: Collection[str] = ()) -> tuple[list
 
     Once is enough for those in `known`, by their whole or given name.
     """
-    found = _named(lines)
+    found = _split_names(lines)
     counted = Counter([name for name, _ in found])
     names = {
         name: name.strip()
@@ -47,7 +47,7 @@ def split_names(lines: Sequence[str], known: Collection[str] = ()) -> tuple[list
     )
 
 
-def _named(lines: Sequence[str]) -> list[tuple[str, str]]:
+def _split_names(lines: Sequence[str]) -> list[tuple[str, str]]:
     """What may be a name, empty where nothing may, and the text behind it."""
     found = _LINE.findall("\n".join([*lines, ""]))
     if len(found) == len(lines):

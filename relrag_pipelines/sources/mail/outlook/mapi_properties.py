@@ -175,13 +175,13 @@ def _fields(message: Message) -> dict[str, list[bytes]]:
     head = _MARK.sub("", properties.text(HEADERS)).strip("\r\n\0")
     came_with = mime.parse(head.encode("utf-8", "replace") + b"\n\n").fields if head else {}
     fields = {name: values for name, values in came_with.items() if not name.startswith(("content-", "mime-version"))}
-    for name, value in _told(message):
+    for name, value in _headers(message):
         if value and name not in fields:
             fields[name] = [" ".join(value.split()).encode("utf-8", "replace")]
     return fields
 
 
-def _told(message: Message) -> Iterator[tuple[str, str]]:
+def _headers(message: Message) -> Iterator[tuple[str, str]]:
     """Headers as the properties tell them."""
     properties = message.properties
     for name, (display_name, addresses) in zip(("from", "sender"), _SENDERS, strict=True):
@@ -190,7 +190,7 @@ def _told(message: Message) -> Iterator[tuple[str, str]]:
         of_kind = [one for one in message.recipients if (one.number(_RECIPIENT_TYPE) or 1) & 15 == kind]
         written = [_mailbox(one, _DISPLAY_NAME, _RECIPIENT_ADDRESSES) for one in of_kind]
         shown = [] if message.recipients else properties.text(_SHOWN_FIELDS[name]).split(";")
-        yield name, ", ".join([one for one in (*written, *(_quoted(who.strip()) for who in shown)) if one])
+        yield name, ", ".join([one for one in (*written, *(_quote(who.strip()) for who in shown)) if one])
     yield "subject", properties.text(_SUBJECT)
     moment = properties.seconds(_SENT) or properties.seconds(_DELIVERED)
     yield "date", formatdate(moment) if moment and 0 < moment < _10000 else ""
@@ -201,10 +201,10 @@ def _told(message: Message) -> Iterator[tuple[str, str]]:
 def _mailbox(properties: Properties, name: int, addresses: tuple[int, ...]) -> str:
     """A name with its address; the address of a directory, which has no @, is none."""
     address = next((one for number in addresses if "@" in (one := properties.text(number).strip())), "")
-    shown = _quoted(properties.text(name).strip())
+    shown = _quote(properties.text(name).strip())
     return f"{shown} <{address}>" if address else shown
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"' if name else ""

@@ -258,4 +258,4 @@ def test_it_is_told_from_other_files(tmp_path: Path) -> None:
     (tmp_path / "b.msg").write_bytes(b"Subject: s\nFrom: a@b\n\nhello\n")
     (tmp_path / "c.msg").write_bytes(b"GIF89a")
     assert [recognise(tmp_path / f"{name}.msg") for name in "abc"] == [True, True, False]
-    assert KINDS["gmail"].holds("mail/Dana's offer.MSG")
+    assert KINDS["gmail"].matches("mail/Dana's offer.MSG")

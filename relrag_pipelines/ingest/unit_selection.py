@@ -1,0 +1,139 @@
+"""Which units of a source are read: those that changed, and from where those that have only grown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from relrag_pipelines.files.sealed_json import file_hash, file_hashes
+from relrag_pipelines.ingest import revisit
+from relrag_pipelines.ingest.read_context import reader_fingerprint
+from relrag_pipelines.ingest.scan import DUE_RECORDS, RELATED_UNITS, SourceScan, reader_with_context
+from relrag_pipelines.records import UnitState
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS, Unit
+from relrag_pipelines.stores import unit_state
+from relrag_pipelines.stores.fingerprint import fingerprint
+from relrag_pipelines.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class UnitSelection:
+    """What is read of a source, and what its units are known by then."""
+
+    units: Mapping[str, Unit]
+    """all that are there, by path"""
+    hashes: dict[str, str]
+    """of every unit the hash of its bytes, or its version; empty where it cannot be opened"""
+    readers: Mapping[str, str]
+    """of every unit what reads it, with what that may see of its folder and of its copies"""
+    copies: Mapping[str, list[str]]
+    """of kinds whose units are one record each: the paths with the same bytes, in order; the first is read"""
+    stale: list[str]
+    """the units that are read, in order"""
+    resume_points: dict[str, str]
+    """of those that have only grown: where they go on"""
+
+    def locations(self, path: str) -> list[str]:
+        """Where the record of a unit lies, all with the same bytes."""
+        return self.copies.get(path, [path])
+
+    def to_read(self) -> list[tuple[Unit, list[str]]]:
+        """The units that are opened, with their locations; a copy is read with the first of its like."""
+        return [
+            (replace(self.units[path], resume_point=self.resume_points.get(path, "")), self.locations(path))
+            for path in self.stale
+            if self.locations(path)[0] == path
+        ]
+
+    def state(self, path: str, held: UnitState) -> UnitState:
+        """What is stored of a unit that holds those months now."""
+        unit = self.units[path]
+        return UnitState(path, unit.size, unit.mtime_ns, self.hashes[path], self.readers[path], held.months)
+
+
+def select_units(workspace: Workspace, source: Source, found: SourceScan, *, full: bool) -> UnitSelection:
+    """Decides what is read; `full` takes every unit, from its beginning."""
+    reader, keyed = reader_fingerprint(workspace, source), workspace.keys.id_hash
+    hashes, grown = _content_hashes(workspace, source, found, full)
+    copies = _duplicate_units(hashes) if KINDS[source.kind].one_record_per_unit else {}
+    readers = {path: reader_with_context(unit, reader, keyed) for path, unit in found.units.items()}
+    readers |= {path: f"{readers[path]}+{keyed(repr(places))}" for path, places in copies.items()}
+    stale = _units_to_read(workspace, source, found, hashes, readers, full=full)
+    return UnitSelection(found.units, hashes, readers, copies, stale, grown)
+
+
+def _content_hashes(
+    workspace: Workspace, source: Source, found: SourceScan, full: bool
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Hash of every unit's bytes or its version, only changed ones are opened; where those go on that only grew.
+
+    One that cannot be opened has the empty hash. One that was not read to its end before is read from its beginning.
+    """
+    kind, known, reader = KINDS[source.kind], found.known, reader_fingerprint(workspace, source)
+    failed = {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
+    hashes: dict[str, str] = {}
+    grown: dict[str, str] = {}
+    for path, unit in found.units.items():
+        before = known.get(path)
+        if before and path not in found.changed and not full:
+            hashes[path] = before.content_hash
+            continue
+        continuable = before and before.reader == reader and path not in failed and found.why.get(path) != DUE_RECORDS
+        earlier = before if continuable and not full else None
+        try:
+            if unit.version:
+                hashes[path] = unit.version
+                if earlier and unit.resume_point:
+                    grown[path] = unit.resume_point
+            elif kind.appends and earlier and 0 < earlier.size < unit.size:
+                beginning, hashes[path] = file_hashes(unit.file, earlier.size)
+                if beginning == earlier.content_hash and kind.starts_item_at(unit.file, earlier.size):
+                    grown[path] = str(earlier.size)
+            else:
+                hashes[path] = _content_hash_of(unit)
+        except OSError:
+            hashes[path] = ""
+    return hashes, grown
+
+
+def _content_hash_of(unit: Unit) -> str:
+    hashes = [file_hash(file) for file in (unit.file, *unit.companions)]
+    names = [os.fsencode(file.name).hex() for file in unit.companions]
+    refused = [[f"{one.fault} {one.location}" for one in unit.refused]] if unit.refused else []
+    return fingerprint([hashes, names, *refused]) if names or refused else hashes[0]
+
+
+def _duplicate_units(hashes: dict[str, str]) -> dict[str, list[str]]:
+    """For each unit the paths with equal bytes and suffix, in order: the first is the record, all its locations.
+
+    Equal bytes under another suffix are another unit: the suffix decides how they are read.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(hashes):
+        groups.setdefault((hashes[path] or path, PurePosixPath(path).suffix.lower()), []).append(path)
+    return {path: group for group in groups.values() for path in group}
+
+
+def _units_to_read(
+    workspace: Workspace,
+    source: Source,
+    found: SourceScan,
+    hashes: Mapping[str, str],
+    readers: Mapping[str, str],
+    *,
+    full: bool,
+) -> list[str]:
+    """The units that are read, in order: those that changed, and those whose dates are no longer right."""
+    known = found.known
+    changed = {path for path in found.units if full or not _is_unchanged(known.get(path), hashes[path], readers[path])}
+    changed |= {path for path, why in found.why.items() if why in (DUE_RECORDS, RELATED_UNITS)}
+    touched = [known[path] for path in found.changed if path not in changed and not found.units[path].version]
+    changed |= revisit.units_dated_by_mtime(workspace.home, source.name, touched)
+    return [path for path in found.units if path in changed]
+
+
+def _is_unchanged(state: UnitState | None, content_hash: str, reader: str) -> bool:
+    return state is not None and (state.content_hash, state.reader) == (content_hash, reader) and content_hash != ""
