@@ -301,7 +301,7 @@ class Archive:
             ids = tuple(people.ids_in_index([people.one(filters.person).person_id]))
             context.where = replace(context.where, person_ids=ids)
         if context.meaning is not None and self._questions.means:
-            context.similarities = functools.partial(self._questions.similarities, context.meaning)
+            context.similarities = functools.partial(self._questions.similarities, context.asked, context.meaning)
         return context
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:
