@@ -19,6 +19,10 @@ from relrag_query.answering.sentence_split import QuotableSpan
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
 
+_UNLIKELY = 0.01
+"""a sentence of a passage with a smaller share than this is not quoted beside what answers"""
+_AS_FULL = 0.9
+"""neither is one that covers less of the question than this share of the fullest, unless it is likely too"""
 CLOSEST = 3
 """passages that are quoted"""
 _READABLE = 600
@@ -72,10 +76,15 @@ def _answer(
 
 
 def _beside(sentences: Sequence[Sentence], found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
-    """The sentences that stand beside the best: of passages nearly as likely.."""
+    """The sentences that stand beside the best: of passages nearly as likely, or that cover as much as any."""
     likely = {id(one.unit.hit): share for one, share in zip(found, judged.shares.tolist(), strict=True) if share}
-    least = NEXT * float(judged.shares.max())
-    return [one for one in sentences if any(likely.get(id(hit), 0.0) >= least for hit in one.hits)]
+    fullest, most = max((one.credit for one in sentences), default=0.0), float(judged.shares.max())
+
+    def fits(one: Sentence) -> bool:
+        share = max(likely.get(id(hit), 0.0) for hit in one.hits)
+        return share >= NEXT * most or (share >= _UNLIKELY and one.credit >= _AS_FULL * fullest)
+
+    return [one for one in sentences if fits(one)]
 
 
 def best(found: Sequence[Candidate], judged: Judgement) -> list[tuple[Candidate, float]]:

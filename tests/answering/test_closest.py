@@ -113,12 +113,3 @@ def test_one_candidate_of_each_passage_is_compared_by_meaning(archive: Archive) 
     places = confidence.best_of_passages(twice, np.linspace(1, 2, len(twice), dtype=np.float32))
     assert places == list(range(len(twice) - 1, 0, -1))
     assert confidence.share(np.array([1.0, 1.0, 1.0, 1.0], np.float32)).tolist() == [0.25] * 4
-
-
-def test_what_only_shares_words_does_not_stand_beside_a_sure_answer(archive: Archive) -> None:
-    found = candidates(archive.search("the cottage in November").hits)
-    by_words = ExtractiveAnswer([Sentence(one.unit, 1.0) for one in found[:3]], 1.0, 0.5)
-    shares = np.zeros(len(found), np.float32)
-    shares[:3] = (0.8, 0.1, 0.1)
-    said = closest.weigh(by_words, found, Judgement(shares, 0.9, by_meaning=True, sure=True), 8)
-    assert [one.unit for one in said.sentences] == [found[0].unit]
