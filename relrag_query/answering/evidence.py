@@ -22,8 +22,8 @@ from relrag_query.answering.answer_types import PRESENT, asked_for
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.sentence_split import is_question
 from relrag_query.answering.word_match import Said, adjacency, missing, mistyped, said_by, unmatched
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import (
     Term,
     term_coverage,
