@@ -290,7 +290,7 @@ class Archive:
             found = self._people(connection).filter_ids(filters.person)
             context.where = replace(context.where, person_ids=found)
         if context.meaning is not None and self._questions.means:
-            context.similarities = functools.partial(self._questions.similarities, context.meaning)
+            context.similarities = functools.partial(self._questions.similarities, context.asked, context.meaning)
         return context
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:

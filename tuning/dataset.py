@@ -7,16 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from relrag_pipelines.embedders import centring, e5
+from relrag_pipelines.embedders import e5
 from relrag_pipelines.embedders.centring import Means
-from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_query import pipeline
 from relrag_query.answering import evidence
 from relrag_query.answering.candidates import Candidate
 from relrag_query.archive import Archive
 from relrag_query.evaluation.answer_sets import SAME, LabelledQuestion, Place, words
-from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval import catalog_reader, question_vectors
 from relrag_query.retrieval.question import Filters
 from tuning import archives
 
@@ -35,7 +34,10 @@ class Asked:
     rows: Vectors
     missing: int
     """words that no passage holds"""
+    asked: str
+    """the redacted question"""
     meaning: Vectors | None
+    """its vector"""
     means: Means
     """of the archive's passages, by language"""
 
@@ -70,17 +72,32 @@ def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked
             right.append(fits and has)
         means = archive.generation.manifest.get("means", {})
         missing = len(pipeline.missing_words(context, hits))
-        return Asked(name, one, found, right, evidence.rows(found, context), missing, context.meaning, means)
+        return Asked(
+            name, one, found, right, evidence.rows(found, context), missing, context.asked, context.meaning, means
+        )
+
+
+class _Remembering(e5.E5):
+    """Makes the states of a text once: the same sentences are candidates of many questions."""
+
+    def __init__(self) -> None:
+        super().__init__(e5.weights())
+        self._made: dict[str, tuple[list[int], Vectors]] = {}
+
+    def states(self, text: str) -> tuple[list[int], Vectors]:
+        """As E5 makes them, kept with 16 bits."""
+        if text not in self._made:
+            ids, states = super().states(text)
+            self._made[text] = (ids, states.astype(np.float16))
+        ids, kept = self._made[text]
+        return ids, kept.astype(np.float32)
 
 
 def embed(asked: list[Asked], places: list[list[int]]) -> None:
-    """Adds the similarity of sentences to the figures of these candidates of each question, as `judge` does."""
-    model = e5.E5(e5.weights())
-    cache: dict[str, Vectors] = {}
+    """Adds how near sentences are to the figures of these candidates of each question, as `judge` does."""
+    model = _Remembering()
     for one, first in zip(asked, places, strict=True):
-        new = [text for place in first if (text := one.candidates[place].embedded) not in cache]
-        if new:
-            cache |= zip(new, model.documents([to_entity_type(text) for text in new])[0], strict=True)
         if one.meaning is not None and first:
-            vectors = np.array([cache[one.candidates[place].embedded] for place in first])
-            one.rows = evidence.compare(one.rows, first, centring.centre(vectors, one.means) @ one.meaning)
+            texts = [one.candidates[place].embedded for place in first]
+            near = question_vectors.compared(model, one.means, one.asked, one.meaning, texts)
+            one.rows = evidence.compare(one.rows, first, near)

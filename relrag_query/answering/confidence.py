@@ -102,6 +102,7 @@ class Judgement:
 _OF_BEST = (
     *("said_near", "said_around", "missing_near", "missing_around", "same_unmatched", "same_language", "asked"),
     *("all_said_asked", "sentence_similarity", "asks", "bulk", "promotes", "replaced", "corroborated"),
+    *("token_similarity", "token_mean", "token_least", "token_asked", "token_same", "similar_same"),
 )
 """figures of the best candidate"""
 BEST = (

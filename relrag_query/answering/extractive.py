@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from relrag_pipelines.sources import record_type
+from relrag_query.answering.relevance import chunk_relevance, is_about, named_people
 from relrag_query.answering.sentence_split import (
     QuotableSpan,
     asks_for_something,
@@ -22,9 +23,7 @@ from relrag_query.answering.sentence_split import (
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import (
     Term,
-    kind_tokens,
     metadata_tokens,
-    passage_tokens,
     term_coverage,
     terms_of,
     tokens,
@@ -42,10 +41,6 @@ _NEAR_BEST = 0.8
 """a passage that covers less than this share of what the best covers is about something else"""
 _OF_OTHERS = 0.8
 """what a passage counts where the question asks what somebody said, and that one neither wrote it nor is named in it"""
-_APART = 0.7
-"""what a word is worth that shares no sentence with a word that it stands beside in the question"""
-_AROUND = 0.25
-"""what a word is worth that only another turn of the chat holds"""
 _KNOWN = 0.85
 """what a word in the subject or sender is worth beside one in the sentence"""
 _SAME = 0.6
@@ -121,8 +116,8 @@ def answer(
     of these answer, the others are not quoted. What only asks for something is quoted only where nothing else answers.
     `most` sentences are quoted; with `figures` of a passage of which only the subject fits rather one with a number.
     """
-    people = _named_people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
-    judged = [(hit, chunk_relevance(hit, terms) * (1.0 if _is_about(hit, people) else _OF_OTHERS)) for hit in hits]
+    people = named_people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
+    judged = [(hit, chunk_relevance(hit, terms) * (1.0 if is_about(hit, people) else _OF_OTHERS)) for hit in hits]
     display_scores = {hit.chunk.chunk_id: hit.weight * credit for hit, credit in judged if hit.role is None}
     there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in said_in]
     elsewhere = bool(said_in) and not any(credit >= least for _, credit in there)
@@ -167,64 +162,6 @@ def _series(hit: Hit) -> tuple[str, str] | None:
     """What files that are named alike but for a date have in common."""
     name, dates = _DATED.subn("", hit.chunk.file_name or "")
     return (hit.chunk.rag_source_type, name) if dates else None
-
-
-def _named_people(terms: Sequence[Term], hits: Sequence[Hit]) -> list[Term]:
-    """The words of a question that name somebody: written like names, and that of those who wrote, received, took part.
-
-    Where only one of the two holds it is that one; cities are written like names too.
-    """
-    named = tokens("\n".join(one for hit in hits for one in _participants(hit)))
-    alike = [term for term in terms if term.said.istitle() and not term.light]
-    known = [term for term in terms if term.found(named) and not term.light]
-    return [term for term in alike if term in known] or alike or known
-
-
-def _is_about(hit: Hit, people: Sequence[Term]) -> bool:
-    """Whether one of these wrote a passage, received it, took part or is named in it; True where nobody is meant."""
-    held = passage_tokens(hit.chunk) | tokens("\n".join(_participants(hit)))
-    return not people or any(term.found(held) for term in people)
-
-
-def _participants(hit: Hit) -> list[str]:
-    return [hit.chunk.from_ or "", *hit.chunk.to, *hit.chunk.participants]
-
-
-def chunk_relevance(hit: Hit, terms: Sequence[Term]) -> float:
-    """Share of the question that a passage covers, with what is known of it, 0 to 1.
-
-    In a chat it is what one turn covers: that the same people also spoke of something else says little.
-    """
-    chunk = hit.chunk
-    known = [tokens(part) for part in (chunk.subject, chunk.file_name) if part]
-    if not hit.messages:
-        said = [tokens(text) for text in split(chunk.text)]
-        return _relevance(terms, [*said, *known, tokens(chunk.from_ or "")], metadata_tokens(chunk))
-    window, kind = tokens(chunk.text), kind_tokens(chunk.rag_source_type)
-    return max(
-        _relevance(terms, [tokens(f"{turn.sender or ''}: {turn.text}"), *known], kind, window)
-        for turn in quotable_spans(hit)
-    )
-
-
-def _relevance(
-    terms: Sequence[Term], said: list[frozenset[str]], known: frozenset[str], around: frozenset[str] = frozenset()
-) -> float:
-    everything = known.union(*said)
-    gained = 0.0
-    for term, beside in zip(terms, _neighbours(terms), strict=True):
-        found = term.found(everything)
-        apart = beside and not any(term.found(one) and other.found(one) for one in said for other in beside)
-        gained += term.weight * max(found * (_APART if apart else 1.0), _AROUND * term.found(around))
-    return gained / (sum(term.weight for term in terms) or 1.0)
-
-
-def _neighbours(terms: Sequence[Term]) -> list[list[Term]]:
-    """The words that stand right beside each word in the question."""
-    return [
-        [terms[place - 1]] * term.joined + [other for other in terms[place + 1 : place + 2] if other.joined]
-        for place, term in enumerate(terms)
-    ]
 
 
 def _sentences(hits: Sequence[Hit], terms: Sequence[Term], figures: bool) -> list[Sentence]:

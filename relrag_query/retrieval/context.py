@@ -51,8 +51,10 @@ class QueryContext:
     frequencies: Frequencies = field(default_factory=dict)
     meaning: Vectors | None = None
     """the question's dense vector; None: search by words only"""
+    asked: str = ""
+    """the redacted text that this is the vector of"""
     similarities: Callable[[Sequence[str]], Vectors] | None = None
-    """cosines of texts to the question; None where they are not compared so"""
+    """how near texts are to the question, a row each (`QuestionVectors.similarities`); None where it is not known"""
     why_words_only: str = ""
     latest: bool = False
     """asks for what holds now"""

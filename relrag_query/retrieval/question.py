@@ -72,7 +72,8 @@ def read_question(
         times[0] = None  # today means now
     when = next(filter(None, times), None)
     redacted = [redact_question(one, settings) for one in topics]
-    meaning, why = embed("\n".join(redacted))
+    asked = "\n".join(redacted)
+    meaning, why = embed(asked)
     phrases = [one.phrase if one and not one.relative else "" for one in times]
     terms = [query_terms(*one) for one in zip(topics, repeat(frequencies), redacted, phrases, strict=False)]
     channels = (named_channel(one, classify_query_intent(one, [], [])) for one in (question, *follows))
@@ -93,6 +94,7 @@ def read_question(
         vectors=store,
         frequencies=frequencies,
         meaning=meaning,
+        asked=asked,
         why_words_only=why,
     )
 

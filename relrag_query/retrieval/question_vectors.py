@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors, centring
+from relrag_pipelines.embedders.centring import Means
+from relrag_pipelines.embedders.e5 import E5
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.settings import Settings
@@ -54,13 +58,14 @@ class QuestionVectors:
         except EmbeddingError as error:
             return None, str(error)
 
-    def similarities(self, meaning: Vectors, texts: Sequence[str]) -> Vectors:
-        """Cosines of texts to a question, by a model that is compared without the means of its languages."""
+    def similarities(self, asked: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+        """How near texts are to a redacted question, whose vector is `meaning`; e5 alone comes with means.
+
+        A row a text: the cosine, then what `late_interaction.likeness` tells.
+        """
         with self._once:
-            embedder = self._embedder
-        vectors, _ = embedder.documents([to_entity_type(text) for text in texts])
-        found: Vectors = centring.centre(vectors, self.means) @ meaning
-        return found
+            model = cast(E5, self._embedder)
+        return compared(model, self.means, asked, meaning, texts)
 
     @functools.cached_property
     def _asked_with(self) -> Settings | None:
@@ -70,3 +75,10 @@ class QuestionVectors:
     @functools.cached_property
     def _embedder(self) -> Embedder:
         return embedders.load(self._asked_with or self._settings)
+
+
+def compared(model: E5, means: Means, asked: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+    """What `QuestionVectors.similarities` tells, of passages with these means."""
+    vectors, by_token = model.compare(to_entity_type(asked), [to_entity_type(text) for text in texts])
+    found: Vectors = np.c_[centring.centre(vectors, means) @ meaning, by_token]
+    return found

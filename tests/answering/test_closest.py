@@ -67,7 +67,8 @@ def test_a_question_is_compared_without_what_its_language_has_in_common(archive:
     alone = archive._questions._embedder.query("When does the train leave?")
     assert float(context.meaning @ alone) < 0.7
     assert context.similarities is not None
-    assert np.argmax(context.similarities(list(NOTES.values()))) == list(NOTES).index("trip")
+    near = context.similarities(list(NOTES.values()))
+    assert near.argmax(axis=0)[:3].tolist() == [list(NOTES).index("trip")] * 3
 
 
 def test_a_passage_in_another_language_is_found_first(archive: Archive) -> None:

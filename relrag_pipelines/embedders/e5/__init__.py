@@ -9,6 +9,7 @@ Model card: https://huggingface.co/intfloat/multilingual-e5-small
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
 import os
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relrag_pipelines.embedders.e5 import encoder
+from relrag_pipelines.embedders.e5 import encoder, late_interaction
 from relrag_pipelines.embedders.e5.pieces import Pieces
 from relrag_pipelines.embedders.e5.weights import Weights, floats, parse
 from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo
@@ -41,6 +42,7 @@ _PASSAGE, _QUESTION = "passage: ", "query: "
 _TOKENS_PER_SECOND = 3_500.0
 """of two shared cores, rounded down"""
 _MOST_THREADS = 4
+_KEPT_QUESTIONS = 16
 
 
 def model(settings: Settings) -> ModelInfo:
@@ -87,6 +89,9 @@ class E5:
         self._words = weights.blocks("emb.word", DIMENSION)
         # every token is of the first and only type
         self._places = weights.floats("emb.pos").reshape(-1, DIMENSION) + weights.floats("emb.type")[:DIMENSION]
+        # a piece counts by the square of its surprise, as well as by the inverse of how many passages hold it
+        self._rarity = np.square(np.minimum(weights.scores, np.float32(-1)))
+        self._question = functools.lru_cache(maxsize=_KEPT_QUESTIONS)(lambda text: self.states(_QUESTION + text))
         self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="e5")
 
     def documents(self, texts: Sequence[str]) -> tuple[Vectors, int]:
@@ -97,14 +102,41 @@ class E5:
 
     def query(self, text: str) -> Vectors:
         """The vector of a question."""
-        return self._vector(_QUESTION + text)[0]
+        return mean(self._question(text)[1])
+
+    def compare(self, question: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+        """The vectors of texts, as `documents` makes them, and how near each is to a question token by token.
+
+        The second has a row a text, with the columns of `late_interaction.likeness`.
+        """
+        ids, asked = self._question(question)
+        rarity = late_interaction.own(self._rarity[ids], "questions")
+        asked = late_interaction.apart(asked, "questions")
+
+        def compared(text: str) -> tuple[Vectors, tuple[float, ...]]:
+            states = self.states(_PASSAGE + text)[1]
+            return mean(states), late_interaction.likeness(asked, rarity, late_interaction.apart(states, "passages"))
+
+        made = list(self._threads.map(compared, texts))
+        vectors = np.array([vector for vector, _ in made], np.float32).reshape(-1, DIMENSION)
+        return vectors, np.array([near for _, near in made], np.float32).reshape(-1, late_interaction.COLUMNS)
 
     def words(self, ids: Sequence[int]) -> Vectors:
         """What the encoder is given for a text's pieces, a row each."""
         return floats(self._words[ids]) + self._places[: len(ids)]
 
-    def _vector(self, text: str) -> tuple[Vectors, int]:
+    def states(self, text: str) -> tuple[list[int], Vectors]:
+        """The pieces of a text with its prefix, and the last layer's state of each."""
         ids = self.pieces.encode(text)
         (states,) = self.session.run(None, {encoder.WORDS: self.words(ids)[None]})
-        mean: Vectors = np.asarray(states)[0].mean(axis=0)
-        return mean / np.linalg.norm(mean), len(ids)
+        return ids, np.asarray(states)[0]
+
+    def _vector(self, text: str) -> tuple[Vectors, int]:
+        ids, states = self.states(text)
+        return mean(states), len(ids)
+
+
+def mean(states: Vectors) -> Vectors:
+    """The vector of a text whose tokens have these states, of length 1."""
+    made: Vectors = states.mean(axis=0)
+    return made / np.linalg.norm(made)
