@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.files import atomic
+from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.pii import leaked_records
 from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.publishing import build_info, leak_scan
@@ -214,8 +215,10 @@ def _take_out_of_month(
         elif rows := found.get(stage.table):
             kept = _without(lake.read(home, stage.table, source, month), rows)
             stamp = lake.manifest(home, stage.table, source)[month].stamp
-            lake.write(home, stage.table, source, [month], [(kept, stamp)])
+            # first, so that no kill between the two makes a record vanish without a word
             _keep_failures(workspace, source, month, rows.values(), stamp)
+            failpoint("withheld.failures", lake.month_path(home, stage.table, source, month))
+            lake.write(home, stage.table, source, [month], [(kept, stamp)])
             changed.add(stage.table)
             taken.append(stage.table)
     return taken
@@ -224,7 +227,10 @@ def _take_out_of_month(
 def _keep_failures(
     workspace: Workspace, source: str, month: str, records: Iterable[str], stamp: lake.InputFingerprint
 ) -> None:
-    """Adds a failure for each of these records to those of the month."""
+    """Adds a failure for each of these records to those of the month.
+
+    Meanwhile the month's records are not listed: after a kill they are redacted again, which tells all failures anew.
+    """
     before = lake.read(workspace.home, "failures", source, month)
     told = {row["location"] for row in before.to_pylist() if row["fault"] == leaked_records.FAULT}
     rows = [
@@ -232,10 +238,14 @@ def _keep_failures(
         for one in dict.fromkeys(records)
         if one not in told
     ]
-    if rows:
-        lake.write(
-            workspace.home, "failures", source, [month], [(pa.concat_tables([before, to_table(rows, Failure)]), stamp)]
-        )
+    if not rows:
+        return
+    listed = lake.manifest(workspace.home, "records", source)
+    unlisted = {name: entry for name, entry in listed.items() if name != month}
+    lake.write_manifest(workspace.home, "records", source, unlisted)
+    after = pa.concat_tables([before, to_table(rows, Failure)])
+    lake.write(workspace.home, "failures", source, [month], [(after, stamp)])
+    lake.write_manifest(workspace.home, "records", source, listed)
 
 
 def _take_out_of_table(workspace: Workspace, table: str, rows: Collection[int]) -> None:

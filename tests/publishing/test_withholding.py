@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from relrag_pipelines.files import failpoints
 from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.graphrag.schema import ALL, to_arrow
 from relrag_pipelines.ingest.ingest import ingest
@@ -122,6 +123,36 @@ def test_a_row_of_any_table_of_a_month_goes_by_itself(workspace: Workspace, tabl
     assert lake.read(workspace.home, table, "chat", "2024-02").num_rows == before - 1
     assert lake.read(workspace.home, "failures", "chat", "2024-02").num_rows == 1
     assert lake.read(workspace.home, "records", "chat", "2024-02").num_rows == 1
+
+
+def test_no_kill_makes_a_row_vanish_unseen(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its failure comes first; and while failures are written the month's records are not listed, so are made again."""
+    home = workspace.home
+    chunks, failures = (lake.month_path(home, table, "chat", "2024-02") for table in ("chunks", "failures"))
+    planted(workspace, chunks, "text")
+
+    def rows(path: Path) -> int:
+        return pq.read_metadata(path).num_rows if path.exists() else 0
+
+    def killed_at(name: str, path: Path) -> None:
+        def kill(*place: object) -> None:
+            if place == (name, path):
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(failpoints, "watch", kill)
+            withholding.Search(workspace).clean_lake()
+
+    listed = lake.manifest(home, "records", "chat")
+    killed_at("file.rename", failures)
+    assert (rows(chunks), rows(failures)) == (1, 0)
+    assert lake.manifest(home, "records", "chat").keys() == listed.keys() - {"2024-02"}
+    lake.write_manifest(home, "records", "chat", listed)
+    killed_at("withheld.failures", chunks)
+    assert (rows(chunks), rows(failures)) == (1, 1)
+    withholding.Search(workspace).clean_lake()
+    assert (rows(chunks), rows(failures)) == (0, 1)
+    assert lake.manifest(home, "records", "chat") == listed
 
 
 def test_a_person_stays_without_a_name_and_an_alias_goes(workspace: Workspace) -> None:
