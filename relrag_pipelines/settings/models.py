@@ -477,7 +477,11 @@ class Settings(BaseModel):
         """Where the keys are, by `keys_store`."""
         if self.keys_store == "file":
             return KeyFile(self.keys_path)
-        return KeyVariable() if self.keys_store == "environment" else Keyring(self.archive)
+        return (
+            KeyVariable()
+            if self.keys_store == "environment"
+            else Keyring(self.archive, self.keys_path.with_suffix(".lock"))
+        )
 
     @property
     def transcription_model_path(self) -> Path | None:
