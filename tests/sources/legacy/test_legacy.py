@@ -180,7 +180,10 @@ SETTINGS: Iterable[Any] = [
     ({"kind": "gmail", "url": "http://localhost:6333"}, "has url, which is for kind legacy only"),
     ({"kind": "legacy", "url": "http://localhost:6333"}, "has url without collection"),
     ({"kind": "legacy", "collection": "memory"}, "has collection without url"),
-    ({"kind": "legacy", "url": "localhost", "collection": "memory"}, 'has url "localhost"; write it as http://'),
+    *(
+        ({"kind": "legacy", "url": url, "collection": "memory"}, "url is no plain address; write it as http://")
+        for url in ("localhost", "http://me:hunter2@host:6333", "http://host?api-key=hunter2", "http://[hunter2]")
+    ),
 ]
 
 
@@ -195,3 +198,4 @@ def test_an_address_that_is_not_whole(options: dict[str, str], said: str, tmp_pa
         Source(name="older", kind="legacy", path=Path("x"))
         in Settings(folder=tmp_path, sources=[Source(name="older", kind="legacy", path=Path("x"))]).sources
     )
+    assert "hunter2" not in str(wrong.value)
