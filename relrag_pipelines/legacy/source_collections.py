@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest.read_context import units_of_source
@@ -14,7 +15,8 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection
 from relrag_pipelines.sources.legacy.local_collection import LocalCollection
-from relrag_pipelines.sources.legacy.payload import parse
+from relrag_pipelines.sources.legacy.payload import PointFields, parse
+from relrag_pipelines.sources.legacy.payload_values import PayloadError
 from relrag_pipelines.stores import legacy_server
 from relrag_pipelines.workspace import Workspace
 
@@ -48,7 +50,7 @@ def note_state(workspace: Workspace, source: Source) -> bool:
     said, count = hashlib.blake2b(digest_size=16, key=workspace.keys.ids), 0
     for point in collection.points():
         own = {name: value for name, value in (point.payload or {}).items() if name not in _OF_OTHERS}
-        said.update(repr((point.id, parse(point.id, own, workspace.zone(source.name)))).encode())
+        said.update(repr((point.id, _fields(point.id, own, workspace.zone(source.name)))).encode())
         count += 1
     state = {"url": source.url, "collection": source.collection, "points": count, "hash": said.hexdigest()}
     place, text = workspace.settings.source_path(source), json.dumps(state, indent=1) + "\n"
@@ -60,6 +62,13 @@ def note_state(workspace: Workspace, source: Source) -> bool:
 
 def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection) -> str:
     """The name of a copy of the collection as it was before the first write of a backfill, which may take many runs."""
+def _fields(point_id: int | str, payload: dict[str, Any], timezone: str) -> PointFields | None:
+    try:
+        return parse(point_id, payload, timezone)
+    except PayloadError:  # a failure when it is read, and none less when it stays as it is
+        return None
+
+
     noted, key = _noted(workspace), _key(source, collection)
     if key in noted and collection.has_snapshot(noted[key]):
         return noted[key]

@@ -70,7 +70,8 @@ class _Unpickler(pickle.Unpickler):
 def _unpickled(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
     try:
         found = _Unpickler(data, model).load()
-        fitting = isinstance(found.payload or {}, dict)
+        fitting = isinstance(found.payload or {}, dict) and isinstance(found.id, int | str)
+        found.vector  # noqa: B018  it has one, whatever that is
     except Exception:  # noqa: BLE001  of a damaged pickle nearly any; its text is private
         fitting = False
     if not fitting:
