@@ -20,6 +20,8 @@ from relrag_pipelines.sources.legacy.payload_values import PayloadError
 from relrag_pipelines.stores import legacy_server
 from relrag_pipelines.workspace import Workspace
 
+_FINISHED = "finished: "
+"""before the key of a copy that belongs to a backfill that is done"""
 _OF_OTHERS = ("index_in_parent", "total_siblings")
 """fields that a backfill writes and that follow from other points"""
 
@@ -34,7 +36,7 @@ def collections(workspace: Workspace, source: Source) -> Iterator[LegacyCollecti
     if source.url:
         yield legacy_server.collection(source.url, source.collection)
         return
-    found = [LocalCollection(unit.file) for unit in units_of_source(workspace, source)]
+    found = [LocalCollection(unit.file, source.name) for unit in units_of_source(workspace, source)]
     if not found:
         place = workspace.settings.source_path(source)
         raise CollectionError(f"{source.name}: {place} holds no collection; name the folder that has meta.json in it")
@@ -60,8 +62,6 @@ def note_state(workspace: Workspace, source: Source) -> bool:
     return True
 
 
-def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection) -> str:
-    """The name of a copy of the collection as it was before the first write of a backfill, which may take many runs."""
 def _fields(point_id: int | str, payload: dict[str, Any], timezone: str) -> PointFields | None:
     try:
         return parse(point_id, payload, timezone)
@@ -69,6 +69,8 @@ def _fields(point_id: int | str, payload: dict[str, Any], timezone: str) -> Poin
         return None
 
 
+def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection) -> str:
+    """The name of a copy of the collection as it was before the first write of a backfill, which may take many runs."""
     noted, key = _noted(workspace), _key(source, collection)
     if key in noted and collection.has_snapshot(noted[key]):
         return noted[key]
@@ -79,9 +81,15 @@ def _fields(point_id: int | str, payload: dict[str, Any], timezone: str) -> Poin
 
 def finish(workspace: Workspace, source: Source, collection: LegacyCollection) -> None:
     """Nothing of the backfill is left to do: the next one begins with a copy of its own."""
-    noted = _noted(workspace)
-    if noted.pop(_key(source, collection), None):
-        _note(workspace, noted)
+    noted, key = _noted(workspace), _key(source, collection)
+    if copy := noted.pop(key, None):
+        _note(workspace, noted | {f"{_FINISHED}{key}": copy})
+
+
+def copies(workspace: Workspace, source: Source) -> list[str]:
+    """The names of the last copy of each of its collections. They are told on a terminal only."""
+    ours = {key.removeprefix(_FINISHED): copy for key, copy in sorted(_noted(workspace).items())}
+    return sorted({copy for key, copy in ours.items() if key.startswith(f"{source.name}/")})
 
 
 def _key(source: Source, collection: LegacyCollection) -> str:

@@ -109,7 +109,8 @@ def test_the_ui_makes_one_channel_alone(tmp_path: Path) -> None:
         told = {name: value.value for name, value in event.asset_materialization.metadata.items()}
         assert (told["points"], told["points_with_new_fields"], told["points_waiting"]) == (18, 5, 13)
         said = repr([entry.message for entry in instance.all_logs(event.run_id)]) + repr(told)
-    assert not [secret for secret in ("Dana", "walnut", older.DANA, "18d0") if secret in said]
+    assert not [secret for secret in ("Dana", "walnut", older.DANA, "18d0", "qdrant.snapshot") if secret in said]
+        assert told["snapshots"] == 1
     written = {one["source"] for one in older.payloads(tmp_path / "qdrant").values() if "asset_id" in one}
     assert written == {"whatsapp"}
 

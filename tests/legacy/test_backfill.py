@@ -236,7 +236,7 @@ def test_nothing_is_written_while_another_program_has_it_open(config: Path) -> N
     with pytest.raises(CollectionError) as refused:
         backfill(*older.archived(config))
     client.close()
-    assert str(refused.value) == "collection memory is open in another program; close that, then run this again"
+    assert str(refused.value) == "the collection of older is open in another program; close that, then run this again"
     assert archive.changed(before, archive.contents(config.parent / "qdrant")) == []
     assert backfill(*older.archived(config)).new == KEPT
 
