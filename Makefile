@@ -4,11 +4,12 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS := bench/peers/.venv
 INTEROP := tests/interop/.venv
+ADAPTERS := tests/adapters/.packages
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop lock proofs proofs-ui fuzz mailbox canaries planted privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters lock proofs proofs-ui fuzz mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -86,6 +87,13 @@ $(INTEROP)/.installed: tests/interop/requirements.txt
 	@$(INTEROP)/bin/python -m pip --quiet --disable-pip-version-check install -r $<
 	@touch $@
 
+adapters: $(STAMP) $(ADAPTERS)/.installed ## Test the retrievers of LangChain and LlamaIndex, whose packages are in no lock (a minute)
+	@$(BIN)/python -m tests.proofs.adapters $(ADAPTERS)
+
+$(ADAPTERS)/.installed: pyproject.toml
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(ADAPTERS) 'langchain-core>=1' 'llama-index-core>=0.14'
+	@touch $@
+
 proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
 	@$(BIN)/python -m tests.proofs.automation
 
@@ -104,6 +112,9 @@ canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for the
 planted: $(STAMP) ## Plant 1,000 values of personal data, run every command, open every page, and look for them (minutes)
 	@$(BIN)/python -m tests.proofs.planted $(COUNT)
 	@$(BIN)/python -m tests.proofs.planted_pages
+
+callers: $(STAMP) ## Show that 1,000 asks by 32 callers are answered as those of one, within the same memory (minutes)
+	@$(BIN)/python -m tests.proofs.callers
 
 privacy: $(STAMP) ## Show that sync, ask, the UI and its runs reach no other machine (Linux; minutes)
 	@$(BIN)/python -m tests.proofs.privacy

@@ -18,6 +18,7 @@ from bench import (
     documents,
     embedding,
     git,
+    graph_page,
     graphrag,
     mail,
     peers,
@@ -117,6 +118,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "stores": lambda: (stores.measure(), {}),
     "search": lambda: (search.measure(others=_others()), {}),
     "serving": lambda: (serving.measure(), {}),
+    "graph": lambda: (graph_page.measure(), {}),
 }
 
 

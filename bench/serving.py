@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ _PAGES = ("/", "/search?q={q}", "/ask?q={q}", "/people", "/person?name=1", "/arc
 def measure() -> list[Figure]:
     """The figures, of an archive of some thousand records of a hundred people."""
     from relrag_pipelines import settings
-    from relrag_query.service import GraphLimits, Service
+    from relrag_query.service import Service
 
     documents = corpus.documents(PERSONS * EACH)
     for number, document in enumerate(documents):
@@ -38,14 +39,11 @@ def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as place:
         config = synced.archive(Path(place) / "archive", documents, redacted=False)
         synced.sync(config)
-        with Service(settings.load(config, {}), config=config) as service:
-            alone = _middle([lambda one=one: service.search(one) for one in questions])  # type: ignore[misc]
+        with Service(settings.load(config, {}), config=config) as service, _served(config) as token:
+            alone, through = _by_turns(service.search, lambda question: _search(question, token), questions)
             asking = _middle([lambda one=one: service.ask(one) for one in questions[:20]])  # type: ignore[misc]
             with service.reading() as archive:
                 graph = _middle([lambda: archive.full_graph(PERSONS, 10)] * 5)
-            service.full_graph(GraphLimits())
-        with _served(config) as token:
-            through = _middle([lambda one=one: _search(one, token) for one in questions])  # type: ignore[misc]
             one, many = (_rate(questions, token, clients) for clients in (1, _CLIENTS))
             _LOCAL.connection = None  # the server has closed the one that lay idle meanwhile
             streamed = statistics.median(_first_byte(one, token) for one in questions[:20])
@@ -65,6 +63,18 @@ def _middle(calls: Sequence[Callable[[], Any]]) -> float:
     for call in calls[:5]:
         call()
     return 1000 * statistics.median(_seconds(call) for call in calls)
+
+
+def _by_turns(
+    one: Callable[[str], object], other: Callable[[str], object], questions: Sequence[str]
+) -> tuple[float, float]:
+    """Milliseconds of each of two calls, the medians; they are made by turns, so that a busy machine slows both."""
+    for question in questions[:5]:
+        one(question)
+        other(question)
+    times = [(_seconds(partial(one, question)), _seconds(partial(other, question))) for question in questions]
+    first, second = (1000 * statistics.median(column) for column in zip(*times, strict=True))
+    return first, second
 
 
 def _seconds(call: Callable[[], Any]) -> float:

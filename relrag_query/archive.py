@@ -26,7 +26,7 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import pending
+from relrag_query.people import pending, questions
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
@@ -34,9 +34,9 @@ from relrag_query.results import Answer, Results
 from relrag_query.retrieval import catalog_reader, client_scope
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question import DateLike, Filters, read_question
 from relrag_query.retrieval.question_vectors import QuestionVectors
-from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import Frequencies
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
@@ -57,7 +57,7 @@ class Archive:
         if clients:
             scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
-        self._readers = Readers(self._catalog, self._let_go)
+        self._readers = Readers(self._catalog, lambda: self._held.close())
         self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
@@ -99,9 +99,6 @@ class Archive:
     def close(self) -> None:
         """Lets go of the generation, once the threads that still read it have ended; nothing is waited for."""
         self._readers.close()
-
-    def _let_go(self) -> None:
-        self._held.close()
 
     def _reading(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         return self._readers.cursor()
@@ -157,9 +154,10 @@ class Archive:
         candidates = max(limit or 0, 3 * self.settings.search_limit)
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
-            context = self._context(connection, question, limits, candidates, follows)
-            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             people, notice = self._people_or_why(connection)
+            entities = questions.named(question, people)
+            context = self._context(connection, question, limits, candidates, follows, entities)
+            context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
             return replace(answer, notice=" ".join(filter(None, (notice, answer.notice))))
 
@@ -177,14 +175,8 @@ class Archive:
 
     def records_of_people(self) -> dict[int, int]:
         """How many records each person wrote, received, took part in or is named in, by id."""
-        query = "SELECT person_id, count(DISTINCT asset_ref) FROM person_assets GROUP BY person_id ORDER BY person_id"
-        found: dict[int, int] = {}
         with self._reading() as connection:
-            people = self._people(connection)
-            for person_id, count in connection.execute(query).fetchall():
-                now = people.pending.survivor(person_id)
-                found[now] = found.get(now, 0) + count
-        return found
+            return self._people(connection).record_counts()
 
     def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a redacted question as it is compared, or why it has none."""
@@ -195,11 +187,9 @@ class Archive:
         with self._once:
             if self._relationships is None:
                 manifest = self.generation.manifest
+                model, means = str(manifest.get("embedder", "")), manifest.get("means", {})
                 with self._reading() as connection:
-                    vectors = RelationshipVectors(
-                        connection, str(manifest.get("embedder", "")), manifest.get("means", {})
-                    )
-                self._relationships = vectors
+                    self._relationships = RelationshipVectors(connection, model, means)
             return self._relationships
 
     def term_frequencies(self) -> Frequencies:
@@ -217,9 +207,8 @@ class Archive:
         try:
             return self._people(connection), ""
         except JournalError as error:
-            return People(
-                connection, pending.Pending()
-            ), f"What you said of people since the last sync is left out: {error}."
+            why = f"What you said of people since the last sync is left out: {error}."
+            return People(connection, pending.Pending()), why
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
@@ -291,15 +280,15 @@ class Archive:
         filters: Filters,
         limit: int,
         follows: Sequence[str] = (),
+        entities: Sequence[int] = (),
     ) -> QueryContext:
-        words, embed = self._counted(connection), self._questions.of_question
         context = read_question(
-            question, self.settings, self._vectors, connection, words, embed, filters, follows=follows, limit=limit
-        )
+            question, self.settings, self._vectors, connection, self._counted(connection),
+            self._questions.of_question, filters, follows=follows, entities=entities, limit=limit,
+        )  # fmt: skip
         if filters.person:
-            people = self._people(connection)
-            ids = tuple(people.ids_in_index([people.one(filters.person).person_id]))
-            context.where = replace(context.where, person_ids=ids)
+            found = self._people(connection).filter_ids(filters.person)
+            context.where = replace(context.where, person_ids=found)
         if context.meaning is not None and self._questions.means:
             context.similarities = functools.partial(self._questions.similarities, context.meaning)
         return context

@@ -1,4 +1,4 @@
-"""The query as two lists of steps: what search runs, and what ask runs before it answers."""
+"""What a query gives back: the hits after its steps, or what is answered from them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
+from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
-from relrag_query.answering.generative import GeneratedAnswer, fit_token_budget, generate
+from relrag_query.answering.generative import GeneratedAnswer, generate
 from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
-from relrag_query.answering.reply_expansion import attach_replies
-from relrag_query.answering.superseded import mark_superseded
+from relrag_query.answering.token_budget import trim_to_budget
 from relrag_query.people import answers, questions, reached
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
@@ -32,16 +32,15 @@ from relrag_query.results import (
     nearest_hits,
 )
 from relrag_query.retrieval import catalog_reader
-from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit
-from relrag_query.retrieval.neighborhood import expand_step
+from relrag_query.retrieval.context import QueryContext, run
+from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, RECENCY_SUPPLEMENT, Hit
 from relrag_query.retrieval.question import redact_question
-from relrag_query.retrieval.search import SEARCH, QueryContext, Step, add_siblings, run
 from relrag_query.retrieval.term_coverage import PART, passage_tokens
+from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
 _RECORDS = frozenset({QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT})
 """intents that ask for records"""
-ASK: tuple[Step, ...] = (*SEARCH, attach_replies, add_siblings, expand_step, mark_superseded)
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
@@ -89,7 +88,7 @@ def ask(
         hits, told = _evidence(context, answering_hits(context), most)
     said = f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}"
     context.note("answer", said)
-    hits += [] if wanted else add_named_records(told, hits, context)
+    hits = hits if wanted else add_named_records(told, hits, context)
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
     sure = "unsure" if asked and sure == "sure" else sure  # it may be somebody else's
@@ -134,7 +133,8 @@ def _of_people(
     if told is None:
         return None
     lines = told.lines[:limit]
-    shown = [*(hit for _, hit in lines), *told.scoped][: context.settings.source_display_max_count or None]
+    context.of_people = (*(hit for _, hit in lines), *told.scoped)
+    shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
         source.locations = list(source.hit.extra.get("source_refs", ()))
@@ -158,6 +158,10 @@ def _of_people(
 
 def _stated_by_nobody(type_: str) -> str:
     """That texts alone say who it is: of whom they say it, they seldom tell."""
+    if type_ == reached.NOBODYS:
+        return f"No record says whose {type_} that is."
+    if type_ == INTRODUCER:
+        return "Nobody is stated to have introduced them; `relrag people relate` says who did."
     return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
 
 
@@ -167,9 +171,17 @@ def answering_hits(context: QueryContext) -> list[Hit]:
     return [hit for hit in hits if hit.in_time or hit.role] if context.when else hits
 
 
+def may_answer(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without what was only said around them."""
+    replies = {hit.reply.chunk.chunk_id for hit in hits if hit.reply}
+    around = (CONTEXT_EXPANSION, RECENCY_SUPPLEMENT)
+    return [hit for hit in hits if hit.role not in around or hit.chunk.chunk_id in replies]
+
+
 def quotable(hits: Sequence[Hit]) -> list[Candidate]:
     """What can be quoted of the hits that were searched for, and of the mails that reply to these."""
-    return candidates([hit for hit in hits if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
+    found = may_answer(hits)
+    return candidates([hit for hit in found if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
 
 
 def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:
@@ -179,7 +191,13 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     judged = confidence.judge(found, context, len(missing))
     context.note("confidence", f"the best of {len(found)} sentences answers with a probability of {judged.right:.2f}")
     by_words = answer(
-        hits, context.terms, context.intents, context.settings.answer_min_coverage, context.said_in, most, figures
+        may_answer(hits),
+        context.terms,
+        context.intents,
+        context.settings.answer_min_coverage,
+        context.said_in,
+        most,
+        figures,
     )
     # without vectors, what lacks a word that no passage holds is about something else
     if context.meaning is None and missing and not by_words.sentences:
@@ -211,7 +229,7 @@ def _written(
     """The answer of the configured language model, and what is to be said of it; None where it gives none."""
     if context.settings.answerer == "extractive" or not hits:
         return None, ""
-    given = fit_token_budget(hits, context.settings.answer_context_tokens)
+    given = trim_to_budget(hits, context)  # with the records that the answer names
     try:
         model = writer(context.settings)
         answer = generate(
@@ -246,7 +264,7 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
     if any(one.timed for one in rare) and context.vectors.count(context.within):
         rare = [one for one in rare if not one.timed]
-    held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in hits)) if rare else frozenset()
+    held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in may_answer(hits))) if rare else frozenset()
     return [one.said for one in rare if one.found(held) <= PART]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from relrag_pipelines.settings import Settings
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
@@ -142,9 +142,8 @@ def make_quotes(
 
 def cited_sources(written: GeneratedAnswer) -> list[CitedSource]:
     """One source for each record that a written answer cites, by its number."""
-    for hit in written.cited:
-        hit.promoted = True
-    return [CitedSource(number, hit, [hit]) for number, hit in enumerate(written.cited, 1)]
+    shown = [replace(hit, promoted=True) for hit in written.cited]
+    return [CitedSource(number, hit, [hit]) for number, hit in enumerate(shown, 1)]
 
 
 def displayed_sources(hits: list[Hit], evidence: ExtractiveAnswer, settings: Settings) -> list[CitedSource]:
@@ -160,18 +159,18 @@ def displayed_sources(hits: list[Hit], evidence: ExtractiveAnswer, settings: Set
     room = settings.source_display_max_count if settings.source_display_filter_enabled else len(cited)
     mains = [one.unit.hit.chunk.chunk_group_id for one in evidence.sentences]
     kept = set(list(dict.fromkeys([*mains, *cited]))[:room])
-    records = {group: quoted[0] for group, quoted in cited.items() if group in kept}
-    for hit in records.values():
-        hit.promoted = True
+    records = {group: replace(quoted[0], promoted=True) for group, quoted in cited.items() if group in kept}
     for hit in hits:
         if hit.chunk.chunk_group_id not in cited:
             records.setdefault(hit.chunk.chunk_group_id, hit)
+    known = evidence.display_scores
+    judged = [replace(hit, display_score=known.get(hit.chunk.chunk_id, hit.display_score)) for hit in records.values()]
     said = "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in evidence.sentences)
     if settings.source_display_min_score:
         # what falls far behind the best source does not matter, however well it fits by itself
         least = max(settings.source_display_min_score, min(evidence.least, 1.0))
         settings = settings.model_copy(update={"source_display_min_score": least})
-    chosen = apply_source_filter(list(records.values()), said, settings)
+    chosen = apply_source_filter(judged, said, settings)
     if settings.source_display_filter_enabled:
         spare = iter(range(_UNCITED))
         chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]

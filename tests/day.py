@@ -1,4 +1,4 @@
-"""What an owner does in a day, as processes: sync, ask, the UI with its daemon, forget.
+"""What an owner does in a day, as processes: sync, ask, pages, the UI with its daemon, forget.
 
 `python -m tests.day CONFIG` spends it on the archive of that relrag.toml; with `--runs` the UI's sensors also have a
 change made and published, by processes that they launch.
@@ -19,6 +19,11 @@ from relrag_pipelines.stores import generations
 from tests import archive
 from tests.processes import wait
 
+PAGES = (
+    "/", "/ask?q=Who+has+the+key+of+the+cabin", "/ask/stream?q=Who+has+the+key", "/search?q=key", "/people",
+    "/person?name=Dana+Levi", "/record?ref=jsonl:notes:n1", "/thread?id=thanks", "/graph", "/graphrag", "/archive",
+    "/api/v1/graph", "/api/v1/openapi.json", "/static/graph.js", "/static/relrag.css",
+)  # fmt: skip
 _RELRAG = str(Path(sys.executable).with_name("relrag"))
 
 
@@ -27,8 +32,27 @@ def main() -> None:
     config, runs = Path(sys.argv[1]), "--runs" in sys.argv
     relrag("sync", config=config)
     relrag("ask", "Who has the key of the cabin?", config=config)
+    look_at_pages(config)
     look_at_ui(config, runs=runs)
     relrag("forget", "--before", "2024-01", "--yes", config=config)
+
+
+def look_at_pages(config: Path) -> None:
+    """Starts the server of pages and opens one of each kind; ends with the first that is not there."""
+    port = free_port()
+    serve = [_RELRAG, "serve", "--port", str(port), "--config", str(config)]
+    server = subprocess.Popen(serve)
+    try:
+        wait("the server of pages answers", lambda: page(f"http://127.0.0.1:{port}/health") == "ok\n")
+        link = subprocess.run([*serve, "--login"], capture_output=True, text=True, check=True).stdout.strip()
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        browser.open(link, timeout=60).close()
+        for path in PAGES:
+            with browser.open(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
+                answer.read()
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait()
 
 
 def look_at_ui(config: Path, *, runs: bool) -> None:

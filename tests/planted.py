@@ -56,6 +56,8 @@ FURTHER: dict[str, Callable[[random.Random], str]] = {
     "API_KEY": lambda chance: f"ghp_{''.join(chance.choices('abcdefghijkmnpqrstuvwxyzABCDEFGHJK23456789', k=36))}",
     "MAC_ADDRESS": lambda chance: ":".join(f"{chance.randint(16, 255):02x}" for _ in range(6)),
 }
+MAKERS = VALUES | FURTHER
+"""what makes a value of each entity"""
 SAID = {
     "PHONE_NUMBER": "call me on {} please",
     "IL_ID_NUMBER": "תעודת זהות {} שלי",
@@ -103,12 +105,11 @@ def _card(digits: str) -> str:
 
 def values(count: int, settings: Settings) -> list[tuple[str, str]]:
     """Entity and sentence of each value, `{}` replaced by it; those that are not recognised are left out."""
-    chance, makers = random.Random(18), VALUES | FURTHER
-    workspace, found = Workspace(settings), dict[str, str]()
+    chance, workspace, found = random.Random(18), Workspace(settings), dict[str, str]()
     names = list(SAID)
     while len(found) < count:
         entity = names[len(found) % len(names)]
-        value = makers[entity](chance).removeprefix("wa.me/")
+        value = MAKERS[entity](chance).removeprefix("wa.me/")
         if value not in found and value not in workspace.redactor.redact(SAID[entity].format(value), "default"):
             found[value] = SAID[entity].format(value)
     return list(found.items())

@@ -10,9 +10,10 @@ from relrag_pipelines.stores import generations
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.results import Answer
-from relrag_query.retrieval.neighborhood import expand_asset_neighborhood
+from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.question import Filters, redact_question
-from relrag_query.retrieval.search import SEARCH, QueryContext, run
+from relrag_query.retrieval.steps.neighborhood import expand_asset_neighborhood
+from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window
 
 ALEX, ORLY, JONAH = "Alex Rubin <alex@rubinstudio.example>", "Orly Navon <orly@bluefin.example>", "Jonah <j@x.example>"
@@ -273,7 +274,9 @@ def test_the_neighbourhood_is_off_unless_it_is_switched_on(tmp_path: Path) -> No
     config = publish(tmp_path, [mail, file])
     question = "the contract attachment"
     with Archive.open(config) as archive:
-        assert any(line.startswith("neighborhood: 1 neighbours") for line in archive.ask(question).trace)
+        assert any(
+            line.startswith("5 neighborhood") and "; 1 neighbours" in line for line in archive.ask(question).trace
+        )
     config.write_text(config.read_text().replace("expansion_enabled = true", "expansion_enabled = false"))
     with Archive.open(config) as archive:
         assert any("neighborhood_expansion_enabled is false" in line for line in archive.ask(question).trace)
@@ -282,9 +285,28 @@ def test_the_neighbourhood_is_off_unless_it_is_switched_on(tmp_path: Path) -> No
 @pytest.mark.requirement("S0-56")
 def test_the_trace_tells_the_steps_in_their_order(archive: Archive) -> None:
     trace = archive.ask("the contract attachment of last week").trace
-    assert [line.split(":")[0] for line in trace] == [
-        *("search", "time", "siblings", "neighborhood", "confidence", "answer", "named"),
+    steps = [line for line in trace if line[0] != " "]
+    assert [line.split(":")[0] for line in steps] == [
+        *("1 hybrid search", "2 rerank", "2 bulk mail", "2 time", "2 channel", "2 coverage", "2 messages", "2 details"),
+        *("3 replies", "3 time window", "4 document chunks", "5 neighborhood", "5 versions", "6 recency", "7 people"),
+        *("8 token budget", "confidence", "answer", "named"),
     ]
+    assert steps[0].startswith("1 hybrid search: 0 in, 5 out; ")
+    assert "5 neighborhood: 5 in, 5 out; 0 neighbours of 1 hits added (" in "\n".join(steps)
+
+
+def test_the_trace_tells_what_came_what_went_and_why(archive: Archive) -> None:
+    trace = archive.ask("Show me the context around the contract attachment from last week's email").trace
+    start = next(place for place, line in enumerate(trace) if line.startswith("5 neighborhood"))
+    came = [line.partition(": ") for line in trace[start + 1 :] if line.startswith("  + ")]
+    assert [(name, said.partition("display ")[2]) for name, _, said in came] == [
+        ("  + gmail:c3", "0.35, asset_neighborhood, among the newest of its thread"),
+        ("  + gmail:c1", "0.35, asset_neighborhood, among the newest of its thread"),
+    ]
+    assert trace[1].startswith("  + gmail:c2: score ")
+    assert trace[1].endswith("rank 1 by words, - by meaning")
+    weighed = [line for line in trace if line.startswith("  ~ gmail:c2: ")]
+    assert len(weighed) == 1 and ", display 0.79, before " in weighed[0], "the share of the question that it covers"
 
 
 @pytest.mark.requirement("S4-11")
@@ -320,6 +342,7 @@ def test_personal_data_in_a_question_is_looked_for_as_it_stands_in_the_index(tmp
         assert "052" not in answer.text
 
 
+@pytest.mark.requirement("S0-62")
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [

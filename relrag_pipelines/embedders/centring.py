@@ -59,3 +59,11 @@ def centre(vectors: Vectors, means: Means) -> Vectors:
     apart = vectors - np.float32(_SHARE) * nearest
     centred: Vectors = apart / np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), np.float32(1e-9))
     return centred
+
+
+def compared(vectors: Vectors, means: Means) -> Vectors:
+    """The vectors, a row each, as they are compared with a question: centred where there are means, of length 1."""
+    if means:
+        return centre(vectors, means)
+    found: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
+    return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,8 +120,11 @@ def _table(ids: pa.ChunkedArray, hashes: list[str], model: ModelInfo, vectors: d
     return pa.table(columns, schema=arrow_schema(Embedding))
 
 
-def prune_cache(home: Path) -> int:
-    """Removes from the cache what no passage or relationship of the lake has any more; returns how many vectors."""
+def prune_cache(home: Path, further: Iterable[str] = ()) -> int:
+    """Removes from the cache what no passage or relationship of the lake has any more; returns how many vectors.
+
+    `further` are hashes of other texts whose vectors stay.
+    """
     if not vector_cache.path(home).exists():
         return 0
     relationships = home / "lake" / "relationship_embeddings" / "archive.parquet"
@@ -128,4 +132,4 @@ def prune_cache(home: Path) -> int:
     with vector_cache.open(home) as cache:
         kept = (key for month in months for key in pq.read_table(month, columns=["text_hash"], partitioning=None)[0])
         failpoint("vector_cache.commit", vector_cache.path(home))
-        return vector_cache.prune(cache, (key.as_py() for key in kept))
+        return vector_cache.prune(cache, itertools.chain((key.as_py() for key in kept), further))

@@ -109,6 +109,9 @@ def build(
         ),
         "vocabulary": frame("vocabulary", nouns.vocabulary(found, known.words)),
         "report_drafts": kept,
+        # an embedder fills these, where there is one; it belongs to no pure function
+        "record_texts": frame("record_texts", {"record_id": [], "text_hash": []}),
+        "text_vectors": frame("text_vectors", {"text_hash": [], "model": [], "vector": []}),
     }
 
 

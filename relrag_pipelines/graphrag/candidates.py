@@ -6,6 +6,7 @@ No model and no language is asked. Which candidates are entities is decided over
 from __future__ import annotations
 
 import calendar
+import functools
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
@@ -104,6 +105,7 @@ def is_function_word(word: str) -> bool:
     return word in _FUNCTION_WORDS or word.translate(FINAL_LETTERS) in HEBREW
 
 
+@functools.lru_cache(maxsize=2**16)
 def says_nothing(word: str) -> bool:
     """Whether a word, compared, is a function word or one of everyday talk."""
     return is_function_word(word) or is_everyday(word)

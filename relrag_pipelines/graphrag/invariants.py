@@ -35,6 +35,8 @@ _LEADS = (
     ("text_units", "covariate_ids", "covariates", "id"),
     ("covariates", "text_unit_id", "text_units", "id"),
     ("covariates", "subject_id", "entities", "title"),
+    ("record_texts", "text_hash", "text_vectors", "text_hash"),
+    ("text_vectors", "text_hash", "record_texts", "text_hash"),
 )
 """table and column -> table and column in which every value of the first stands"""
 _UNIQUE = (
@@ -45,6 +47,8 @@ _UNIQUE = (
     ("community_reports", "community"),
     ("text_unit_chunks", "text_unit_id"),
     ("report_drafts", "fingerprint"),
+    ("record_texts", "record_id"),
+    ("text_vectors", "text_hash"),
 )
 
 
@@ -87,6 +91,11 @@ def _dangling_ids(tables: Tables) -> Iterator[str]:
             f"{name}.{column} leads nowhere in {other}",
             (one for one in _flat(tables[name][column]) if one not in known),
         )
+    records = {*tables["entities"]["id"], *tables["relationships"]["id"]}
+    yield from _violation(
+        "record_texts.record_id leads nowhere",
+        (one for one in tables["record_texts"]["record_id"] if one not in records),
+    )
     parents = set(tables["communities"]["community"]) | {-1}
     yield from _violation(
         "communities.parent is no community", (one for one in tables["communities"]["parent"] if one not in parents)

@@ -1,7 +1,8 @@
 """The tables of a GraphRAG index: names, columns and types exactly as Microsoft GraphRAG 3.x writes them.
 
 Others stand beside them, which its loaders pass over: where a text unit comes from, which entities are people, how
-words are used, and the drafts of reports, by which the next build tells what need not be written again.
+words are used, the drafts of reports, by which the next build tells what need not be written again, and the vectors of
+entities and relationships.
 """
 
 from __future__ import annotations
@@ -143,6 +144,8 @@ BESIDE = {
     "entity_people": pa.schema({"entity_id": _TEXT, "person_id": _NUMBER}),
     "vocabulary": pa.schema({"word": _TEXT, "key": _TEXT, "noun": _REAL, "text_units": _NUMBER}),
     "report_drafts": pa.schema({"fingerprint": _TEXT, "draft": _TEXT}),
+    "record_texts": pa.schema({"record_id": _TEXT, "text_hash": _TEXT}),
+    "text_vectors": pa.schema({"text_hash": _TEXT, "model": _TEXT, "vector": _list(pa.float32())}),
 }
 """tables of this project beside them"""
 

@@ -179,22 +179,18 @@ class _Phrase(NamedTuple):
     unit: int
     words: tuple[Candidate, ...]
     keys: tuple[str, ...]
-
-    @property
-    def key(self) -> str:
-        return " ".join(self.keys)
+    """of the words"""
+    key: str
 
 
 def _terms(
     found: Sequence[Sequence[Candidate]], named: dict[int, list[tuple[int, int]]], nouns: Nouns, options: Selection
 ) -> Iterator[Mention]:
-    runs = [run for unit, some in enumerate(found) for run in _runs(unit, some, named[unit], nouns)]
     phrases = [
         part
-        for run in runs
-        for size in range(1, options.longest + 1)
-        for part in _parts(run, size)
-        if _is_nominal(part, nouns, options.min_noun)
+        for unit, some in enumerate(found)
+        for run in _runs(unit, some, named[unit], nouns)
+        for part in _nominal_parts(run, nouns, options)
     ]
     units: dict[str, set[int]] = defaultdict(set)
     for one in phrases:
@@ -228,18 +224,21 @@ def _runs(unit: int, some: Sequence[Candidate], spans: list[tuple[int, int]], no
 
 
 def _phrase(unit: int, words: Sequence[Candidate], nouns: Nouns) -> _Phrase:
-    return _Phrase(unit, tuple(words), tuple(nouns.key(one.text) for one in words))
+    keys = tuple(nouns.key(one.text) for one in words)
+    return _Phrase(unit, tuple(words), keys, " ".join(keys))
 
 
-def _parts(run: _Phrase, size: int) -> Iterator[_Phrase]:
-    for start in range(len(run.words) - size + 1):
-        yield _Phrase(run.unit, run.words[start : start + size], run.keys[start : start + size])
-
-
-def _is_nominal(part: _Phrase, nouns: Nouns, least: float) -> bool:
-    """Whether a phrase has a noun where its language has it, and no word beside it that is rather a verb."""
-    head = 0 if nouns.head_first(part.words[0].text) else -1
-    return nouns.likely(part.keys[head]) >= least and all(nouns.likely(key) >= least / 2 for key in part.keys)
+def _nominal_parts(run: _Phrase, nouns: Nouns, options: Selection) -> Iterator[_Phrase]:
+    """The phrases of a run that have a noun where their language has it, and no word that is rather a verb."""
+    chances = [nouns.likely(key) for key in run.keys]
+    heads_first = [nouns.head_first(one.text) for one in run.words]
+    for first in range(len(chances)):
+        for last in range(first, min(first + options.longest, len(chances))):
+            if chances[last] < options.min_noun / 2:
+                break
+            if chances[first if heads_first[first] else last] >= options.min_noun:
+                key = " ".join(run.keys[first : last + 1])
+                yield _Phrase(run.unit, run.words[first : last + 1], run.keys[first : last + 1], key)
 
 
 def _covered(kept: Set[str], units: Mapping[str, set[int]]) -> set[str]:

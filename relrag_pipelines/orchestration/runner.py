@@ -47,6 +47,7 @@ LOCATION = RemoteRepositoryOrigin(
     SINGLETON_REPOSITORY_NAME,
 )
 """The code location that `relrag ui` loads. The timeline and the pages of jobs leave out runs of no location"""
+_INTERRUPTIONS = {"DagsterExecutionInterruptedError", "KeyboardInterrupt"}
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -263,7 +264,12 @@ class _Session:
         )
         result = execute_run(InMemoryJob(job), run, self._instance)
         self.outcome.runs += 1
-        for event in result.get_step_failure_events():
+        failures = result.get_step_failure_events()
+        errors = [one.step_failure_data.error for one in failures]
+        if any(error and error.cls_name in _INTERRUPTIONS for error in errors):
+            # Dagster makes a failure of Ctrl-C and SIGTERM, and returns: what follows would be made of half a run
+            raise KeyboardInterrupt
+        for event in failures:
             error = event.step_failure_data.error
             said = event.step_failure_data.user_failure_data
             self.outcome.errors.append(f"{event.step_key}: {said.description if said else error and error.cls_name}")

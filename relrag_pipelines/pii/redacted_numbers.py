@@ -6,7 +6,7 @@ its pseudonym, by which records of all channels are related.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -22,6 +22,12 @@ def listed(change: Replacement, redactor: PIIRedactor) -> str:
     if not change.new or change.entity not in ACCOUNTS or pseudonyms.is_pseudonym(change.new):
         return change.new
     return redactor.account_pseudonym(change.value) or redactor.vault_name(change)
+
+
+def stand_alone(numbers: Iterable[str], text: str, subject: str | None) -> set[str]:
+    """The numbers that stand neither in the text nor in the subject, where the words around decide what they are."""
+    said = compact(f"{text}\n{subject or ''}")
+    return {one for one in numbers if compact(one) not in said}
 
 
 def redact(numbers: pa.Array, replaced: Sequence[Mapping[str, str] | None], redactor: PIIRedactor) -> pa.Array:

@@ -24,7 +24,7 @@ from relrag_pipelines.publishing import build_info, centred_vectors, inputs
 from relrag_pipelines.publishing.withholding import Search
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
-from relrag_pipelines.stages import graph_index, redaction_check
+from relrag_pipelines.stages import graph_index, graph_vectors, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan, SourceState
 from relrag_pipelines.stores import archive_tables, catalog, catalog_build, generations, graph_indexes, vectors
@@ -193,7 +193,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     # what was deleted or forgotten, or what another policy let through, may stay in no older generation or vector
     forget = bool(deleted) or apart or forgotten > before.get("forgotten", 0)
     if forget:
-        embed_chunks.prune_cache(workspace.home)
+        embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
         graph_indexes.drop(workspace.home)  # each is made again after this, from what is left
         graph_index.prune_answers(workspace.home)
     sealed = generations.finish(

@@ -342,6 +342,14 @@ class Settings(BaseModel):
     asset_neighborhood_expansion_enabled: bool = Field(
         False, description="follow threads and attachments where a question asks for them; `relrag init` writes true"
     )
+    reranker: Literal["none", "cohere"] = Field(
+        "none",
+        description="who puts the passages found in order; cohere is sent the redacted question and the redacted "
+        "passages; where it fails or takes too long the order stays",
+    )
+    rerank_model: str = Field("", description="model of the reranker; else the service's usual one")
+    rerank_url: str = Field("", description="another server that speaks the protocol, https://...")
+    rerank_seconds: int = Field(5, ge=1, description="time that each of two tries of the reranker may take")
     answer_min_coverage: float = Field(
         0.5, ge=0, le=1, description="share of a question's weight that a passage must cover to count as an answer"
     )

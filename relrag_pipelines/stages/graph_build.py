@@ -12,7 +12,7 @@ from relrag_pipelines.errors import SafeError
 from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.records import Chunk, columns
 from relrag_pipelines.settings import Collection, days
-from relrag_pipelines.stages import graph_leaks, redaction_check
+from relrag_pipelines.stages import graph_leaks, graph_vectors, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.graph_extraction import build_by_model
 from relrag_pipelines.stages.graph_index import PEOPLE, chunk_months, expected_fingerprint, prune_answers
@@ -51,8 +51,8 @@ class GraphIndexError(SafeError):
 def run(workspace: Workspace, collection: str) -> Made:
     """Makes the index of a collection again and returns what is known of it.
 
-    Raises GraphIndexError where the published generation is not made from what the lake holds, or where what was made
-    breaks an invariant; then the index before stays.
+    Raises EmbeddingError, and GraphIndexError where the published generation is not made from what the lake holds, or
+    where what was made breaks an invariant; then the index before stays.
     """
     from relrag_pipelines.graphrag import parquet
     from relrag_pipelines.graphrag.invariants import violations
@@ -72,6 +72,7 @@ def run(workspace: Workspace, collection: str) -> Made:
         **_drafted(tables, drafts),
         "withheld": graph_leaks.blank(tables, LeakRules(workspace)),
     }
+    told |= graph_vectors.embed(workspace, tables, f"vectors of the GraphRAG index {collection}")
     place = graph_indexes.begin(workspace.home, collection)
     parquet.write(tables, place)
     counts = {name: len(table) for name, table in tables.items()}

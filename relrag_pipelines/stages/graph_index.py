@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from relrag_pipelines import embedders
 from relrag_pipelines.settings import GraphRAG
 from relrag_pipelines.stages.month_range import partitioned
 from relrag_pipelines.stages.whole_archive import month_outputs
@@ -21,7 +22,7 @@ from relrag_pipelines.stores.graph_indexes import Made
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest
 from relrag_pipelines.workspace import Workspace
 
-VERSION = 2
+VERSION = 3
 """raised when equal passages give another index"""
 
 
@@ -79,6 +80,8 @@ def expected_fingerprint(workspace: Workspace, collection: str, months: Mapping[
     passages = [[one.name, month_outputs(months[one.name])] for one in settings.sources if wanted.holds(one)]
     people = [held.output for one in PEOPLE if one in archive_tables.NAMES for held in [_entry(workspace, one)] if held]
     asked = {"method": settings.graphrag.method, "since": wanted.since, "until": wanted.until}
+    if model := embedders.model(settings):
+        asked["embedder"] = model.name
     if wanted.since or wanted.until:
         asked["timezone"] = settings.timezone
     if settings.graphrag.method == "llm":

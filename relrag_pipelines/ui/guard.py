@@ -28,7 +28,8 @@ HEALTH = "/server_info"
 USUAL_PORT = 3000
 _UNSPECIFIED = ("0.0.0.0", "::", "")  # noqa: S104  browsers take them for this machine: never a name of ours
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_STYLE = "body { font: 16px/1.5 system-ui, sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em }"
+_STYLE = """:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em }"""
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>relrag</title>
 <style>{style}</style>

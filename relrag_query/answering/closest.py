@@ -7,7 +7,7 @@ it is said that they may not; where even the best is unlikely nothing is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,6 @@ from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan
-from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
 
 _UNLIKELY = 0.01
@@ -70,9 +69,10 @@ def _answer(
     if across:
         sentences.sort(key=lambda one: one.unit.ts or 0)
     quoted = {id(hit) for one in sentences for hit in one.hits}
-    _hide(hit for one in answer.sentences for hit in one.hits if id(hit) not in quoted)
+    hidden = {hit.chunk.chunk_id: 0.0 for one in answer.sentences for hit in one.hits if id(hit) not in quoted}
     elsewhere = answer.elsewhere and bool(answer.sentences)
-    return replace(answer, sentences=sentences, confidence="sure", elsewhere=elsewhere)
+    display_scores = {**answer.display_scores, **hidden}
+    return replace(answer, sentences=sentences, confidence="sure", elsewhere=elsewhere, display_scores=display_scores)
 
 
 def _beside(sentences: Sequence[Sentence], found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
@@ -115,18 +115,16 @@ def _within(unit: QuotableSpan, one: Candidate) -> bool:
     return one.unit.hit is unit.hit and 2 * len(said & tokens(one.text)) >= len(said)
 
 
-def _hide(hits: Iterable[Hit]) -> None:
-    for hit in hits:
-        hit.display_score = 0.0
-
-
 def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
     """The likeliest of each record; before one that is superseded, what replaces it."""
     best: dict[str, Sentence] = {}
     ranked = sorted(zip(found, judged.shares, strict=True), key=lambda pair: -pair[1])
     for one, likely in ranked:
-        newer = one.unit.hit.superseded_by
-        first = next((pair for pair in ranked if pair[0].unit.hit is newer), (one, likely))
+        newer = one.unit.hit.superseded_by and one.unit.hit.superseded_by.chunk.chunk_id
+        first = next(
+            (pair for pair in ranked if pair[0].unit.hit.chunk.chunk_id == newer),
+            (one, likely),
+        )
         for other, share in (first, (one, likely)):
             quoted = replace(other.unit, text=_passage(other, found), behind=())
             best.setdefault(other.unit.hit.chunk.asset_id, Sentence(quoted, float(share)))

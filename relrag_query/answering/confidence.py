@@ -23,7 +23,7 @@ import orjson
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_query.answering import evidence
 from relrag_query.answering.candidates import Candidate
-from relrag_query.retrieval.search import QueryContext
+from relrag_query.retrieval.context import QueryContext
 
 _MARGIN = 3.0
 """by which what is quoted stands before the next at most, as a difference of scores"""

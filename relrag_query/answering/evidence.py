@@ -21,8 +21,8 @@ from relrag_pipelines.text.analyzer import foreign_signs
 from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.sentence_split import is_question
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import (
     PRICE,
     Term,

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.stores import vectors
 from relrag_query.answering import listing
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.search import QueryContext
 from relrag_query.understanding.intent import CHANNEL_NAMES
 
 

@@ -7,7 +7,7 @@ that stand side by side in the question should do so in the passage too, else th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -101,6 +101,8 @@ class ExtractiveAnswer:
     """the question names a channel, and what answers is of others"""
     confidence: Confidence = "sure"
     """whether the sentences answer; `unsure` where they are the closest that there is"""
+    display_scores: Mapping[str, float] = field(default_factory=dict)
+    """chunk_ids -> display scores of the hits as far as answering tells them"""
 
 
 def answer(
@@ -121,9 +123,7 @@ def answer(
     """
     people = _named_people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, chunk_relevance(hit, terms) * (1.0 if _is_about(hit, people) else _OF_OTHERS)) for hit in hits]
-    for hit, credit in judged:
-        if hit.role is None:
-            hit.display_score = hit.weight * credit
+    display_scores = {hit.chunk.chunk_id: hit.weight * credit for hit, credit in judged if hit.role is None}
     there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in said_in]
     elsewhere = bool(said_in) and not any(credit >= least for _, credit in there)
     judged = there if there and not elsewhere else judged
@@ -136,15 +136,19 @@ def answer(
     def rank(one: Sentence) -> tuple[bool, float]:
         """A card that covers all that any passage does tells the facts of a person best."""
         hit = one.unit.hit
-        return not (facts and record_type(hit.chunk.rag_source_type).card and hit.display_score >= best), -one.credit
+        covers = display_scores.get(hit.chunk.chunk_id, hit.display_score)
+        return not (facts and record_type(hit.chunk.rag_source_type).card and covers >= best), -one.credit
 
     candidates = sorted([one for one in found if not one.asks] or found, key=rank)
     across = QueryIntent.CROSS_CHANNEL in intents
     chosen = _choose(_diversify_by_channel(candidates) if across else candidates)[:most]
-    chosen = chosen if across else _newest_of_series(chosen)
     if across:
         chosen.sort(key=lambda one: one.unit.ts or 0)
-    return ExtractiveAnswer(chosen, best, bar, elsewhere)
+        return ExtractiveAnswer(chosen, best, bar, elsewhere, display_scores=display_scores)
+    newest = _newest_of_series(chosen)
+    quoted = {hit.chunk.chunk_id for one in newest for hit in one.hits}
+    hidden = {hit.chunk.chunk_id: 0.0 for one in chosen for hit in one.hits if hit.chunk.chunk_id not in quoted}
+    return ExtractiveAnswer(newest, best, bar, elsewhere, display_scores={**display_scores, **hidden})
 
 
 def _newest_of_series(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -156,11 +160,7 @@ def _newest_of_series(sentences: Sequence[Sentence]) -> list[Sentence]:
     for one in sentences:
         if series := _series(one.unit.hit):
             newest[series] = max(one.unit.ts or 0, newest.get(series, 0))
-    kept = [one for one in sentences if (one.unit.ts or 0) >= newest.get(_series(one.unit.hit) or ("", ""), 0)]
-    quoted = {id(hit) for one in kept for hit in one.hits}
-    for hit in (hit for one in sentences for hit in one.hits if id(hit) not in quoted):
-        hit.display_score = 0.0
-    return kept
+    return [one for one in sentences if (one.unit.ts or 0) >= newest.get(_series(one.unit.hit) or ("", ""), 0)]
 
 
 def _series(hit: Hit) -> tuple[str, str] | None:

@@ -33,8 +33,6 @@ What a passage is stands in `about`; parts that are not known are left out.
 `index` is the place of a passage among these, from 0. `uri` tells where the original lies.
 """
 
-_TOKENS_A_WORD = 1.5
-"""of a language model, for each word or mark; more in Hebrew and Czech than in English"""
 _CITATION = re.compile(r"(\s?)\[\s*\d+(?:\s*[,;]\s*\d+)*\s*\]")
 _BEGUN = re.compile(r"\s?\[[\d\s,;]*\Z|\s\Z")
 _LONGEST = 40
@@ -59,16 +57,9 @@ class GeneratedAnswer:
         return bool(self.text.strip()) and not self.text.strip().startswith(NO_ANSWER)
 
 
-def fit_token_budget(hits: Sequence[Hit], tokens: int) -> list[Hit]:
-    """The first hits that have room, each passage whole; at least one."""
-    kept: list[Hit] = []
-    left = tokens / _TOKENS_A_WORD
-    for hit in hits:
-        left -= count_tokens(_said(hit)) + count_tokens(hit_line(hit)) + count_tokens(_parent(hit))
-        if kept and left < 0:
-            break
-        kept.append(hit)
-    return kept
+def prompt_words(hit: Hit) -> int:
+    """Words and marks that a passage takes in the prompt."""
+    return count_tokens(_said(hit)) + count_tokens(hit_line(hit)) + count_tokens(_parent(hit))
 
 
 def build_prompt(question: str, hits: Sequence[Hit]) -> str:

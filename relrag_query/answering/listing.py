@@ -18,8 +18,10 @@ from relrag_pipelines.text.analyzer import only_function_words
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan, chat_turns, quotable_spans
 from relrag_query.retrieval import catalog_reader
-from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.search import QueryContext, Step, bulk_hits, load_extra
+from relrag_query.retrieval.context import QueryContext, Step
+from relrag_query.retrieval.hit import Hit, Message
+from relrag_query.retrieval.steps.contents import load_extra, match_messages, with_messages
+from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import Term, tokens
 from relrag_query.understanding.intent import QueryIntent, listed_types
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -109,7 +111,7 @@ def listing_steps(wanted: ListingRequest, most: int) -> tuple[Step, ...]:
     def newest(hits: list[Hit], context: QueryContext) -> list[Hit]:
         return [*hits, *_newest(wanted, context, most)]
 
-    return newest, load_extra
+    return Step(1, "list", newest), Step(1, "details", load_extra)
 
 
 def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:
@@ -199,11 +201,11 @@ def _newest(wanted: ListingRequest, context: QueryContext, most: int) -> list[Hi
     for ref, *_ in rows:
         place = places[ref]
         if place in firsts and place not in hits:
-            hits[place] = Hit(firsts[place], 1.0, 1.0, in_time=True, members=list(firsts[place].members))
+            hits[place] = Hit(firsts[place], 1.0, 1.0, in_time=True, members=tuple(firsts[place].members))
     found = list(hits.values())
-    bulk = {id(hit) for hit in bulk_hits(found, context)}
-    kept = sorted(found, key=lambda hit: id(hit) in bulk)[:most]
-    _read_messages(kept, wanted, context)
+    bulk = {hit.chunk.chunk_id for hit in bulk_hits(found, context)}
+    kept = sorted(found, key=lambda hit: hit.chunk.chunk_id in bulk)[:most]
+    kept = _read_messages(kept, wanted, context)
     context.note("list", f"{sum(wanted.counts.values())} records, {len(kept)} passages of them listed")
     return sorted(kept, key=lambda hit: (hit.chunk.rag_source_type in _FROM_FILES, -_latest(hit)))
 
@@ -218,19 +220,18 @@ def _place(ref: str, context: QueryContext) -> str:
     return held[0].asset_ref if held and not held[0].asset_ref.startswith("chunk:") else ref
 
 
-def _read_messages(hits: list[Hit], wanted: ListingRequest, context: QueryContext) -> None:
-    members = list(dict.fromkeys(ref for hit in hits for ref in hit.members))
-    known = catalog_reader.messages(context.connection, members) if members else {}
+def _read_messages(hits: list[Hit], wanted: ListingRequest, context: QueryContext) -> list[Hit]:
+    """The hits with their messages, of which those match that are of the time and the people asked about."""
     since, until = wanted.values["since"], wanted.values["until"]
-    for hit in hits:
-        hit.messages = sorted((known[ref] for ref in hit.members if ref in known), key=lambda one: one.ts or 0)
-        hit.matching = [
-            place
-            for place, one in enumerate(hit.messages)
-            if (since is None or (one.ts or 0) >= since)
+
+    def meant(one: Message) -> bool:
+        return (
+            (since is None or (one.ts or 0) >= since)
             and (until is None or (one.ts or 0) < until)
             and (not wanted.names or one.sender in wanted.names)
-        ]
+        )
+
+    return [match_messages(hit, meant) for hit in with_messages(hits, context)]
 
 
 def _first_said(hit: Hit) -> QuotableSpan | None:

@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from relrag_query.answering.extractive import ExtractiveAnswer
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, Hit
-from relrag_query.retrieval.search import QueryContext, load_extra
+from relrag_query.retrieval.named_assets import FILE_NAME
+from relrag_query.retrieval.steps.contents import load_extra
 
 NAMED = 0.40
 """display score of what is added, that of a record that contains a hit"""
 
 _HASH = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,64}(?![0-9A-Za-z])")
-_FILE = re.compile(r"[^\s/\\:*?\"<>|()\[\],;]+\.[A-Za-z]\w{1,4}(?!\w)")
 _MOST = 4
 """records that are added"""
 
 
 def add_named_records(evidence: ExtractiveAnswer, hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
-    """The first passage of each record that the sentences of an answer name, if no hit is of it; such hits are shown.
+    """The hits, with the first passage of each record that the sentences of an answer name if none is of it.
 
-    A name counts where exactly one record has it.
+    Both are shown. A name counts where exactly one record has it.
     """
     said = "\n".join(sentence.unit.quote for sentence in evidence.sentences)
-    hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(_FILE.findall(said)))
+    hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(FILE_NAME.findall(said)))
     refs = catalog_reader.by_name(context.connection, hashes, files)[:_MOST]
     found = {hit.chunk.asset_id: hit for hit in reversed(hits)}
-    for ref in refs:
-        if ref in found:
-            found[ref].promoted = True
     missing = [ref for ref in refs if ref not in found]
     beginnings = (one for one in catalog_reader.of_assets(context.connection, missing) if not one.chunk_index)
     first = {one.asset_id: one for one in beginnings if context.allows(one)}
@@ -42,4 +41,6 @@ def add_named_records(evidence: ExtractiveAnswer, hits: Sequence[Hit], context: 
     added = [Hit(one, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for one in first.values()]
     if refs:
         context.note("named", f"the answer names {len(refs)} records, {len(added)} of them were not found before")
-    return load_extra(added, context)
+    named = {found[ref].chunk.chunk_id for ref in refs if ref in found}
+    shown = [replace(hit, promoted=True) if hit.chunk.chunk_id in named else hit for hit in hits]
+    return [*shown, *load_extra(added, context)]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from relrag_pipelines.sources import record_type
 from relrag_query.answering.sentence_split import asks_for_something, is_question, quotable_spans, split
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit
-from relrag_query.retrieval.search import QueryContext
 from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
 
 _MOST = 5
@@ -24,18 +24,19 @@ def attach_replies(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     Mails that reply stand behind all hits.
     """
-    replies: list[Hit] = []
     present = {hit.chunk.chunk_id: hit for hit in hits}
     asking = [hit for hit in hits if not hit.role and hit.chunk.thread_id and _waits(hit, context.terms)][:_MOST]
+    followed: dict[str, Hit] = {}
     for hit in asking:
         if hit.messages:
-            _continue(hit, context)
+            followed[hit.chunk.chunk_id] = _continued(hit, context)
         elif reply := _reply(hit, context):
-            hit.reply = present.setdefault(reply.chunk.chunk_id, reply)
-            replies += [reply] if hit.reply is reply else []
+            reply = present.setdefault(reply.chunk.chunk_id, reply)
+            followed[hit.chunk.chunk_id] = replace(hit, reply=reply)
+    replies = list(present.values())[len(hits) :]
     if asking:
         context.note("replies", f"{len(asking)} hits ask, {len(replies)} mails that reply added")
-    return [*hits, *replies]
+    return [*(followed.get(hit.chunk.chunk_id, hit) for hit in hits), *replies]
 
 
 def _waits(hit: Hit, terms: list[Term]) -> bool:
@@ -51,13 +52,14 @@ def _waits(hit: Hit, terms: list[Term]) -> bool:
     return bool(shares) and asks_for_something(max(shares)[1])
 
 
-def _continue(hit: Hit, context: QueryContext) -> None:
+def _continued(hit: Hit, context: QueryContext) -> Hit:
+    """The chat window with the messages that follow soon."""
     end = hit.messages[-1].ts or 0
     windows = catalog_reader.following(context.connection, str(hit.chunk.thread_id), end, _BEHIND)
     members = list(dict.fromkeys(ref for window in windows for ref in window.members))
     known = catalog_reader.messages(context.connection, members) if members else {}
     later = sorted((one for one in known.values() if end < (one.ts or 0) <= end + _LATER), key=lambda one: one.ts or 0)
-    hit.messages += later[:_BEHIND]
+    return replace(hit, messages=(*hit.messages, *later[:_BEHIND]))
 
 
 def _reply(hit: Hit, context: QueryContext) -> Hit | None:
@@ -69,5 +71,13 @@ def _reply(hit: Hit, context: QueryContext) -> Hit | None:
         if one.from_ != chunk.from_ and context.allows(one)
     ]
     later.sort(key=lambda one: one.parent_asset_id != chunk.asset_id)
-    reply = Hit(later[0], hit.score, hit.display_score, CONTEXT_EXPANSION) if later else None
-    return reply and replace(reply, in_time=hit.in_time)
+    if not later:
+        return None
+    return Hit(
+        later[0],
+        hit.score,
+        hit.display_score,
+        CONTEXT_EXPANSION,
+        in_time=hit.in_time,
+        why=f"replies to {chunk.asset_id}",
+    )

@@ -142,7 +142,7 @@ def split(text: str) -> list[str]:
     return [part for one in found for part in _cut(one)]
 
 
-def chat_turns(messages: list[Message]) -> Iterator[list[int]]:
+def chat_turns(messages: Sequence[Message]) -> Iterator[list[int]]:
     """The positions of messages that are one turn."""
     turn: list[int] = []
     for place, message in enumerate(messages):

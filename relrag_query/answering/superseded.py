@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from relrag_query.answering.sentence_split import split
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.search import QueryContext
 from relrag_query.understanding.phrases import bare, load_phrases
 
 WEIGHT = 0.75
@@ -42,20 +43,26 @@ def mark_superseded(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Says of each hit by what newer one it is replaced; what is replaced counts less and stands right behind that."""
     dated = [hit for hit in hits if not hit.messages and hit.chunk.ts is not None]
     found = sorted(dated, key=lambda hit: hit.chunk.ts or 0)
+    newer: dict[str, Hit] = {}
     for old, new in combinations(found, 2):
-        if old.superseded_by is None and _replaces(new, old):
-            old.superseded_by = new
-            old.weight *= WEIGHT
-    replaced = [hit for hit in hits if hit.superseded_by]
-    if not replaced:
+        if old.chunk.chunk_id not in newer and _replaces(new, old):
+            newer[old.chunk.chunk_id] = new
+    if not newer:
         return hits
-    context.note("versions", f"{len(replaced)} of {len(hits)} hits are superseded by newer ones")
-    ordered = list(hits)
-    for old in replaced:
-        if old.superseded_by and ordered.index(old) < ordered.index(old.superseded_by):
-            ordered.remove(old)
-            ordered.insert(ordered.index(old.superseded_by) + 1, old)
-    return ordered
+    context.note("versions", f"{len(newer)} of {len(hits)} hits are superseded by newer ones")
+    ordered = [hit.chunk.chunk_id for hit in hits]
+    for old_id in [one for one in ordered if one in newer]:
+        new_id = newer[old_id].chunk.chunk_id
+        if ordered.index(old_id) < ordered.index(new_id):
+            ordered.remove(old_id)
+            ordered.insert(ordered.index(new_id) + 1, old_id)
+    marked = {
+        hit.chunk.chunk_id: replace(hit, superseded_by=newer[hit.chunk.chunk_id], weight=hit.weight * WEIGHT)
+        if hit.chunk.chunk_id in newer
+        else hit
+        for hit in hits
+    }
+    return [marked[chunk_id] for chunk_id in ordered]
 
 
 def _replaces(new: Hit, old: Hit) -> bool:

@@ -62,7 +62,7 @@ def hit_line(hit: Hit) -> str:
     """The compact line of a hit."""
     chunk = hit.chunk
     return line(
-        hit.extra
+        {**hit.extra}
         | {
             "rag_source_type": chunk.rag_source_type,
             "from": chunk.from_,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
 
 import pandas as pd
@@ -14,7 +14,7 @@ import pandas as pd
 from relrag_pipelines.chunking.sentences import sentences, spans
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference
-from relrag_query.graphrag.corpus import Corpus
+from relrag_query.graphrag.corpus import Claim, Corpus
 from relrag_query.graphrag.scope import Relatives, Scope, scope_of
 from relrag_query.graphrag.support import Support
 from relrag_query.graphrag.themes import Statement, Theme, themes
@@ -25,10 +25,23 @@ METHODS: tuple[Method, ...] = get_args(Method)
 NOTHING = "The index says nothing of that."
 _STATEMENTS = 5
 """sentences of an answer at most"""
-_UNITS, _ENTITIES, _REPORTS, _RELATIONSHIPS = 20, 10, 5, 10
+_MEANT = 2
+"""text units that are quoted though they hold no word of the question, where others hold one"""
+_UNITS, _ENTITIES, _REPORTS, _RELATIONSHIPS, _CLAIMS = 20, 10, 5, 10, 10
 """records of each table that a question is answered from, at most"""
 _RECIPROCAL = 60
 """of reciprocal rank fusion"""
+
+
+class Related(NamedTuple):
+    """What a search by meaning finds, by rows, best first."""
+
+    units: Sequence[int] = ()
+    entities: Sequence[int] = ()
+    relationships: Sequence[int] = ()
+
+
+_UNRELATED = Related()
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,7 @@ class Found:
     relationships: tuple[int, ...] = ()
     reports: tuple[int, ...] = ()
     """rows of community_reports"""
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,15 +83,15 @@ def ask(
     method: Method,
     now: datetime,
     zone: ZoneInfo,
-    related: Sequence[int] = (),
+    related: Related = _UNRELATED,
     relatives: Relatives = MappingProxyType({}),
 ) -> GraphAnswer:
     """An answer in sentences of the index.
 
-    `related` are text units that a search by meaning finds, best first; `relatives` whom the owner is related to.
+    `relatives` are those whom the owner of the archive is related to.
     """
     if method == "global":
-        scope = scope_of(question, corpus, now, zone, related, relatives)
+        scope = scope_of(question, corpus, now, zone, related.units, relatives)
         found = themes(scope.units, corpus, scope.words)
         text = "\n\n".join(map(_theme_text, found)) or NOTHING
         return GraphAnswer(method, question, text, tuple(found), Found(scope.units), scope)
@@ -87,22 +101,24 @@ def ask(
 
 
 def retrieve(
-    question: str, corpus: Corpus, method: Method, now: datetime, zone: ZoneInfo, related: Sequence[int] = ()
+    question: str, corpus: Corpus, method: Method, now: datetime, zone: ZoneInfo, related: Related = _UNRELATED
 ) -> Found:
     """The records that a question is about: text units by words and meaning; local: also what these and it name."""
     support = Support(question)
     within = _within_time(question, corpus, now, zone)
     scores = support.scores([corpus.texts[unit] for unit in within])
     ranked = sorted(zip(scores, within, strict=True), key=lambda one: (-one[0], one[1]))
-    by_words = [unit for score, unit in ranked if score]
-    units = _fused([by_words, [unit for unit in related if unit in set(within)]])
+    by_words, held = [unit for score, unit in ranked if score], set(within)
+    units = _fused([by_words, [unit for unit in related.units if unit in held]])
     if method == "basic":
         return Found(tuple(units[:_UNITS]))
-    entities = entities_of(support, units, corpus)
+    entities = entities_of(support, units, corpus, related.entities)
     inside = {unit for row in entities for unit in corpus.units_of_entity[row]}
     units = _fused([units, [unit for unit in units if unit in inside]])
-    relationships, reports = relationships_of(entities, corpus), _reports(entities, corpus)
-    return Found(tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports))
+    relationships = relationships_of(entities, corpus, nearest=related.relationships)
+    claims = [one for one in _claims(support, entities, units, corpus) if one.unit in held]
+    reports = _reports(entities, corpus)
+    return Found(tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports), tuple(claims[:_CLAIMS]))
 
 
 def cited(one: Statement) -> str:
@@ -142,27 +158,50 @@ def _fused(rankings: Sequence[Sequence[int]]) -> list[int]:
     return sorted(scores, key=lambda unit: (-scores[unit], unit))
 
 
-def entities_of(support: Support, units: Sequence[int], corpus: Corpus) -> list[int]:
-    """Entities that the question names, then those that the best text units share."""
-    named = [row for row, title in enumerate(corpus.titles) if support.matches(fold(title))]
+def entities_of(
+    support: Support, units: Sequence[int], corpus: Corpus, nearest: Sequence[int] = (), *, within: bool = False
+) -> list[int]:
+    """Entities that the question names, or that the best text units share, fused with those nearest by meaning.
+
+    `within` the text units: of entities that the question names those that they name.
+    """
+    able = {row for unit in units for row in corpus.entities_of_unit[unit]} if within else range(len(corpus.titles))
+    named = [row for row in sorted(able) if support.matches(fold(corpus.titles[row]))]
     weights: dict[int, float] = dict.fromkeys(named, 10.0)
     for place, unit in enumerate(units[:_UNITS]):
         for row in corpus.entities_of_unit[unit]:
             weights[row] = weights.get(row, 0.0) + 1 / (1 + place) / len(corpus.units_of_entity[row]) ** 0.5
-    return sorted(weights, key=lambda row: (-weights[row], row))[:_ENTITIES]
+    return _fused([sorted(weights, key=lambda row: (-weights[row], row)), nearest])[:_ENTITIES]
 
 
-def relationships_of(entities: Sequence[int], corpus: Corpus, *, both: bool = True) -> list[int]:
-    """Relationships between the entities, or where not `both` ends have to be of these of any; the heaviest first."""
+def relationships_of(
+    entities: Sequence[int], corpus: Corpus, *, both: bool = True, nearest: Sequence[int] = ()
+) -> list[int]:
+    """Relationships between the entities, or where not `both` ends have to be of these of any.
+
+    The heaviest first, fused with those nearest by meaning.
+    """
     table = corpus.index.tables["relationships"]
     wanted = {corpus.titles[row] for row in entities}
     rows = enumerate(zip(table["source"], table["target"], table["weight"], strict=True))
-    inside = [
-        (0.0 if pd.isna(weight) else float(weight), row)
+    inside = {
+        row: 0.0 if pd.isna(weight) else float(weight)
         for row, (source, target, weight) in rows
         if (source in wanted and target in wanted if both else source in wanted or target in wanted)
-    ]
-    return [row for _, row in sorted(inside, key=lambda one: (-one[0], one[1]))[:_RELATIONSHIPS]]
+    }
+    heaviest = sorted(inside, key=lambda row: (-inside[row], row))
+    return _fused([heaviest, [row for row in nearest if row in inside]])[:_RELATIONSHIPS]
+
+
+def _claims(support: Support, entities: Sequence[int], units: Sequence[int], corpus: Corpus) -> list[Claim]:
+    """What is claimed of the entities, what holds most of the question's words first, then by text unit."""
+    wanted, places = {corpus.titles[row] for row in entities}, {unit: place for place, unit in enumerate(units)}
+    ranked = {
+        one: (-len(support.matches(fold(one.text))), places.get(one.unit, len(places)), one.row)
+        for one in corpus.claims
+        if one.subject in wanted
+    }
+    return sorted(ranked, key=ranked.__getitem__)
 
 
 def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
@@ -178,7 +217,7 @@ def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
 
 
 def _quoted(question: str, found: Found, corpus: Corpus) -> list[Statement]:
-    """The sentences of the best text units that hold most of the question's words."""
+    """The sentences of the best text units that hold most of the question's words, and the claims that do."""
     support = Support(question)
     said: list[tuple[float, int, Statement]] = []
     for place, unit in enumerate(found.units[: 2 * _STATEMENTS]):
@@ -190,15 +229,32 @@ def _quoted(question: str, found: Found, corpus: Corpus) -> list[Statement]:
         count, best = max(counted, key=lambda one: (one[0], -abs(len(one[1]) - 120)))
         statement = Statement(best, unit, corpus.day(unit), _named(unit, best, found, corpus))
         said.append((count + 1 / (1 + place), unit, statement))
+    stated = {one for _, _, statement in said for one in statement.references if one.dataset == Dataset.CLAIMS}
+    for place, one in enumerate(found.claims):
+        count = len(support.matches(fold(one.text)))
+        claim = Reference(Dataset.CLAIMS, one.number)
+        if count and claim not in stated:
+            references = (claim, *_named(one.unit, one.text, replace(found, claims=()), corpus))
+            statement = Statement(one.text, one.unit, corpus.day(one.unit), references)
+            said.append((count + 0.5 / (1 + place), one.unit, statement))
+    if any(score > 1 for score, _, _ in said):
+        meant = {*found.units[:_MEANT]}
+        said = [one for one in said if one[0] > 1 or one[1] in meant]
     chosen = sorted(said, key=lambda one: (-one[0], one[1]))[:_STATEMENTS]
     return [one for _, _, one in chosen]
 
 
 def _named(unit: int, said: str, found: Found, corpus: Corpus) -> tuple[Reference, ...]:
+    """The claims, entities and text unit that a sentence rests on."""
     folded = fold(said)
+    stated = [
+        Reference(Dataset.CLAIMS, one.number)
+        for one in found.claims
+        if one.unit == unit and one.words and one.words in said
+    ]
     entities = [
         Reference(Dataset.ENTITIES, corpus.entity_numbers[row])
         for row in found.entities
         if unit in corpus.units_of_entity[row] and fold(corpus.titles[row]) in folded
     ]
-    return (*entities[:3], Reference(Dataset.SOURCES, unit))
+    return (*stated[:3], *entities[:3], Reference(Dataset.SOURCES, unit))

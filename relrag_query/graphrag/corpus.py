@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.index import Index, ids
+from relrag_query.graphrag.vectors import IndexVectors
 
 PERSON = "PERSON"
 _SHORT = 3
@@ -26,6 +28,21 @@ class Word(NamedTuple):
     """how likely it is a noun"""
     units: int
     """text units that hold it in any form"""
+
+
+class Claim(NamedTuple):
+    """What a text unit claims of an entity."""
+
+    row: int
+    """of covariates"""
+    number: int
+    """by which it is cited"""
+    unit: int
+    subject: str
+    """title of the entity"""
+    text: str
+    words: str
+    """those of the text unit, without line ends"""
 
 
 class Corpus:
@@ -49,6 +66,14 @@ class Corpus:
         for entity, units in enumerate(self.units_of_entity):
             for unit in units:
                 self.entities_of_unit[unit].append(entity)
+        self._vectors: tuple[int, IndexVectors] | None = None
+
+    def vectors(self, generation: Generation) -> IndexVectors:
+        """The vectors of entities and relationships, as questions to a generation are compared with them."""
+        known = self._vectors
+        if known is None or known[0] != generation.number:
+            known = self._vectors = generation.number, IndexVectors(self.index, generation.manifest)
+        return known[1]
 
     @functools.cached_property
     def folded(self) -> list[str]:
@@ -73,6 +98,21 @@ class Corpus:
         days = dict(zip(tables["documents"]["id"], map(_seconds, tables["documents"]["creation_date"]), strict=True))
         of = [(ids(one) or [""])[0] for one in tables["text_units"]["document_id"]]
         return [(days.get(one), days.get(one)) for one in of]
+
+    @functools.cached_property
+    def claims(self) -> list[Claim]:
+        """The claims of the index, by rows of covariates, those without a text unit left out."""
+        table = self.index.tables["covariates"]
+        if "subject_id" not in table:
+            return []
+        columns = (table[name] for name in ("human_readable_id", "text_unit_id", "subject_id", "description"))
+        said = zip(*columns, table["source_text"], strict=True)
+        units = {unit: row for row, unit in enumerate(self.index.tables["text_units"]["id"])}
+        return [
+            Claim(row, int(number), units[unit], _text(subject), _text(description), " ".join(_text(words).split()))
+            for row, (number, unit, subject, description, words) in enumerate(said)
+            if unit in units
+        ]
 
     def entities_of_person(self, person_id: int) -> list[int]:
         """The rows of entities that a person of the archive is."""

@@ -11,8 +11,10 @@ from relrag_query.graphrag.answer import entities_of, relationships_of
 from relrag_query.graphrag.collections import CollectionError
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import IndexMissing
+from relrag_query.graphrag.service import nearest
 from relrag_query.graphrag.support import Support
 from relrag_query.graphrag.terms import plain_title
+from relrag_query.retrieval.question import redact_question
 
 _CONCEPTS = frozenset({EntityType.TERM, EntityType.QUOTATION, "TOPIC", "CONCEPT"})
 """types of entities that are thoughts rather than things"""
@@ -31,11 +33,14 @@ def explore(
 ) -> Exploration:
     """What `relrag_query.exploration.explore` finds for the owner, and behind it `limit` entities and concepts.
 
-    `corpus` is the archive's own index; None where there is none. With a `person` no entities: they are of everybody.
+    `corpus` is the archive's own index; None where there is none. With a `person` only what the records found name:
+    the rest is of everybody.
     """
     found = exploration.explore(archive, query, search_relationships=search_relationships, person=person, limit=limit)
-    if corpus is not None and not person:
-        found.nodes += _nodes(corpus, query, [one.entity_key for one in found.nodes if one.kind == "source"], limit)
+    if corpus is not None:
+        records = [one.entity_key for one in found.nodes if one.kind == "source"]
+        near = [] if person else nearest(corpus, redact_question(query, archive.settings), archive)[0]
+        found.nodes += _nodes(corpus, query, records, limit, near, within=bool(person))
     return found
 
 
@@ -47,27 +52,36 @@ def own_corpus(archive: Archive) -> Corpus | None:
         return None
 
 
-def _nodes(corpus: Corpus, query: str, records: list[str], limit: int) -> list[GraphNode]:
-    """Entities that the question names, then those that the records found share; people are nodes already."""
+def _nodes(
+    corpus: Corpus, query: str, records: list[str], limit: int, near: list[int], *, within: bool
+) -> list[GraphNode]:
+    """Entities that the question names or means, or that the records found share; people are nodes already.
+
+    `within` the records: what they do not name is left out, and so is what other records relate it to.
+    """
     index, beside = corpus.index, corpus.index.tables["text_unit_chunks"]
-    origins = dict(zip(beside["asset_id"], beside["text_unit_id"], strict=True))
-    units = index.rows_of("text_units", "id", [origins[one] for one in records if one in origins])
-    rows = [row for row in entities_of(Support(query), units, corpus) if not corpus.is_person(row)][:limit]
-    return [_node(row, place, corpus) for place, row in enumerate(rows)]
+    wanted = set(records)
+    of = [unit for record, unit in zip(beside["asset_id"], beside["text_unit_id"], strict=True) if record in wanted]
+    units = index.rows_of("text_units", "id", of)
+    rows = entities_of(Support(query), units, corpus, near, within=within)
+    kept = [row for row in rows if not corpus.is_person(row)][:limit]
+    return [_node(row, place, corpus, {*of} if within else None) for place, row in enumerate(kept)]
 
 
-def _node(row: int, place: int, corpus: Corpus) -> GraphNode:
+def _node(row: int, place: int, corpus: Corpus, units: set[str] | None) -> GraphNode:
     entities, links = corpus.index.tables["entities"], corpus.index.tables["relationships"]
     title = corpus.titles[row]
     related = []
-    for link in relationships_of([row], corpus, both=False)[:_RELATED]:
+    for link in relationships_of([row], corpus, both=False):
         ends = links["source"].iat[link], links["target"].iat[link]
-        related.append({"with": plain_title(ends[ends[0] == title]), "description": links["description"].iat[link]})
+        if units is None or units.intersection(links["text_unit_ids"].iat[link]):
+            related.append({"with": plain_title(ends[ends[0] == title]), "description": links["description"].iat[link]})
+    named = corpus.units_of_entity[row]
     data = {
         "type": corpus.types[row],
         "description": entities["description"].iat[row],
-        "passages": len(corpus.units_of_entity[row]),
-        "related": related,
+        "passages": len(named),
+        "related": related[:_RELATED],
     }
     kind = "concept" if corpus.types[row] in _CONCEPTS else "entity"
     return GraphNode(f"entity:{entities['id'].iat[row]}", kind, plain_title(title), round(1 / (1 + place), 4), data)

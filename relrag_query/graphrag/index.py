@@ -41,8 +41,12 @@ class _Table:
     """an index without it has a problem"""
     more: tuple[str, ...] = ()
     """what queries read beside that, where it is there"""
+    traced: bool = True
+    """read for tracing, too"""
 
 
+CLAIM = ("type", "status", "start_date", "end_date", "description")
+"""columns of a claim beside whom it is about"""
 _COLUMNS = {
     "documents": _Table(("id", "title", "text"), {"raw_content": "text"}, more=("creation_date",)),
     "text_units": _Table(("id", "text", "document_id"), {"document_ids": "document_id"}),
@@ -56,9 +60,13 @@ _COLUMNS = {
         ("community", "entity_ids", "relationship_ids", "text_unit_ids"), {"id": "community"}, more=("level",)
     ),
     "community_reports": _Table(("community", "title", "full_content"), {}, more=("summary", "rank", "level")),
-    "covariates": _Table(("id", "human_readable_id", "text_unit_id"), {}, needed=False),
+    "covariates": _Table(
+        ("id", "human_readable_id", "text_unit_id"), {}, needed=False, more=("subject_id", *CLAIM, "source_text")
+    ),
     "entity_people": _Table(("entity_id", "person_id"), {}, needed=False),
     "vocabulary": _Table(("word", "key", "noun", "text_units"), {}, needed=False),
+    "record_texts": _Table(("record_id", "text_hash"), {}, needed=False, traced=False),
+    "text_vectors": _Table(("text_hash", "model", "vector"), {}, needed=False, traced=False),
     "nodes": _Table(("title", "community", "id"), {}, needed=False),
     "text_unit_chunks": _Table(
         ("text_unit_id", "chunk_id", "page_number", "last_page_number"),
@@ -144,7 +152,8 @@ def open_index(folder: Path, *, whole: bool = False) -> Index:
         )
     files = {name: path for path in _parquet(found) if (name := _table_name(path))}
     problems: list[str] = []
-    tables = {name: _read(name, files.get(name), problems, whole=whole) for name in _COLUMNS}
+    wanted = {name: files.get(name) if whole or table.traced else None for name, table in _COLUMNS.items()}
+    tables = {name: _read(name, path, problems, whole=whole) for name, path in wanted.items()}
     layout = _layout(files)
     if layout == "0.x" and len(tables["nodes"]):
         tables["communities"] = _with_members(tables["communities"], tables["nodes"])

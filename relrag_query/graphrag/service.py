@@ -17,7 +17,7 @@ from relrag_query.answering import llm
 from relrag_query.answering.llm import AnswerError
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag import collections, writing
-from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, ask
+from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
 from relrag_query.graphrag.collections import Named
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
@@ -64,7 +64,9 @@ def answered(
     zone, asked = ZoneInfo(settings.timezone), redact_question(question, settings)
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(asked)) if method == "global" else asked
-    related = _related(settings, named, corpus.index, searched, archive) if archive and named.own and searched else []
+    related = Related()
+    if archive and named.own and searched:
+        related = _related(settings, named, corpus, searched, method, archive)
     relatives = _relatives(archive) if archive and named.own and method == "global" else {}
     answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related, relatives))
     return Answered(answer, corpus.index, trace(answer.text, corpus.index, asked))
@@ -116,12 +118,24 @@ def _relatives(archive: Archive) -> dict[str, set[int]]:
     return found
 
 
-def _related(settings: Settings, named: Named, index: Index, question: str, archive: Archive) -> list[int]:
-    """The text units that the archive's own search finds, best first."""
-    wanted = settings.graphrag.collections.get(named.name)
+def _related(
+    settings: Settings, named: Named, corpus: Corpus, question: str, method: Method, archive: Archive
+) -> Related:
+    """The text units that the archive's own search finds; local: entities and relationships by their vectors, too."""
+    wanted, index = settings.graphrag.collections.get(named.name), corpus.index
     since, until = (wanted.since or None, wanted.until or None) if wanted else (None, None)
     sources = [one.name for one in settings.sources if wanted is None or wanted.holds(one)]
     found = archive.search(question, sources=sources, limit=_SEARCHED, since=since, until=until)
     units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in found.hits]
     ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
-    return index.rows_of("text_units", "id", ids)
+    rows = index.rows_of("text_units", "id", ids)
+    return Related(rows, *nearest(corpus, question, archive)) if method == "local" else Related(rows)
+
+
+def nearest(corpus: Corpus, question: str, archive: Archive) -> tuple[list[int], list[int]]:
+    """Entities and relationships of an index of the archive that a redacted question is near to, by their vectors."""
+    meaning, _ = archive.meaning(question)
+    if meaning is None:
+        return [], []
+    vectors = corpus.vectors(archive.generation)
+    return vectors.nearest("entities", meaning), vectors.nearest("relationships", meaning)

@@ -168,6 +168,10 @@ def _statements(units: Sequence[int], telling: Sequence[Term], corpus: Corpus, u
     return sorted(chosen, key=lambda one: (one.day or "9999", one.unit))
 
 
+_CLUMSY = re.compile(r":$|\S@\S|<[A-Z_]+[:>]")
+"""of a sentence that only opens a list, or lists addresses: it says little by itself"""
+
+
 def _score(said: str, worth: Sequence[tuple[Term, float]]) -> float:
     """How much a sentence says: words of the theme, a figure, and a length at which it can be read by itself."""
     if len(said) > 2 * _LONGEST or len(said.split()) < 4:
@@ -179,7 +183,7 @@ def _score(said: str, worth: Sequence[tuple[Term, float]]) -> float:
     score += 0.3 * bool(FIGURE.search(said)) + 0.2 * bool(re.search(r"\d", said))
     if not _SHORTEST <= len(said) <= _LONGEST:
         score *= 0.4
-    return score * (0.3 if is_tabular(said) else 1)
+    return score * (0.3 if is_tabular(said) or _CLUMSY.search(said) else 1)
 
 
 def _references(unit: int, said: str, telling: Sequence[Term], corpus: Corpus) -> tuple[Reference, ...]:

@@ -18,7 +18,8 @@ from relrag_pipelines.graphrag.text_units import count_tokens
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.graphrag.answer import GraphAnswer, citation
 from relrag_query.graphrag.citations import Dataset, Reference, parse
-from relrag_query.graphrag.corpus import Corpus
+from relrag_query.graphrag.corpus import Claim, Corpus
+from relrag_query.graphrag.index import CLAIM
 
 NO_ANSWER = "NO ANSWER"
 _CITE = """\
@@ -41,7 +42,7 @@ You answer a question about a whole archive from points and themes that were fou
 - Use nothing but the data. Bring together what belongs together, the most important first, in a few short paragraphs \
 or a list. If they do not answer the question, reply exactly: {NO_ANSWER}
 {_CITE}"""
-_SHARES = {"reports": 0.25, "entities": 0.15, "relationships": 0.1}
+_SHARES = {"reports": 0.25, "entities": 0.15, "relationships": 0.1, "claims": 0.1}
 """of the budget; text units have the rest"""
 _BATCHES = 12
 """of reports that a question is answered from, at most"""
@@ -129,6 +130,7 @@ class Written:
                     for row in found.relationships
                 ],
             ),
+            self._rows("Claims", Dataset.CLAIMS, "claims", [(one.number, self._claim(one)) for one in found.claims]),
             self._rows("Sources", Dataset.SOURCES, "sources", [(unit, self._dated(unit)) for unit in found.units]),
         ]
         return "\n\n".join(filter(None, parts))
@@ -144,6 +146,10 @@ class Written:
             self._given.add(Reference(dataset, number))
             lines.append(line)
         return "\n".join([f"-----{title}-----", "id|text", *lines]) if lines else ""
+
+    def _claim(self, one: Claim) -> str:
+        table = self._corpus.index.tables["covariates"]
+        return "|".join([one.subject, *(_text(table[name].iat[one.row]) for name in CLAIM)])
 
     def _safe(self, text: str) -> str:
         return inert(self._redact(" ".join(text.split())))

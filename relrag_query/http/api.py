@@ -110,7 +110,7 @@ OPERATIONS = (
         "/chunks/batch",
         requests.ChunksRequest,
         requests.ChunksReply,
-        lambda to, asked: to.chunks(asked.chunk_ids),
+        lambda to, asked: requests.ChunksReply(**to.chunks(asked.chunk_ids)),
         for_clients=True,
     ),
     Operation(
@@ -119,7 +119,7 @@ OPERATIONS = (
         "/explore",
         requests.ExploreRequest,
         ExploreReply,
-        lambda to, asked: to.explore(asked.query, asked.search_relationships, asked.limit),
+        lambda to, asked: to.explore(asked.query, asked.search_relationships, asked.person, asked.limit),
     ),
     Operation("person", "GET", "/person", requests.PersonRequest, PersonReply, lambda to, asked: to.person(asked.name)),
     Operation(

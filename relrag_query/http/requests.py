@@ -85,6 +85,7 @@ class ExploreRequest(BaseModel, extra="forbid"):
 
     query: Words
     search_relationships: bool = True
+    person: str = Field("", max_length=200, description="only what has to do with this person: a name, alias or number")
     limit: int = Field(5, ge=1, le=MOST, description="records and relationships at most")
 
 

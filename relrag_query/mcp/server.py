@@ -126,8 +126,14 @@ def tools(service: Service) -> list[Callable[..., str]]:
         return _page(service.neighbors(ref, relation_types, direction, limit, cursor), "neighbors", cursor)
 
     @told
-    def explore(query: Words, search_relationships: bool = True, limit: Limit = 5, cursor: Cursor = None) -> str:
-        found = service.explore(query, search_relationships, limit)
+    def explore(
+        query: Words,
+        search_relationships: bool = True,
+        person: PersonName = "",
+        limit: Limit = 5,
+        cursor: Cursor = None,
+    ) -> str:
+        found = service.explore(query, search_relationships, person, limit)
         return _page(found, "nodes", cursor)
 
     explore.__doc__ = DESCRIPTION

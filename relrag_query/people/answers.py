@@ -12,9 +12,10 @@ from relrag_query.people.page import age
 from relrag_query.people.people import FAMILY, Known, People, Relation
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit
-from relrag_query.retrieval.search import QueryContext, load_messages
+from relrag_query.retrieval.steps.contents import load_messages
 
 _FACT, _SCOPED = 1.0, 0.85
 """display scores of what is known of people, and of passages that have to do with them"""
@@ -40,7 +41,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     if not asked.people:
         return None
     ids = asked.people
-    if asked.asks == "family":  # whoever asks knows that he belongs to it
+    if asked.asks == "family" and context.expansion.relationships:  # whoever asks knows that he belongs to it
         ids = [
             one
             for one in people.expand_person_ids_with_relationships(ids)
@@ -170,7 +171,7 @@ def _scoped(
     for one in about:
         chunk = chunks[one.chunk_id]
         key = chunk.thread_id or chunk.chunk_group_id
-        hit = Hit(chunk, one.score, _SCOPED, promoted=True, similarity=one.similarity, members=list(chunk.members))
+        hit = Hit(chunk, one.score, _SCOPED, promoted=True, similarity=one.similarity, members=tuple(chunk.members))
         seen.setdefault(key, hit)
     context.note("person search", f"{len(about)} passages have to do with {', '.join(map(str, ids))}")
     return load_messages(_by_turns(list(seen.values()))[:_ROOM], context)

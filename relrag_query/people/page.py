@@ -20,6 +20,13 @@ _TRAFFIC = """
     WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND NOT list_contains($about, asset_type)
     GROUP BY asset_type ORDER BY records DESC, asset_type
 """
+_YEARS = """
+    SELECT year(make_timestamp(ts * 1000000)) AS year, count(DISTINCT asset_ref) AS records
+    FROM person_assets JOIN records ON records.asset_id = asset_ref
+    WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND ts IS NOT NULL
+        AND NOT list_contains($about, asset_type)
+    GROUP BY year ORDER BY year
+"""
 _RECORDS = """
     SELECT asset_ref, min(asset_type) AS asset_type, min(role) AS role, any_value(ts) AS ts,
         any_value(subject) AS subject, any_value(text) AS text
@@ -41,6 +48,8 @@ class PersonPage:
     """the people whom the relations and the pairs lead to"""
     traffic: list[dict[str, Any]]
     """asset_type, records, first, last: of each channel, what the person wrote, received or took part in"""
+    years: list[dict[str, Any]]
+    """year, records: of each year in UTC that has any, the oldest first"""
     pairs: list[Traffic]
     """what passes between the person and others, those with most records first"""
     latest: list[dict[str, Any]]
@@ -69,6 +78,7 @@ def page(connection: duckdb.DuckDBPyConnection, people: People, person: Known) -
         relations,
         people.known([*(one.other_id for one in relations), *(one.other_id for one in pairs)]),
         _rows(connection, _TRAFFIC, {"ids": ids, "about": about}),
+        _rows(connection, _YEARS, {"ids": ids, "about": about}),
         pairs,
         _rows(connection, _RECORDS, {"ids": ids, "about": about, "limit": _LATEST}),
     )

@@ -90,6 +90,7 @@ class People:
     def __init__(self, connection: duckdb.DuckDBPyConnection, pending: Pending) -> None:
         self._connection = connection
         self.pending = pending
+        self._finders: dict[str, MentionFinder] = {}
 
     @functools.cached_property
     def owner(self) -> int | None:
@@ -189,10 +190,19 @@ class People:
 
     def finder(self, text: str) -> MentionFinder:
         """What finds in a text whom it may name."""
-        known = self.bearing(text, sounds=False)
-        return MentionFinder(
-            {one: [row["alias"] for row in person.aliases if row["kind"] == "name"] for one, person in known.items()}
-        )
+        if text not in self._finders:
+            known = self.bearing(text, sounds=False).items()
+            names = {one: [row["alias"] for row in person.aliases if row["kind"] == "name"] for one, person in known}
+            self._finders[text] = MentionFinder(names)
+        return self._finders[text]
+
+    def record_counts(self) -> dict[int, int]:
+        """How many records each person wrote, received, took part in or is named in, by id."""
+        query = "SELECT person_id, count(DISTINCT asset_ref) FROM person_assets GROUP BY person_id ORDER BY person_id"
+        found: dict[int, int] = {}
+        for person_id, count in self._connection.execute(query).fetchall():
+            found[self.survivor(person_id)] = found.get(self.survivor(person_id), 0) + count
+        return found
 
     def facts(self, person_ids: Collection[int]) -> list[PersonFact]:
         """What is known of these people; of each predicate the surest and latest first."""
@@ -268,6 +278,10 @@ class People:
     def ids_in_index(self, person_ids: Iterable[int]) -> list[int]:
         """The ids by which the passages of a generation know these people."""
         return sorted({old for one in person_ids for old in self.pending.former(one)})
+
+    def filter_ids(self, typed: str) -> tuple[int, ...]:
+        """Ids under which the index knows the one person who is meant. Raises PeopleError as `one` does."""
+        return tuple(self.ids_in_index([self.one(typed).person_id]))
 
     def _relationship_rows(self, person_ids: Collection[int] | None) -> list[PersonRelationship]:
         if person_ids is None:

@@ -162,6 +162,11 @@ def _own_family(question: str, people: People) -> Iterator[_Reference]:
             yield _Reference(match.end(), match.end() + behind.end(), [owner])
 
 
+def named(question: str, people: People) -> list[int]:
+    """The people whom a question may name, in its order."""
+    return list(dict.fromkeys(one for mention in _mentions(question, people) for one in mention.person_ids))
+
+
 def _mentions(question: str, people: People) -> list[Mention]:
     """The names in a question, common words among them only where they stand as somebody's; small letters too."""
     found = people.finder(question).find(question)

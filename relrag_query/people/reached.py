@@ -12,6 +12,9 @@ from relrag_query.understanding.phrases import bare, load_phrases
 Keyed = Callable[[str, str], str]
 """kind and normalised value of an identifier -> its keyed value, as in identifiers"""
 
+NOBODYS = "number or address"
+"""`unknown` of a question about one that no record says the owner of"""
+
 
 def read(question: str, people: People, keyed: Keyed) -> PeopleQuestion | None:
     """Who has the number or address that a question asks about; None where it asks something else.
@@ -26,4 +29,4 @@ def read(question: str, people: People, keyed: Keyed) -> PeopleQuestion | None:
     if not says_no_more(said.phone.sub(" ", said.email.sub(" ", said.reached.sub(" ", rest)))):
         return None
     ids = people.reached_by(found[0].kind, keyed(found[0].kind, found[0].normalised), found[0].value)
-    return PeopleQuestion("who", ids, choices=len(ids) > 1, unknown="" if ids else found[0].kind)
+    return PeopleQuestion("who", ids, choices=len(ids) > 1, unknown="" if ids else NOBODYS)

@@ -62,22 +62,19 @@ class RelationshipVectors:
         ).fetchall()
         self._means = means
         self._rows = {key: place for place, (key, _) in enumerate(rows)}
-        self._matrix = self._compared(np.asarray([vector for _, vector in rows], np.float32)) if rows else None
+        self._matrix = (
+            centring.compared(np.asarray([vector for _, vector in rows], np.float32), means) if rows else None
+        )
 
     def similarities(
         self, meaning: Vectors, hashes: Sequence[str], further: Mapping[str, Vectors]
     ) -> list[float | None]:
         """Cosine of each text to a question's meaning; None where it has no vector. `further` vectors count too."""
         cosines = self._matrix @ meaning if self._matrix is not None else ()
-        extra = {key: float(self._compared(vector[None])[0] @ meaning) for key, vector in further.items()}
+        extra = {
+            key: float(centring.compared(vector[None], self._means)[0] @ meaning) for key, vector in further.items()
+        }
         return [float(cosines[self._rows[key]]) if key in self._rows else extra.get(key) for key in hashes]
-
-    def _compared(self, vectors: Vectors) -> Vectors:
-        if self._means:
-            return centring.centre(vectors, self._means)
-        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
-        found: Vectors = vectors / lengths
-        return found
 
 
 def visible(

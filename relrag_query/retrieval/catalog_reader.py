@@ -31,6 +31,16 @@ _FOLLOWING = """
     WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
     ORDER BY ts, chunk_id LIMIT $limit
 """
+_OF_SPANS = """
+    SELECT DISTINCT c.* EXCLUDE (person_ids, mentioned_person_ids)
+    FROM chunks c, (SELECT unnest($threads) AS thread, unnest($firsts) AS first, unnest($lasts) AS last) span
+    WHERE c.thread_id = span.thread AND c.last_ts >= span.first AND c.ts <= span.last AND len(c.members) > 0
+    ORDER BY c.ts, c.chunk_id
+"""
+_NEWEST_OF_CHATS = """
+    SELECT arg_max(chunk_id, (last_ts, chunk_id)) FROM chunks
+    WHERE thread_id IN (SELECT unnest($threads)) AND len(members) > 0 GROUP BY thread_id
+"""
 _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN (SELECT unnest($keys))"""
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
@@ -40,6 +50,16 @@ _OF_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id
 _OF_FILE = """
     SELECT file_name, any_value(asset_id) FROM records WHERE file_name IN (SELECT unnest($names))
     GROUP BY file_name HAVING count(*) = 1
+"""
+_NAMED_BY = """
+    SELECT asset_id, name FROM (
+        SELECT asset_id, lower(file_name) AS name FROM records WHERE lower(file_name) IN (SELECT unnest($files))
+        UNION ALL
+        SELECT asset_id, lower(subject) FROM records
+        WHERE lower(subject) IN (SELECT unnest($subjects)) AND parent_asset_id IS NULL
+        UNION ALL
+        SELECT asset_id, unnest(list_intersect(numbers, $numbers)) FROM records WHERE list_has_any(numbers, $numbers))
+    QUALIFY count(*) OVER (PARTITION BY name) = 1 ORDER BY asset_id
 """
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"
 _BRIEFS = """
@@ -98,6 +118,19 @@ def following(connection: Connection, thread_id: str, ts: int, limit: int) -> li
     return [Chunk(*row) for row in connection.execute(_FOLLOWING, values).fetchall()]
 
 
+def of_spans(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Chunk]:
+    """The chat windows that overlap one of these spans of a chat: its id, first and last second, UTC; by time."""
+    threads, firsts, lasts = (list(values) for values in zip(*spans, strict=True))
+    values = {"threads": threads, "firsts": firsts, "lasts": lasts}
+    return [Chunk(*row) for row in connection.execute(_OF_SPANS, values).fetchall()]
+
+
+def newest_of_chats(connection: Connection, thread_ids: Sequence[str]) -> list[Chunk]:
+    """The newest window of each of these chats, in their order."""
+    ids = [one for (one,) in connection.execute(_NEWEST_OF_CHATS, {"threads": list(thread_ids)}).fetchall()]
+    return sorted(chunks(connection, ids).values(), key=lambda one: thread_ids.index(str(one.thread_id)))
+
+
 def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:
     """The messages of these ids that exist, by id."""
     rows = connection.execute(_MESSAGES, {"keys": list(asset_ids)}).fetchall()
@@ -135,8 +168,13 @@ def record(connection: Connection, asset_id: str) -> Record | None:
 def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
     """What a list says of each of these that exists, by ref; threads and recordings have nothing to say."""
     passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
-    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW}).fetchall()
-    return {row[0]: Brief(*row) for row in rows}
+    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW + 1}).fetchall()
+    return {ref: Brief(ref, kind, sender, title, ts, _cut(text or "")) for ref, kind, sender, title, ts, text in rows}
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text, which tells that it goes on."""
+    return f"{text[:_PREVIEW]}…" if len(text) > _PREVIEW else text
 
 
 def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
@@ -157,6 +195,18 @@ def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str])
         found += rows[0] if len(rows) == 1 else ()
     known = dict(connection.execute(_OF_FILE, {"names": list(files)}).fetchall()) if files else {}
     return list(dict.fromkeys([*found, *(known[name] for name in files if name in known)]))
+
+
+def named_by(
+    connection: Connection, files: Sequence[str], numbers: Sequence[str], subjects: Sequence[str]
+) -> list[str]:
+    """The records with these names of files, reference numbers and subjects, where exactly one has it; by id."""
+    values = {
+        "files": [name.lower() for name in files],
+        "subjects": [subject.strip().lower() for subject in subjects],
+        "numbers": list(numbers),
+    }
+    return list(dict.fromkeys(ref for ref, _ in connection.execute(_NAMED_BY, values).fetchall()))
 
 
 def frequencies(connection: Connection) -> dict[str, int]:

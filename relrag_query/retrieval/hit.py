@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,7 @@ ENTITY_STORE = "entity_store"
 """source of what is known of people"""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a chat window."""
 
@@ -37,9 +38,9 @@ class QuotedPlace:
     """of a recording"""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that a step of the query brought in."""
+    """A passage that a step of the query brought in. A step that knows more of it puts another one in its place."""
 
     chunk: Chunk
     score: float
@@ -64,14 +65,16 @@ class Hit:
     """cosine of its meaning to that of the question; None where it has no vector, or was not searched for"""
     in_time: bool = False
     """lies within the time that the question speaks of"""
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
     """what only this kind of record has"""
-    members: list[str] = field(default_factory=list)
+    members: tuple[str, ...] = ()
     """of a chat window: its messages, and those of the windows that it stands for"""
-    messages: list[Message] = field(default_factory=list)
+    messages: tuple[Message, ...] = ()
     """`members` as far as they exist, in order of time"""
-    matching: list[int] = field(default_factory=list)
+    matching: tuple[int, ...] = ()
     """positions in `messages` of those that hold words of the query"""
+    why: str = ""
+    """why a step brought it in, for the trace"""
 
     @property
     def ref(self) -> str:

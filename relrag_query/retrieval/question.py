@@ -13,12 +13,12 @@ import duckdb
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import VectorStore
+from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.connection_sharing import ArchiveError
-from relrag_query.retrieval.search import MIN_CANDIDATES, QueryContext
+from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
+from relrag_query.retrieval.named_assets import named_assets
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.understanding.intent import asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
@@ -49,27 +49,21 @@ def read_question(
     filters: Filters,
     *,
     follows: Sequence[str] = (),
+    entities: Sequence[int] = (),
     limit: int,
 ) -> QueryContext:
     """The question with its words, time, intents and vector, within the limits that are given.
 
     A question that `follows` others means their time and channel where it names none, and their words beside its own.
-    `embed` gives the vector of a redacted question, or why it has none. Raises ArchiveError where a kind is unknown or
-    the limits leave nothing, SettingsError where a source is unknown, WhenError where a date is none.
+    `entities` are the people whom it names. `embed` gives the vector of a redacted question, or why it has none. Raises
+    ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown, WhenError
+    where a date is none.
     """
-    since, until = filters.since, filters.until
-    for name in filters.sources:
-        settings.source(name)
-    if unknown := sorted(set(filters.kinds) - KINDS.keys()):
-        raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
-    if limit < 1:
-        raise ArchiveError(f"a limit of {limit} leaves nothing; name 1 or more")
     zone = ZoneInfo(settings.timezone)
-    ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
-    if ts_from is not None and ts_to is not None and ts_from >= ts_to:
-        raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
+    where = _limits(filters, settings, limit, zone)
     question, *follows = (one.encode(errors="replace").decode() for one in (question, *follows))  # bytes, not UTF-8
-    intents = classify_query_intent(question, [], [])
+    assets = named_assets(redact_question(question, settings), connection)
+    intents = classify_query_intent(question, entities, assets)
     now = settings_module.now()
     times = [time_range(one, now, zone) for one in (question, *follows)]
     topics = [_topic(one, when) for one, when in zip((question, *follows), times, strict=True)]
@@ -85,14 +79,14 @@ def read_question(
     return QueryContext(
         question=question,
         search_text="\n".join(dict.fromkeys([*topics, *redacted])),
+        redacted=redacted[0],
         terms=[*terms[0], *_earlier(terms)],
         intents=intents,
+        assets=assets,
         said_in=next(filter(None, channels), frozenset()),
         when=when,
         latest=latest,
-        where=vectors.ChunkFilter(
-            sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to
-        ),
+        where=where,
         limit=max(limit, MIN_CANDIDATES),
         settings=settings,
         connection=connection,
@@ -101,6 +95,21 @@ def read_question(
         meaning=meaning,
         why_words_only=why,
     )
+
+
+def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:
+    """What the query is limited to, but for a person. Raises as `read_question` does."""
+    since, until = filters.since, filters.until
+    for name in filters.sources:
+        settings.source(name)
+    if unknown := sorted(set(filters.kinds) - KINDS.keys()):
+        raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+    if limit < 1:
+        raise ArchiveError(f"a limit of {limit} leaves nothing; name 1 or more")
+    ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
+    if ts_from is not None and ts_to is not None and ts_from >= ts_to:
+        raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
+    return ChunkFilter(sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to)
 
 
 def _topic(question: str, when: TimeRange | None) -> str:

@@ -13,8 +13,6 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import RECORD_TYPES, record_type
@@ -22,7 +20,6 @@ from relrag_pipelines.text.analyzer import PREFIXED, document_tokens, index_text
 from relrag_pipelines.text.number_tokens import join_numbers
 from relrag_query.understanding.phrases import load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
-from relrag_query.understanding.time_expressions import TimeRange, mentions
 
 Frequencies = Mapping[str, int]
 """passages that hold a token, of those counted; under the empty token all that were counted"""
@@ -84,7 +81,12 @@ class Term:
 
     def found(self, held: frozenset[str]) -> float:
         """How surely these tokens hold the word, 0 to 1."""
-        return max((sure for token, sure in self.tokens.items() if token in held), default=0.0)
+        return next((sure for token, sure in self._surest if token in held), 0.0)
+
+    @functools.cached_property
+    def _surest(self) -> list[tuple[str, float]]:
+        """The tokens, the surest first: `found` is asked for each sentence that could be quoted."""
+        return sorted(self.tokens.items(), key=lambda one: -one[1])
 
     def known(self, held: Frequencies) -> bool:
         """Whether the archive holds the word, not just a part of a code."""
@@ -177,8 +179,11 @@ def _match_confidences(piece: str) -> dict[str, float]:
 
 def term_coverage(words: Sequence[Term], held: frozenset[str]) -> float:
     """Share of the words' weight that these tokens hold, 0 to 1; 0 for no words."""
-    total = sum(word.weight for word in words)
-    return sum(word.weight * word.found(held) for word in words) / total if total else 0.0
+    total = said = 0.0
+    for word in words:
+        total += word.weight
+        said += word.weight * word.found(held)
+    return said / total if total else 0.0
 
 
 def bm25_like_score(words: Sequence[Term], held: frozenset[str], frequencies: Frequencies, length: int) -> float:
@@ -226,16 +231,6 @@ def metadata_tokens(chunk: Chunk) -> frozenset[str]:
     """The tokens of what is known of a passage: sender, subject, file, day, and what it is."""
     known = index_text("", chunk.subject, chunk.from_, chunk.file_name, chunk.timestamp)
     return tokens(known) | kind_tokens(chunk.rag_source_type)
-
-
-def mentions_time(chunk: Chunk, when: TimeRange, zone: ZoneInfo) -> bool:
-    """Whether a passage of another time speaks of the one asked for: by its words, a month or year, or by a date."""
-    words = [] if when.relative else query_terms(when.phrase, {})
-    held = passage_tokens(chunk)
-    if words and all(word.found(held) > PART for word in words):
-        return True
-    written = None if chunk.ts is None else datetime.fromtimestamp(chunk.ts, zone)
-    return mentions(chunk.text, when, written, zone)
 
 
 @functools.cache

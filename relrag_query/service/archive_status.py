@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +24,7 @@ from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages.month_range import month_range
 from relrag_pipelines.stores import (
     archive_tables,
     evaluation_history,
@@ -54,6 +57,9 @@ class SourceStatus:
     chunks: int = 0
     months: int = 0
     """months with records"""
+    gaps: list[str] = field(default_factory=list)
+    """stretches of months without records between the oldest and the newest, such as 2024-02 to 2024-05; not those
+    behind the first month, which holds what has no date"""
     stored_bytes: int = 0
     """of its private records and its part of the lake"""
     newest: str | None = None
@@ -159,10 +165,18 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     found.units, found.bytes = len(known), sum(unit.size for unit in known.values())
     found.records = sum(entry.rows for entry in manifests["records"].values())
     found.chunks = sum(entry.rows for entry in manifests["chunks"].values())
+    dated = sorted(month for month, entry in manifests["records"].items() if entry.rows)
+    found.gaps = list(_gaps([month for month in dated if month > settings.first_month]))
     found.months = sum(entry.rows > 0 for entry in manifests["records"].values())
     found.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
     found.newest = _newest(home, source.name, manifests["records"])
     return found
+
+
+def _gaps(months: Sequence[str]) -> Iterator[str]:
+    for before, after in itertools.pairwise(months):
+        if missing := month_range(before, after)[1:-1]:
+            yield " to ".join(dict.fromkeys((missing[0], missing[-1])))
 
 
 def _newest(home: Path, source: str, months: lake.Manifest) -> str | None:

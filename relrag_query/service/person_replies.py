@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -61,6 +62,13 @@ class ChannelReply(BaseModel):
     last: str | None
 
 
+class YearReply(BaseModel):
+    """How much a person wrote, received or took part in during a year, UTC."""
+
+    year: int
+    records: int
+
+
 class TrafficReply(BaseModel):
     """What passes between a person and another by one type of records: counted, not stated."""
 
@@ -99,6 +107,7 @@ class PersonReply(BaseModel):
     first_contact: str | None
     last_contact: str | None
     channels: list[ChannelReply]
+    years: list[YearReply] = Field(description="those with any, the oldest first")
     traffic: list[TrafficReply] = Field(description="with whom there is most of it first")
     latest: list[LatestReply]
 
@@ -174,9 +183,21 @@ def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonRep
             )
             for one in page.traffic
         ],
+        years=[YearReply(**one) for one in page.years],
         traffic=[traffic_reply(one, page.others, zone) for one in page.pairs],
         latest=[_latest(one, zone) for one in page.latest],
     )
+
+
+def person_briefs(known: Iterable[Known], records: Mapping[int, int]) -> list[PersonBrief]:
+    """A line of each person, those of most records first; `records` are counted by person_id."""
+    briefs = [
+        PersonBrief(
+            person_id=one.person_id, name=one.name, is_owner=one.is_owner, records=records.get(one.person_id, 0)
+        )
+        for one in known
+    ]
+    return sorted(briefs, key=lambda one: (-one.records, one.person_id))
 
 
 def traffic_reply(one: Traffic, others: dict[int, Known], zone: ZoneInfo) -> TrafficReply:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,7 +13,6 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.graph.layout_store import places
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
@@ -26,9 +24,9 @@ from relrag_query.service.archive_status import Status, collect
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
 from relrag_query.service.graph_indexes import GraphIndexes, ReportsReply
-from relrag_query.service.graph_replies import GraphLimits, GraphReply
+from relrag_query.service.graph_replies import GraphLimits, GraphReply, PlacedGraph
 from relrag_query.service.open_generation import OpenGeneration
-from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonBrief, PersonReply, person_reply
+from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply, person_briefs, person_reply
 from relrag_query.service.record_replies import ShowReply
 
 MOST = 100
@@ -52,9 +50,8 @@ class Service:
         self.settings, self.config, self.clients = settings, config, tuple(clients)
         self.zone = ZoneInfo(settings.timezone)
         self.graphs = GraphIndexes(settings, graphrag_index, served=not clients)
-        self._graph_lock = threading.Lock()
-        self._graph: tuple[tuple[int, GraphLimits], GraphReply] | None = None
-        self._generation = OpenGeneration(settings, self.clients, self._drop_graph, self._look)
+        self._graph = PlacedGraph()
+        self._generation = OpenGeneration(settings, self.clients, self._graph.drop, self._look)
 
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
@@ -177,11 +174,16 @@ class Service:
         with self.reading() as archive:
             return person_reply(archive.person(name), self.zone, archive.generation.number)
 
-    def explore(self, query: str, search_relationships: bool = True, limit: int = 5) -> ExploreReply:
-        """People, records and relationships that a query is about; see `exploration.explore`."""
+    def explore(self, query: str, search_relationships: bool = True, person: str = "", limit: int = 5) -> ExploreReply:
+        """People, records and relationships that a query is about; see `exploration.explore`.
+
+        With a `person` those that have to do with that person; raises PeopleError, which offers the choices.
+        """
         with self.reading() as archive:
             corpus, most = self.graphs.own_corpus(), min(limit, MOST)
-            found = explore(archive, _words(query), corpus, search_relationships=search_relationships, limit=most)
+            found = explore(
+                archive, _words(query), corpus, search_relationships=search_relationships, person=person, limit=most
+            )
             return ExploreReply(generation=archive.generation.number, **dataclasses.asdict(found))
 
     def people(self, limit: int = 50, after: str | None = None) -> PeopleReply:
@@ -190,33 +192,15 @@ class Service:
         with self.reading() as archive:
             number = archive.generation.number
             skipped = offset_of(after, number)
-            counted = archive.records_of_people()
             with archive.people() as people:
-                known = sorted(people.every().values(), key=lambda one: (-counted.get(one.person_id, 0), one.person_id))
-            page = [
-                PersonBrief(
-                    person_id=one.person_id,
-                    name=one.name,
-                    is_owner=one.is_owner,
-                    records=counted.get(one.person_id, 0),
-                )
-                for one in known[skipped : skipped + size]
-            ]
-            more = cursor(number, skipped + size) if len(known) > skipped + size else None
-            return PeopleReply(generation=number, people=page, next_cursor=more)
+                briefs = person_briefs(people.every().values(), archive.records_of_people())
+            more = cursor(number, skipped + size) if len(briefs) > skipped + size else None
+            return PeopleReply(generation=number, people=briefs[skipped : skipped + size], next_cursor=more)
 
     def full_graph(self, asked: GraphLimits | None = None) -> GraphReply:
         """The graph of the archive with the place of each node; the same until another generation is published."""
-        limits = asked or GraphLimits()
-        with self.reading() as archive, self._graph_lock:  # laid out once, however many ask at once
-            key = (archive.generation.number, limits)
-            held = self._graph
-            if held is None or held[0] != key:
-                graph = archive.full_graph(**dataclasses.asdict(limits))
-                for node, (x, y) in zip(graph.nodes, places(self.settings.home_path, graph), strict=True):
-                    node.x, node.y = x, y
-                held = self._graph = key, GraphReply(generation=archive.generation.number, **dict(graph))
-            return held[1]
+        with self.reading() as archive:
+            return self._graph.of(archive, asked or GraphLimits())
 
     def graph_around(self, ref: str, limit: int = 30) -> GraphReply:
         """A record or person of the graph and what it is directly related to, without places. Raises UnknownRef."""
@@ -287,13 +271,8 @@ class Service:
         briefs = archive.briefs([one.asset_ref for one in found])
         return [record_replies.neighbor_reply(one, briefs, self.zone) for one in found]
 
-    def _drop_graph(self) -> None:
-        self._graph = None
-
     def _look(self) -> None:
-        graph = self._graph
-        if graph and graph[0][0] != self._generation.number:  # made by a request that outlived its generation
-            self._drop_graph()
+        self._graph.drop_other(self._generation.number)
         self.graphs.let_go()
 
 

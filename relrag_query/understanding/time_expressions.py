@@ -6,17 +6,15 @@ read here.
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import RelragError
-from relrag_query.understanding.phrases import PhraseError, bare, either, load_phrases
-from relrag_query.understanding.phrases.tables import Phrases
+from relrag_query.understanding.date_rules import AHEAD, DateRange, days_named, month_days, rules, year_days
+from relrag_query.understanding.phrases import bare, load_phrases
 
 
 class WhenError(RelragError, ValueError):
@@ -49,19 +47,13 @@ class TimeRange:
         return re.sub(re.escape(self.phrase) + r"(?:['’]s)?", " ", unicodedata.normalize("NFC", question))
 
 
-DateRange = tuple[date | None, date | None]
-"""first day, and the day behind the last"""
-DateRule = Callable[[re.Match[str], date, int], DateRange]
-"""from what a pattern found, today, and the weekday with which a week begins, to days"""
-
-
 def day_range(text: str) -> tuple[date, date]:
     """First day and day behind the last of `2024`, `2024-03` or `2024-03-15`; WhenError for anything else."""
     try:
         if re.fullmatch(r"\d{4}", text):
-            return _year(int(text))
+            return year_days(int(text))
         if re.fullmatch(r"\d{4}-\d{2}", text):
-            return _month(int(text[:4]), int(text[5:]))
+            return month_days(int(text[:4]), int(text[5:]))
         day = date.fromisoformat(text)
         return day, day + timedelta(1)
     except (ValueError, OverflowError):
@@ -80,7 +72,7 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> TimeRange | None
     """
     question = unicodedata.normalize("NFC", question)
     today, plain = now.astimezone(zone).date(), bare(question)
-    for pattern, read, first_weekday, relative in _rules(load_phrases()):
+    for pattern, read, first_weekday, relative in rules(load_phrases()):
         for found in pattern.finditer(plain):
             try:
                 first, behind = _bounded(found, read(found, today, first_weekday))
@@ -98,9 +90,9 @@ def mentions(text: str, when: TimeRange, written: datetime | None, zone: ZoneInf
     """
     if when.since is None or when.until is None or not re.search(r"\d", text):
         return False
-    reference = ((written or datetime.fromtimestamp(when.since, zone)).astimezone(zone) + _AHEAD).date()
+    reference = ((written or datetime.fromtimestamp(when.since, zone)).astimezone(zone) + AHEAD).date()
     plain = bare(unicodedata.normalize("NFC", text))
-    for pattern, read in _days(load_phrases()):
+    for pattern, read in days_named(load_phrases()):
         for found in pattern.finditer(plain):
             try:
                 first, behind = (seconds(day, zone) for day in read(found, reference, 0))
@@ -122,213 +114,3 @@ def _bounded(found: re.Match[str], days: DateRange) -> DateRange:
     if found["until"]:
         return None, days[1]
     return days
-
-
-def _year(year: int) -> tuple[date, date]:
-    return date(year, 1, 1), date(year + 1, 1, 1)
-
-
-def _month(year: int, month: int) -> tuple[date, date]:
-    return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
-
-
-def _month_back(today: date, months: int) -> tuple[date, date]:
-    ordinal = today.year * 12 + today.month - 1 - months
-    return _month(ordinal // 12, ordinal % 12 + 1)
-
-
-def _week_back(today: date, weeks: int, first_weekday: int = 0) -> tuple[date, date]:
-    start = today - timedelta((today.weekday() - first_weekday) % 7 + 7 * weeks)
-    return start, start + timedelta(7)
-
-
-def _back(unit: str, count: int) -> DateRule:
-    """The day, week, month or year that many before today's."""
-    return lambda found, today, first_weekday: _before(today, unit, count, first_weekday)
-
-
-def _before(today: date, unit: str, count: int, first_weekday: int) -> DateRange:
-    if unit == "day":
-        return today - timedelta(count), today - timedelta(count - 1)
-    if unit == "week":
-        return _week_back(today, count, first_weekday)
-    return _year(today.year - count) if unit == "year" else _month_back(today, count)
-
-
-def _ago(found: re.Match[str], today: date, first_weekday: int) -> DateRange:
-    pair = _said(found, "pair")
-    unit, count = (load_phrases().names.pairs[pair], 2) if pair else (_unit(found), _count(found))
-    return _before(today, unit, count, first_weekday)
-
-
-def _lately(found: re.Match[str], today: date, _: int) -> DateRange:
-    """`the last three weeks`: so many days, up to today."""
-    days = {"day": 1, "week": 7, "month": 30, "year": 365}[_unit(found)]
-    return today - timedelta(days * _count(found)), today + timedelta(1)
-
-
-def _weekend(found: re.Match[str], today: date, _: int) -> DateRange:
-    """The last one that has begun."""
-    back = (today.weekday() - 5) % 7
-    return today - timedelta(back), today - timedelta(back - 2)
-
-
-def _last_weekend(found: re.Match[str], today: date, _: int) -> DateRange:
-    """The last one that has begun; on a Sunday the one before."""
-    return _weekend(found, today - timedelta(7 if today.weekday() == 6 else 0), _)
-
-
-def _weekday(found: re.Match[str], today: date, _: int) -> DateRange:
-    back = (today.weekday() - load_phrases().names.weekdays[_said(found, "weekday")]) % 7 or 7
-    return today - timedelta(back), today - timedelta(back - 1)
-
-
-def _named_month(found: re.Match[str], today: date, _: int) -> DateRange:
-    """Of the year that is said, else the last one in which it has begun."""
-    month, year = _number(found, "month"), _said(found, "year")
-    return _month(int(year) if year else today.year - (month > today.month), month)
-
-
-def _month_alone(found: re.Match[str], today: date, _: int) -> DateRange:
-    """A month without a year, unless what stands before it makes it rather somebody's name: mails from Jan."""
-    if re.fullmatch(load_phrases().date.rather_name, found.group(), re.IGNORECASE):
-        raise ValueError(found.group())
-    return _named_month(found, today, _)
-
-
-def _named_months(found: re.Match[str], today: date, _: int) -> DateRange:
-    first, last, said = _number(found, "first"), _number(found, "month"), _said(found, "year")
-    year = int(said) if said else today.year - (last > today.month)
-    return _month(year - (first > last), first)[0], _month(year, last)[1]
-
-
-def _named_day(found: re.Match[str], today: date, _: int) -> tuple[date, date]:
-    """Of the year that is said, else the last one that has come."""
-    said = _said(found, "year")
-    day = date(int(said or today.year), _number(found, "month"), _number(found, "day"))
-    if not said and day > today:
-        day = day.replace(year=day.year - 1)
-    return day, day + timedelta(1)
-
-
-def _named_days(found: re.Match[str], today: date, _: int) -> DateRange:
-    """Days of one month: `from 1 to 10 January`."""
-    last, behind = _named_day(found, today, _)
-    first = last.replace(day=_number(found, "begin"))
-    if first > last:
-        raise ValueError(found.group())
-    return first, behind
-
-
-def _named_year(found: re.Match[str], today: date, _: int) -> DateRange:
-    return _year(int(_said(found, "year")))
-
-
-def _said(found: re.Match[str], name: str) -> str:
-    return (found.groupdict().get(name) or "").lower()
-
-
-def _number(found: re.Match[str], name: str) -> int:
-    said = _said(found, name)
-    return load_phrases().names.months.get(said) or int(said)
-
-
-def _unit(found: re.Match[str]) -> str:
-    return load_phrases().names.units[_said(found, "unit")]
-
-
-def _count(found: re.Match[str]) -> int:
-    said = _said(found, "count") or "1"
-    return load_phrases().names.counts.get(said) or int(said)
-
-
-_RELATIVE: Mapping[str, DateRule] = {
-    "day_before_yesterday": _back("day", 2),
-    "yesterday": _back("day", 1),
-    "today": _back("day", 0),
-    "last_weekend": _last_weekend,
-    "past_weekend": _weekend,
-    "lately": _lately,
-    "ago": _ago,
-    "last_week": _back("week", 1),
-    "this_week": _back("week", 0),
-    "last_month": _back("month", 1),
-    "this_month": _back("month", 0),
-    "last_year": _back("year", 1),
-    "this_year": _back("year", 0),
-    "last_weekday": _weekday,
-}
-"""rules of `phrases` that say a time from today -> how they are read"""
-_SAID = {"weekend": _weekend}
-"""others of its rules"""
-_YEAR_NUMBER = r"(?P<year>(?:19|20)\d\d)"
-_DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
-_MONTH_NUMBER = r"(?P<month>0?[1-9]|1[0-2])"
-_NO_NUMBER = r"(?:(?<![\w/.,-])|(?<=[א-ת])|(?<=[א-ת]-))"
-"""before a number that is not the rest of a longer one; Hebrew writes prepositions together with it"""
-_AHEAD = timedelta(300)
-"""a day without a year is taken as the last one that has come by so long after a text was written"""
-
-
-def _bound(phrases: Phrases) -> str:
-    said = phrases.date
-    open_ends = f"(?P<since>{said.since})|(?P<after>{said.after})|(?P<before>{said.before})|(?P<until>{said.until})"
-    return rf"(?:(?<!\w)(?P<bound>{open_ends})\s+(?:{said.article})?)?"
-
-
-def _absolute(phrases: Phrases) -> Iterator[tuple[str, DateRule]]:
-    """Patterns for dates, the most specific first."""
-    said, months = phrases.date, either(phrases.names.months)
-    month = rf"(?P<month>{months})(?!\w)"
-    year = _YEAR_NUMBER + r"(?!\w|[/.,-]\d|\s*(?:kc\b|usd|eur|czk|nis|[₪€$%]))"
-    of_year = rf"(?:,?\s+(?:{said.of_year})?{year})"
-    day, begin = rf"(?P<day>{_DAY_NUMBER})", rf"(?P<begin>{_DAY_NUMBER})"
-    ordinal = rf"(?:{said.ordinal}|\.)?"
-    day_of_month = rf"{day}{ordinal}\s+(?:{said.of_month})?{month}{of_year}?"
-    until_day = rf"(?:{said.article})?{day_of_month}"
-    yield rf"{_NO_NUMBER}{_YEAR_NUMBER}-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])", _named_day
-    yield rf"{_NO_NUMBER}{day}(?:\.\s?|/){_MONTH_NUMBER}(?:\.\s?|/){_YEAR_NUMBER}(?!\w)", _named_day
-    yield (
-        rf"\b(?:{said.from_})\s+(?:{said.article})?{_NO_NUMBER}{begin}{ordinal}\s+(?:{said.to})\s*{until_day}",
-        _named_days,
-    )
-    yield rf"{_NO_NUMBER}{begin}{ordinal}\s?[-–]\s?{until_day}", _named_days
-    yield _NO_NUMBER + day_of_month, _named_day
-    yield rf"\b{month}\s+{day}(?:{said.ordinal})?(?!\w){of_year}?", _named_day
-    yield rf"\b(?:{said.from_})\s+(?P<first>{months})\s+(?:{said.to})\s*{month}{of_year}?", _named_months
-    yield rf"(?<!\w){month}{of_year}", _named_month
-    yield rf"(?<!\w)(?:{said.month_prefix}){month}{of_year}", _named_month
-    yield rf"{_NO_NUMBER}{_YEAR_NUMBER}-(?P<month>0[1-9]|1[0-2])(?![\w-])", _named_month
-    # nothing is asked for behind `since` and the like
-    yield rf"(?(bound)|(?:{said.before_month})){month}", _month_alone
-    yield rf"(?:(?<!\w)(?:{said.month_prefix})-?|(?<![\w/.,$€₪-])){year}", _named_year
-    yield from ((rf"(?<!\w)(?:{one.expression})(?!\w)", _SAID[one.rule]) for one in phrases.times if one.rule in _SAID)
-    # a day without more may also be one to come, of which the text speaks
-    weekdays = either(phrases.names.weekdays)
-    yield rf"(?<!\w)(?:{said.weekday_prefix})?(?P<weekday>{weekdays})(?!\w)", _weekday
-
-
-@functools.cache
-def _rules(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule, int, bool]]:
-    """Compiled when first asked for: the most specific first."""
-    if unknown := sorted({one.rule for one in phrases.times} - _RELATIVE.keys() - _SAID.keys()):
-        raise PhraseError(f"time.{unknown[0]} is unknown; known are {', '.join((*_RELATIVE, *_SAID))}")
-    bound = _bound(phrases)
-    relative = [
-        (re.compile(rf"{bound}(?<!\w)(?:{one.expression})(?!\w)", re.IGNORECASE), read, one.first_weekday, True)
-        for rule, read in _RELATIVE.items()
-        for one in phrases.times
-        if one.rule == rule
-    ]
-    return relative + [
-        (re.compile(f"{bound}(?:{pattern})", re.IGNORECASE), read, 0, False) for pattern, read in _absolute(phrases)
-    ]
-
-
-@functools.cache
-def _days(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule]]:
-    """What names a day in a text: a date as in questions, or one by numbers without a year."""
-    found = [pattern for pattern, read in _absolute(phrases) if read is _named_day]
-    day = rf"{_NO_NUMBER}(?P<day>{_DAY_NUMBER})"
-    by_number = (rf"{day}\.\s?{_MONTH_NUMBER}\.(?!\s?\d)", rf"{day}/{_MONTH_NUMBER}(?![\w/])")
-    return [(re.compile(pattern, re.IGNORECASE), _named_day) for pattern in (*found, *by_number)]

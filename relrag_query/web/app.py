@@ -72,9 +72,9 @@ def unguarded(
         Route(HEALTH, _health),
         Route(f"{api.PREFIX}/openapi.json", _openapi),
         *api.routes(service, turns),
-        *pages.routes(service, turns, reveals=reveals),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
+        *pages.routes(service, turns, reveals=reveals),  # the last of them answers what no other route does
     ]
     faults = {Exception: answer_error}
     return Starlette(routes=routes, middleware=list(middleware), lifespan=lifespan, exception_handlers=faults)

@@ -22,16 +22,13 @@ from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
-from relrag_query.service.archive_status import load_failures
-from relrag_query.web import graph_cards, graphrag_page, originals, reveal_page
+from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, reveal_page
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
 
 _LONGEST = 4000
 _EARLIER = 4
 """questions that one goes on from"""
-_FAILURES = 200
-"""rows of a list"""
 _PAGE = 20
 """hits, and records of a thread, on a page"""
 
@@ -69,7 +66,7 @@ def routes(service: Service, turns: Turns, *, reveals: bool = False) -> list[Rou
     if reveals:
         revealed = reveal_page.endpoint(service.settings, turns, pages.templates)
         found.append(Route("/reveal", pages.guarded(revealed), methods=["POST"]))
-    return found
+    return [*found, Route("/{path:path}", pages.guarded(pages.nothing))]
 
 
 class Pages:
@@ -195,11 +192,13 @@ class Pages:
         return self._page("graphrag.html", **found)
 
     async def archive(self, request: Request) -> Response:
-        """What is indexed, how fresh it is, and what failed."""
-        status = await self._turns.run(self._service.status)
-        failures = await self._turns.run(self._failures)
-        shown, more = failures[:_FAILURES], len(failures) - _FAILURES
-        return self._page("archive.html", found=status, failures=shown, more=more, zone=self._service.zone)
+        """What is indexed, how fresh it is, what failed, and how well it has answered."""
+        found = await self._turns.run(archive_page.shown, self._service)
+        return self._page("archive.html", **found)
+
+    async def nothing(self, _: Request) -> Response:
+        """What is served under no other address."""
+        raise UnknownRef("there is no such page")
 
     def _cited(self, chunk_id: str) -> dict[str, Any]:
         with self._service.reading() as archive:
@@ -220,10 +219,6 @@ class Pages:
             if record := archive.record(ref):
                 return record
         raise UnknownRef("the archive has no such record")
-
-    def _failures(self) -> list[Any]:
-        settings = self._service.settings
-        return [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
 
     def _choices(self, filters: Filters) -> dict[str, Any]:
         """What the filters of a page offer, and what is chosen."""
@@ -249,6 +244,7 @@ def _question(request: Request) -> tuple[str, Filters]:
         [one for one in asked.getlist("kind") if one],
         asked.get("from") or None,
         asked.get("to") or None,
+        asked.get("person", "").strip()[:200],
     )
     return asked.get("q", "").strip()[:_LONGEST], filters
 

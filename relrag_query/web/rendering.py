@@ -10,7 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from relrag_pipelines.identity import relationship_text
 from relrag_pipelines.sources import record_type
 from relrag_query.display.inert_text import safe
 
@@ -28,6 +29,7 @@ _FOLDER = Path(__file__).parent
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _PSEUDONYM = re.compile(r"<[A-Z_]+(:[^<>\s]*)?>")
 _WORD = re.compile(r"\w+")
+_LINE_ENDS = re.compile(r"(\s*\n\s*)")
 
 
 def show(value: Any) -> Any:
@@ -121,18 +123,25 @@ def cited(text: str) -> list[tuple[str, int]]:
     return [*found, (text[start:], 0)]
 
 
-def direction(text: str) -> str:
-    """Which way most letters of a line run, `rtl` or `ltr`: what comes first may be a foreign name or a pseudonym."""
+def direction(text: str, around: str = "ltr") -> str:
+    """Which way most letters of a line run, `rtl` or `ltr`: what comes first may be a foreign name or a pseudonym.
+
+    A line without letters runs as what is `around` it.
+    """
     found = Counter(unicodedata.bidirectional(letter) for letter in _PSEUDONYM.sub("", text))
-    return "rtl" if found["R"] + found["AL"] > found["L"] else "ltr"
+    backward, forward = found["R"] + found["AL"], found["L"]
+    return "rtl" if backward > forward else "ltr" if forward else around
 
 
 def marked(text: str, quote: str) -> list[tuple[str, bool]]:
-    """A text in parts, of which those that a quote repeats are to be marked; spaces and line ends count as one."""
-    spans = list(_found(text, quote))
+    """A text in parts, of which those that a quote repeats are to be marked; spaces and line ends count as one.
+
+    No mark goes on over the end of a line: an empty line has nothing to mark.
+    """
     parts, start = [], 0
-    for begin, end in spans:
-        parts += [(text[start:begin], False), (text[begin:end], True)]
+    for begin, end in _found(text, quote):
+        parts.append((text[start:begin], False))
+        parts += [(part, not part.isspace()) for part in _LINE_ENDS.split(text[begin:end])]
         start = end
     return [part for part in [*parts, (text[start:], False)] if part[0]]
 
@@ -158,6 +167,10 @@ def _apart(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             behind = end
 
 
+def _in_words(words: Sequence[str], number: int) -> str:
+    return words[number - 1].replace("_", " ")
+
+
 def templates() -> Environment:
     """The templates of all pages."""
     found = Environment(
@@ -180,5 +193,7 @@ def templates() -> Environment:
         "cited": cited,
         "marked": marked,
         "direction": direction,
+        "attitude": lambda number: _in_words(relationship_text.DEFAULT.attitude, number),
+        "proximity": lambda number: _in_words(relationship_text.DEFAULT.proximity, number),
     }
     return found

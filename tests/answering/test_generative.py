@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_query.answering import generative, llm
+from relrag_query.answering import generative, llm, token_budget
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.ask import SearchOptions, ask
@@ -116,9 +116,9 @@ def test_a_mail_and_its_attachment_have_one_parent_that_cannot_leave_its_quotes(
 
 
 def test_the_passages_keep_to_the_budget() -> None:
-    assert len(generative.fit_token_budget(hits(), 10_000)) == 3
-    assert len(generative.fit_token_budget(hits(), 60)) == 1
-    assert len(generative.fit_token_budget(hits(), 1)) == 1
+    assert len(token_budget.fit_token_budget(hits(), 10_000)) == 3
+    assert len(token_budget.fit_token_budget(hits(), 60)) == 1
+    assert len(token_budget.fit_token_budget(hits(), 1)) == 1
 
 
 def test_no_answer_is_not_told() -> None:

@@ -93,8 +93,8 @@ def test_messages_of_one_sender_in_a_row_are_one_turn() -> None:
         record(f"whatsapp:{number}", text, f"2025-01-13T{clock}Z", from_=sender, thread_id="chat")
         for number, (sender, clock, text) in enumerate(said)
     ]
-    hit = Hit(window(records), 1.0, 1.0)
-    hit.messages = [Message(one.asset_id, one.from_, one.ts, one.text) for one in records]
+    messages = tuple(Message(one.asset_id, one.from_, one.ts, one.text) for one in records)
+    hit = Hit(window(records), 1.0, 1.0, messages=messages)
     assert [(unit.sender, unit.text, unit.asset_id) for unit in quotable_spans(hit)] == [
         ("Alex", "INV-1187 is 8,400, VAT wrong\nI'll send a corrected one", "whatsapp:0"),
         ("Jonah", "OK", "whatsapp:2"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from relrag_pipelines.stores import generations
+from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation
+from relrag_query.cli.commands.ask import SearchOptions, ask
+from relrag_query.cli.commands.show import show
 from relrag_query.results import Answer
+from tests.query_hits import publish, record
 
 
 def test_nothing_is_kept_of_a_generation_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,3 +29,25 @@ def test_nothing_is_kept_of_a_generation_that_is_gone(tmp_path: Path, monkeypatc
     numbers[:] = [3, 4]  # published between the look and the writing
     conversation.keep(tmp_path, answer, [], 3)
     assert conversation.load(tmp_path).questions == []
+
+
+@pytest.mark.requirement("S4-16")
+def test_what_is_kept_and_sent_are_the_sources_that_were_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bulk = {"subject": "Boiler weekly", "extra": {"bulk": "unsubscribe"}}
+    records = [
+        record("gmail:1", "The boiler was repaired.", from_="Eva", rag_source_type="email"),
+        record("gmail:2", "A boiler, a boiler, a boiler for all.", rag_source_type="email", **bulk),
+    ]
+    config = publish(tmp_path, records)
+    (tmp_path / ".relrag" / "private").mkdir(exist_ok=True)
+    with Archive.open(config) as archive:
+        assert len(archive.search("Was the boiler repaired?").hits) == 2, "the filter has something to leave out"
+    assert ask("Was the boiler repaired?", SearchOptions(), config, as_json=True) == 0
+    assert [one["asset_id"] for one in json.loads(capsys.readouterr().out)["sources"]] == ["gmail:1"]
+    assert conversation.load(tmp_path / ".relrag").sources == ["gmail:1"]
+    assert show("1", config) == 0
+    assert "The boiler was repaired." in capsys.readouterr().out
+    with pytest.raises(ArchiveError, match="2"):
+        show("2", config)

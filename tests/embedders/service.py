@@ -1,4 +1,7 @@
-"""A small server that speaks the embedding protocols of OpenAI and Cohere, and fails as it is told to."""
+"""A small server that speaks the embedding protocols of OpenAI and Cohere, and Cohere's of reranking.
+
+It fails as it is told to.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ import numpy as np
 from relrag_pipelines.stores.dense_vectors import Vectors
 from tests import served
 
-DIMENSIONS = {"/v1/embeddings": 1536, "/v2/embed": 1024}
+DIMENSIONS = {"/v1/embeddings": 1536, "/v2/embed": 1024, "/v2/rerank": 0}
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,11 @@ def _answer(path: str, body: dict[str, Any], dimension: int) -> dict[str, Any]:
         words = sum(len(text.split()) for text in body["texts"])
         meta = {"api_version": {"version": "2"}, "billed_units": {"input_tokens": words}}
         return {"id": "1", "embeddings": {"float": rows}, "texts": body["texts"], "meta": meta}
+    if path == "/v2/rerank":
+        asked = set(body["query"].lower().split())
+        shares = [len(asked & set(text.lower().split())) / len(asked) for text in body["documents"]]
+        ranked = sorted(enumerate(shares), key=lambda one: -one[1])
+        return {"id": "1", "results": [{"index": place, "relevance_score": share} for place, share in ranked]}
     plain = body.get("encoding_format") == "float"
     data = [
         {"object": "embedding", "index": place, "embedding": row.tolist() if plain else _packed(row)}

@@ -121,7 +121,7 @@ def test_who_is_not_certain_is_offered_and_not_chosen(archive: Archive, question
     assert (answer.confidence, len(answer.quotes)) == ("unsure", 2)
 
 
-@pytest.mark.requirement("S0-63", "S0-109", "S0-6")
+@pytest.mark.requirement("S0-63", "S0-68", "S0-109", "S0-6")
 def test_a_family_is_that_of_facts_and_passages_and_of_nobody_else(
     archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +133,9 @@ def test_a_family_is_that_of_facts_and_passages_and_of_nobody_else(
     shown = [(one.hit.source, one.hit.chunk.asset_id, one.hit.display_score) for one in answer.sources]
     assert shown[:3] == [("entity_store", f"person:{one}", 1.0) for one in (42, 17, 23)]
     assert {ref for _, ref, score in shown[3:] if score == 0.85} == {"jsonl:notes:r1", "jsonl:notes:r3"}
-    assert "Shiran Tamir: 38 years old" in archive.ask("How old is Shiran?").text
+    age = archive.ask("How old is Shiran?")
+    assert "Shiran Tamir: 38 years old" in age.text
+    assert age.people == [42], "only a question about a family goes on to it"
     with archive.people() as people:
         expand = people.expand_person_ids_with_relationships
         assert sorted(expand([17])) == [17, 23, 42] or sorted(expand([17])) == [17, 42]
@@ -145,6 +147,7 @@ def test_what_nobody_is_stated_to_be_is_said(archive: Archive) -> None:
     answer = archive.ask("Who is my plumber?")
     assert (answer.confidence, answer.people) == ("none", [])
     assert answer.head[0] == "Nobody is stated to be the plumber; `relrag people relate` says who it is."
+    assert archive.ask("Whose number is +420 731 999 121?").head[0] == "No record says whose number or address that is."
 
 
 @pytest.mark.requirement("S2-7", "S2-9", "S2-11", "S2-12", "S2-13", "S2-25")

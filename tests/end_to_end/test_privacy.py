@@ -50,7 +50,7 @@ def spend_day(folder: Path, *options: str) -> tuple[network.Seen, str]:
 
 
 def test_a_day_sends_nothing_and_writes_for_the_owner_only(tmp_path: Path) -> None:
-    """Sync, ask, web server, daemon, code location and forget; `make privacy` adds the runs that sensors launch."""
+    """Sync, ask, pages, web server, daemon, code location and forget; `make privacy` adds runs that sensors launch."""
     day, unseen = spend_day(tmp_path)
     assert day.code == 0, day.said
     assert day.sent == []

@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import time
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -460,3 +462,19 @@ def test_what_was_not_redacted_is_made_again_before_anything_of_it_is_published(
         if row["text"].startswith("My new number is ")
     ]
     assert "052-765-4321" not in row["text"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_sync_that_is_told_to_end_publishes_nothing(
+    config: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def told(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(5)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("relrag_pipelines.ingest.merge.write", told)
+        with pytest.raises(KeyboardInterrupt):
+            sync(config)
+    assert generations.current_number(archive.workspace(config).home) is None
+    assert sync(config) == 0

@@ -9,14 +9,15 @@ import pytest
 
 from relrag_pipelines.graphrag import parquet
 from relrag_pipelines.graphrag.build import build
+from relrag_pipelines.graphrag.llm.extraction import Extraction, FoundClaim, FoundEntity, FoundRelationship
 from relrag_pipelines.records import Chunk
-from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, ask
+from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
 from relrag_query.graphrag.citations import Dataset, parse
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.scope import scope_of, words_of
 from relrag_query.graphrag.trace import State, trace
-from tests.passages import ARCHIVE, passage, table
+from tests.passages import ARCHIVE, HOUSE, passage, table
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 ZONE = ZoneInfo("Europe/Prague")
@@ -132,8 +133,63 @@ def test_a_question_is_answered_by_the_sentences_that_hold_its_words(corpus: Cor
 def test_what_a_search_by_meaning_finds_is_taken_where_words_find_nothing(corpus: Corpus) -> None:
     unit = next(unit for unit, text in enumerate(corpus.texts) if "balcony is repaired" in text)
     assert asked("Opravená lodžie?", corpus, "basic").text == NOTHING
-    found = ask("Opravená lodžie?", corpus, "basic", NOW, ZONE, [unit])
+    found = ask("Opravená lodžie?", corpus, "basic", NOW, ZONE, Related([unit]))
     assert found.text.startswith("The balcony is repaired, the bill for the balcony was 320 EUR. [Data: Sources (")
+
+
+def test_of_what_is_found_by_meaning_alone_only_the_best_is_said_beside_words(corpus: Corpus) -> None:
+    units = [unit for unit, text in enumerate(corpus.texts) if "Janáček" in text]
+    assert len(units) > 3
+    found = ask("Who paid invoice INV-1187?", corpus, "basic", NOW, ZONE, Related(units))
+    assert "Petr Kolar paid invoice INV-1187" in found.text
+    assert len([one for one in found.text.splitlines() if "Janáček" in one or "scores" in one]) <= 2
+
+
+def claim(description: str, words: str) -> FoundClaim:
+    return FoundClaim(
+        subject="Petr Kolar",
+        object="NONE",
+        type="PAYMENT",
+        status="TRUE",
+        start_date="2024-03-02",
+        end_date="NONE",
+        description=description,
+        source_text=words,
+    )
+
+
+@pytest.fixture(scope="module")
+def claimed(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """An index of two claims in one passage."""
+    folder, chunks = tmp_path_factory.mktemp("claimed"), table(HOUSE)
+    found = Extraction(
+        entities=[FoundEntity(name=name, type="PERSON", description="") for name in ("Dana Levi", "Petr Kolar")],
+        relationships=[FoundRelationship(source="Dana Levi", target="Petr Kolar", description="", strength=5)],
+        claims=[
+            claim(
+                "The invoice was settled by Petr Kolar.", "Petr Kolar paid invoice INV-1187 for the boiler, 7,980 Kč."
+            ),
+            claim("Petr Kolar spent money on heating.", "nowhere in so many words"),
+        ],
+    )
+    text = next(text for text in chunks["text"] if "7,980" in text)
+    parquet.write(build(chunks, extractions={text: found}, claims=True), folder)
+    return Corpus(open_index(folder, whole=True))
+
+
+def test_a_sentence_that_states_a_claim_cites_it(claimed: Corpus) -> None:
+    answer = asked("Who paid the invoice?", claimed, "local")
+    first = answer.text.splitlines()[0]
+    assert first.startswith("Petr Kolar paid invoice INV-1187 for the boiler, 7,980 Kč.")
+    assert "[Data: Claims (0); Entities (" in first
+    assert "settled" not in answer.text
+    assert {one.state for one in trace(answer.text, claimed.index).references} == {State.RESOLVED}
+    assert "Claims" not in asked("Who paid the invoice?", claimed, "basic").text
+
+
+def test_a_claim_that_no_sentence_states_is_said_itself(claimed: Corpus) -> None:
+    said = asked("What did Petr Kolar spend money on, heating?", claimed, "local").text
+    assert "Petr Kolar spent money on heating. [Data: Claims (1); Entities (" in said
 
 
 def test_nothing_is_said_of_what_the_index_does_not_hold(tmp_path: Path) -> None:

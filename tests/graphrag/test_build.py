@@ -62,6 +62,7 @@ def test_every_citation_of_a_report_resolves_within_its_community(index: Tables,
     assert {one.state for one in found} == {State.RESOLVED}
 
 
+@pytest.mark.requirement("S1-7")
 def test_a_cited_report_leads_to_the_page_of_its_chunk(tmp_path: Path) -> None:
     paged = [*HOUSE[:-1], passage("n:4", HOUSE[3].text, page_number=12, last_page_number=12, file_name="cabin.pdf")]
     index = build(table([*paged, *NOISE]))

@@ -16,8 +16,10 @@ from relrag_query.graphrag.trace import State, trace
 from relrag_query.graphrag.writing import NO_ANSWER, Written, keep_given
 from tests import agile_index, archive
 from tests.answering import chat_service
-from tests.graphrag.test_answer import FAMILY, NOW, ZONE, opened
+from tests.graphrag.test_answer import FAMILY, NOW, ZONE, claimed, opened
 from tests.passages import ARCHIVE, passage
+
+__all__ = ["claimed"]
 
 
 @pytest.fixture(scope="module")
@@ -143,3 +145,11 @@ def test_an_index_of_others_is_redacted_before_it_is_sent(tmp_path: Path, monkey
         (asked,) = chat.asked
         assert "Agile teams call <PHONE_NUMBER" in asked["messages"][1]["content"]
         assert "052-123-4567" not in str(asked)
+
+
+def test_a_model_is_given_claims(claimed: Corpus) -> None:
+    model = Model("He did [Data: Claims (1)].")
+    assert model.answer("What did Petr Kolar pay?", claimed, "local").text == "He did [Data: Claims (1)]."
+    (request,) = model.asked
+    assert "-----Claims-----\nid|text\n" in request
+    assert "1|Petr Kolar|PAYMENT|TRUE|2024-03-02|NONE|Petr Kolar spent money on heating." in request

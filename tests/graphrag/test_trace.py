@@ -178,6 +178,7 @@ def test_every_citation_of_a_christmas_carol(carol: Index) -> None:
     }
 
 
+@pytest.mark.requirement("S1-4")
 def test_every_report_of_a_christmas_carol_leads_to_text(carol: Index) -> None:
     cited = "".join(f"[Data: Reports ({number})]" for number in range(122))
     found = trace(cited, carol)

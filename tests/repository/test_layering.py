@@ -90,6 +90,7 @@ LAYERS = [
         f"relrag_query/{name}"
         for name in (
             "results.py",
+            "steps.py",
             "pipeline.py",
             "graph",
             "archive.py",

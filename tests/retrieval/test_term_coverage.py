@@ -199,3 +199,16 @@ def test_what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for(question:
 )
 def test_a_price_is_found_where_an_amount_of_money_stands(question: str, text: str, share: float) -> None:
     assert round(term_coverage(query_terms(question, {"": 100}), tokens(text)), 1) == share
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "covers"),
+    [
+        ("Kdy je koncert?", "Konec projektu je v pátek.", 0.0),
+        ("Kdy je konec?", "Koncert je v pátek.", 0.0),
+        ("Kdy je koncert?", "Na koncertu byla zima.", 0.9),
+        ("sanitarni cerpadlo", "Sanitární čerpadlo", 1.0),
+    ],
+)
+def test_words_that_begin_alike_are_two_and_dropped_accents_are_none(question: str, text: str, covers: float) -> None:
+    assert term_coverage(query_terms(question, {"": 100}), tokens(text)) == pytest.approx(covers)

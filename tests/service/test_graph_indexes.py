@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from relrag_pipelines import settings as settings_module
+from relrag_query.graphrag.exploration import explore
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
 from relrag_query.service.errors import NotServed
@@ -138,3 +140,38 @@ def test_entities_and_concepts_are_nodes_of_their_own_kind(service: Service) -> 
     assert (roof.kind, roof.data["type"], roof.data["passages"]) == ("concept", "TERM", 3)
     assert "glazier" in {one["with"] for one in roof.data["related"]}
     assert roof.entity_key.startswith("entity:")
+
+
+@pytest.mark.requirement("S2-31")
+def test_of_a_person_only_what_the_records_found_name_is_shown(service: Service) -> None:
+    question, corpus = "What does the cabin have to do with the glazier?", service.graphs.own_corpus()
+    with service.reading() as opened:
+        everybody, of_ota = (explore(opened, question, corpus, person=who).nodes for who in ("", "Ota Kralicek"))
+    named = {node.name for node in everybody if node.kind in ("entity", "concept")}
+    assert {"glazier", "cabin"} <= named
+    assert {node.kind for node in of_ota} >= {"source", "concept"}
+    named = {node.name for node in of_ota if node.kind in ("entity", "concept")}
+    assert "glazier" in named
+    assert "cabin" not in named
+
+
+def test_those_who_see_a_part_of_the_archive_are_shown_no_index(config: Path) -> None:
+    settings = settings_module.load(config)
+    with Service(settings, None, config, clients=("acme",)) as service:
+        refused = "this is for those who see the whole archive"
+        for ask in (
+            lambda: service.graphs.query(None, "archive", QUESTION, "global"),
+            lambda: service.graphs.reports("archive", 5),
+            lambda: service.graphs.trace("It leaks [Data: Sources (0)].", collection="archive"),
+            lambda: service.graphrag(QUESTION),
+        ):
+            with pytest.raises(NotServed, match=refused):
+                ask()
+        with pytest.raises(NotServed):
+            service.graphs.trace("It leaks [Data: Sources (0)].")
+        assert service.graphs.collections().collections == []
+        assert service.graphs.own_corpus() is None
+        assert not service.graphs.traces
+        assert not {"graphrag", "trace"} & tools(service).keys()
+        found = service.explore("greenhouse roof")
+        assert not [node for node in found.nodes if node.kind in ("entity", "concept")]

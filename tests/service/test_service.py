@@ -179,7 +179,7 @@ def test_requests_never_mix_generations_and_old_ones_are_let_go_of(tmp_path: Pat
 
     def ask(service: Service) -> None:
         try:
-            while not done.is_set():
+            while not done.wait(0.02):  # a pause, because a caller of this process takes the time of what syncs
                 found = service.search("plumber", Filters(sources=["notes"]), limit=20)
                 with service.reading() as opened:
                     records = frozenset(
@@ -195,7 +195,7 @@ def test_requests_never_mix_generations_and_old_ones_are_let_go_of(tmp_path: Pat
         for caller in callers:
             caller.start()
         notes = []
-        for number in range(3, 6):
+        for number in range(3, 5):
             notes.append({"id": f"n{number}", "text": f"The plumber came {number} times.", "ts": "1709280000"})
             archive.write_notes(tmp_path, *notes)
             archive.sync(config)
@@ -206,15 +206,15 @@ def test_requests_never_mix_generations_and_old_ones_are_let_go_of(tmp_path: Pat
             caller.join()
         assert faults == []
         assert seen <= set(held.items())
-        assert (4, held[4]) in seen
+        assert (3, held[3]) in seen
         # nobody asks: the service must notice by itself, or what was forgotten could not be removed
         archive.write_notes(tmp_path)
         archive.sync(config)
         until = time.monotonic() + 30
-        while generations.numbers(home) != [5] and time.monotonic() < until:
+        while generations.numbers(home) != [4] and time.monotonic() < until:
             generations.sweep(home, 1)
             time.sleep(0.1)
-        assert generations.numbers(home) == [5]
+        assert generations.numbers(home) == [4]
         assert [hit.asset_id for hit in service.search("times", Filters(sources=["notes"])).hits] == []
 
 

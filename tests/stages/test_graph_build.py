@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.graphrag import parquet
@@ -157,19 +157,21 @@ WORDS = ("boiler", "plumber", "Dana Levi", "INV-1187", "cabin", "choir", "Petr K
 NOTES = st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=5), min_size=1, max_size=9)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(first=NOTES, then=NOTES)
-def test_whatever_was_there_before_the_result_is_that_of_a_rebuild(
-    first: list[list[str]], then: list[list[str]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("changed")
-    config = with_graphs(archive.make(folder))
-    for notes in (first, then):
-        archive.write_notes(folder, *_notes(notes))
-        made = archive.sync(config)
+@pytest.fixture(scope="module")
+def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive of notes alone, which each example changes: what it was before is what the last one made of it."""
+    return with_graphs(archive.many_notes(tmp_path_factory.mktemp("changed"), 3))
+
+
+@settings(max_examples=8, deadline=None)
+@given(then=NOTES)
+def test_whatever_was_there_before_the_result_is_that_of_a_rebuild(changing: Path, then: list[list[str]]) -> None:
+    archive.write_notes(changing.parent, *_notes(then))
+    made = archive.sync(changing)
     changed = _plain(made)
     graph_indexes.drop(made.home)
-    assert _plain(archive.sync(config)) == changed
+    graph_build.run(made, "archive")
+    assert _plain(made) == changed
 
 
 def _notes(some: list[list[str]]) -> list[dict[str, str]]:

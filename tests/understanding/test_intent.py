@@ -115,13 +115,6 @@ def test_where_a_question_says_that_it_was_said(question: str, types: set[str]) 
     assert named_channel(question, classify_query_intent(question, [], [])) == types
 
 
-@pytest.mark.requirement("S0-61")
-@pytest.mark.requirement("S0-62")
-@pytest.mark.requirement("S0-63")
-@pytest.mark.requirement("S0-64")
-@pytest.mark.requirement("S0-65")
-@pytest.mark.requirement("S0-66")
-@pytest.mark.requirement("S0-67")
 def test_how_far_each_intent_goes() -> None:
     assert dict(EXPANSIONS) == {
         FACTS: Expansion(),
@@ -134,7 +127,6 @@ def test_how_far_each_intent_goes() -> None:
     }
 
 
-@pytest.mark.requirement("S0-68")
 def test_relationships_for_family_only_and_assets_for_three_intents_only() -> None:
     assert {intent for intent in QueryIntent if expansion_for([intent]).relationships} == {FAMILY}
     followed = {

@@ -12,6 +12,8 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.stores import evaluation_history
+from relrag_pipelines.stores.evaluation_history import Evaluation
 from relrag_pipelines.ui.login import Login, ticket
 from relrag_query import statements
 from relrag_query.cli.commands.show import show as show_command
@@ -195,8 +197,8 @@ def test_hostile_texts_are_inert(browser: TestClient, path: str) -> None:
     assert page.handlers == []
     assert not page.tags & {"iframe", "base", "svg", "object", "embed"}
     for link in page.links:
-        assert urlsplit(link).scheme in ("", "https")
-        assert link.startswith(("/", "#", "https://fine.example/"))
+        assert urlsplit(link).scheme in ("", "https", "http")
+        assert link.startswith(("/", "#", "https://fine.example/")) or link == "http://127.0.0.1:3000"
         assert not link.startswith("//")
     assert OVERRIDE not in answer.text
     assert "\x1b" not in answer.text
@@ -220,7 +222,9 @@ def test_an_answer_cites_passages_that_open_with_the_quote_marked(browser: TestC
     assert "Found in your archive" in page
     (link,) = re.findall(r'<a class="cite" href="([^"]+)"', page)
     source = browser.get(link.replace("&amp;", "&") + "&part").text
-    assert "<mark>The tenant pays nine hundred a month.\n\nThe orangery may not be heated.</mark>" in source
+    assert (
+        "<mark>The tenant pays nine hundred a month.</mark>\n\n<mark>The orangery may not be heated.</mark>" in source
+    )
     assert "<html" not in source
     assert "<html" in browser.get(link.replace("&amp;", "&")).text
 
@@ -233,15 +237,35 @@ def test_pages_say_what_is_not_known(browser: TestClient) -> None:
     assert browser.get("/source?chunk=none").status_code == 404
 
 
-def test_the_archive_page_counts_and_names_failures(tmp_path: Path) -> None:
+def test_the_archive_page_counts_and_names_failures_gaps_and_what_was_measured(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     (tmp_path / "papers" / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
-    archive.sync(config)
+    archive.write_notes(tmp_path, {"id": "n3", "text": "The plumber came.", "timestamp": "2024-06-20T08:00:00Z"})
+    home = archive.sync(config).home
+    for number, share in ((1, 0.25), (2, 0.875)):
+        figures = {"recall@5": share, "questions": 40}
+        evaluation_history.keep(home, Evaluation(number, "2024-07-01T08:00:00+00:00", "", "q", figures))
     with client(config) as browser:
         page = browser.get("/archive", headers=COOKIE).text
-    assert "<dt>Records</dt><dd>8</dd>" in page
+        (notes,) = (one for one in browser.get("/api/v1/status", headers=BEARER).json()["sources"] if one["gaps"])
+    assert "<dt>Records</dt><dd>9</dd>" in page
     assert "broken.pdf" in page
     assert "1 damaged" in page
+    assert (notes["name"], notes["gaps"]) == ("notes", ["2024-03 to 2024-05"])
+    assert '<span class="day">2024-03 to 2024-05</span>' in page
+    assert re.findall(r'value="([.0-9]+)"></meter></td><td class="n">(\d+%)', page) == [
+        ("0.25", "25%"),
+        ("0.875", "88%"),
+    ]
+    assert "recall@5 of 40 questions" in page
+    assert 'href="http://127.0.0.1:3000"' in page
+
+
+def test_what_is_no_page_says_so_in_words(browser: TestClient) -> None:
+    answer = browser.get("/nothing/of/that")
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.text
+    assert "<nav" in answer.text
 
 
 def test_before_anything_is_published_every_page_says_so(tmp_path: Path) -> None:
@@ -315,23 +339,24 @@ def test_an_answer_about_a_person_leads_to_the_page_about_him(
     assert "birthday: 1984-05-03" in capsys.readouterr().out
 
 
-def test_a_person_has_a_page_that_leads_to_records_and_other_people(tmp_path: Path) -> None:
-    config = archive.make(tmp_path)
-    archive.sync(config)
-    with client(config) as browser:
-        browser.headers |= COOKIE
-        people = browser.get("/people").text
-        assert ">Dana Levi</a>" in people
-        assert ">Petr Kolar</a>" in people
-        person = browser.get("/person?name=Dana Levi")
-        assert person.status_code == 200
-        assert "3 messages" in person.text
-        assert "The boiler of the cabin is broken again" in person.text
-        assert "052-123-4567" not in person.text
-        nobody = browser.get("/person?name=<script>")
-        assert nobody.status_code == 404
-        assert Page(nobody.text).scripts == []
-        told = browser.get("/api/v1/person", params={"name": "Dana Levi"}).json()
-        assert (told["name"], told["channels"][0]["records"]) == ("Dana Levi", 3)
-        assert told["latest"][0]["preview"] == "The boiler of the cabin is broken again"
-        assert [one["name"] for one in browser.get("/api/v1/people?limit=1").json()["people"]] == ["Dana Levi"]
+def test_a_person_has_a_page_that_leads_to_records_and_other_people(browser: TestClient) -> None:
+    people = browser.get("/people").text
+    assert ">Dana Levi</a>" in people
+    assert ">Petr Kolar</a>" in people
+    person = browser.get("/person?name=Dana Levi")
+    assert person.status_code == 200
+    assert "3 messages" in person.text
+    assert "The boiler of the cabin is broken again" in person.text
+    assert "052-123-4567" not in person.text
+    years = re.findall(r'scope="row">(\d+)</th>.*?value="(\d+)"', person.text)
+    assert years == [("2023", "1"), ("2024", "2")]
+    nobody = browser.get("/person?name=<script>")
+    assert nobody.status_code == 404
+    assert Page(nobody.text).scripts == []
+    told = browser.get("/api/v1/person", params={"name": "Dana Levi"}).json()
+    assert (told["name"], told["channels"][0]["records"]) == ("Dana Levi", 3)
+    assert told["latest"][0]["preview"] == "The boiler of the cabin is broken again"
+    listed = browser.get("/api/v1/people?limit=100").json()["people"]
+    assert {one["name"]: one["records"] for one in listed}["Dana Levi"] == 3
+    assert [one["records"] for one in listed] == sorted((one["records"] for one in listed), reverse=True)
+    assert browser.get("/api/v1/people?limit=1").json()["people"] == listed[:1]

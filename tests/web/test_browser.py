@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from docs.screenshot import FLAGS, chromium
+from docs.screenshot import FLAGS, SOFTWARE_GL, chromium
 from relrag_pipelines.ui.login import Login, ticket
 from relrag_query.service import Service
 from relrag_query.web.app import create_app
@@ -24,7 +24,6 @@ from tests.web_app import KEY, TOKEN
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, the extra `browser`")
 CHROMIUM = chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; install it, or name it in CHROMIUM")
-SOFTWARE_GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 PAGE = ["The tenant pays nine hundred a month.", "Call Dana on 052-123-4567 about keys.", "The orangery is cold."]
 
 

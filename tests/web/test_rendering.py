@@ -6,7 +6,7 @@ import pytest
 
 from relrag_query.graph.full_graph import FullGraph, GraphEdge, GraphNode
 from relrag_query.web.graph_cards import cards
-from relrag_query.web.rendering import by_clock, commands, direction
+from relrag_query.web.rendering import by_clock, commands, direction, marked
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,14 @@ def test_a_card_holds_people_first_then_the_newest_records_and_says_what_it_leav
         *(("sender", f"r{number}") for number in (8, 7, 6, 5, 4)),
     ]
     assert (one.more, two.more, len(two.entries)) == (3, 0, 1)
+
+
+def test_a_line_without_letters_runs_as_what_is_around_it() -> None:
+    assert direction("<IBAN_CODE:k1:b993b8cb072c>", "rtl") == "rtl"
+    assert direction("Dana", "rtl") == "ltr"
+
+
+def test_a_mark_ends_with_its_line_and_an_empty_line_has_none() -> None:
+    assert marked("One two.\n \nThree four. Five.", "One two. Three four") == [
+        ("One two.", True), ("\n \n", False), ("Three four.", True), (" Five.", False),
+    ]  # fmt: skip

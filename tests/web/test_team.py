@@ -2,12 +2,13 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -22,50 +23,17 @@ from relrag_query import statements
 from relrag_query.mcp.server import FOR_CLIENTS, build
 from relrag_query.service import NotServed, Service
 from relrag_query.web import team
+from relrag_query.web.processes import _LEAST_SECONDS
 from tests import archive
+from tests.web.team_archive import ACME, GLOBEX, SITE, TABLE, make, of
 from tests.web_app import client
 
-SITE = "https://memory.example.org"
-USERS = """
-web_public_url = "https://memory.example.org"
-"""
-TABLE = """
-[web_users]
-"dana@example.org" = ["*"]
-"Ota@example.org" = ["acme"]
-"eva@example.org" = ["acme", "globex"]
-"""
 DANA, OTA, EVA = ({"x-forwarded-email": f"{name}@example.org"} for name in ("dana", "ota", "eva"))
-ACME = [
-    {"id": "a1", "text": "The turbine of the mill was ordered in Brno.", "thread_id": "mill", "from": "Jan Novak"},
-    {"id": "a2", "text": "The turbine arrives on Friday. INV-5001", "thread_id": "mill", "subject": "Arrival"},
-    {"id": "a3", "text": "Nobody knows who paid for the crane.", "subject": "Crane"},
-    {"id": "a4", "text": "The invoice INV-5001 was paid by the bank.", "subject": "Payment"},
-]
-GLOBEX = [
-    {"id": "g1", "text": "The turbine of the dam costs 88000 zorkmids.", "thread_id": "mill", "from": "Zelda Quux"},
-    {"id": "g2", "text": "Xylophones for the opening, INV-5001, said Zelda Quux.", "subject": "Secret opening"},
-    {"id": "g3", "text": "The crane of the dam was paid by Zelda Quux.", "subject": "Crane of the dam"},
-]
 FOREIGN = ("zorkmid", "zelda", "quux", "xylophone", "secret opening", "dam ", "g1", "g2", "g3")
 QUESTIONS = (
     "Who paid for the crane?", "When does the turbine arrive?", "xylophones", "What do zorkmids cost?", "INV-5001",
     "Who is Zelda Quux?", "What did Jan Novak order?", "nothing of this is anywhere",
 )  # fmt: skip
-
-
-def make(folder: Path, notes: list[dict[str, str]], more: str = "") -> Path:
-    """An archive with what nobody of them may see, and these notes."""
-    folder.mkdir(exist_ok=True)
-    config = archive.make(folder, USERS)
-    config.write_text(config.read_text() + TABLE)
-    archive.write_notes(folder, *[{"ts": str(1709280000 + 60 * n), **note} for n, note in enumerate(notes)])
-    archive.sync(config)
-    return config
-
-
-def of(client_id: str, notes: list[dict[str, str]]) -> list[dict[str, str]]:
-    return [{**note, "client_id": client_id} for note in notes]
 
 
 @contextmanager
@@ -79,8 +47,8 @@ def served(config: Path) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make(tmp_path_factory.mktemp("both"), [*of("acme", ACME), *of("globex", GLOBEX)])
+def config(team_archive: Path) -> Path:
+    return team_archive
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +180,7 @@ def test_what_the_owner_says_of_people_is_for_those_who_see_everything(tmp_path:
 @pytest.mark.parametrize(
     ("users", "url", "said"),
     [
+        ('[web_users]\n"a" = ["acme"]\n"A" = ["*"]', SITE, "stands there twice"),
         ("", SITE, "web_users is empty"),
         (TABLE, "", "web_public_url is not set"),
         ('[web_users]\n"a" = []', SITE, "sees nothing"),
@@ -232,6 +201,7 @@ def test_several_processes_answer_on_a_socket_for_owner_and_group(config: Path, 
     try:
         assert server.stdout is not None
         assert "3 people of web_users" in server.stdout.readline()
+        begun = time.monotonic()
         assert path.stat().st_mode & 0o777 == 0o660
         statuses: list[int] = []
 
@@ -244,17 +214,49 @@ def test_several_processes_answer_on_a_socket_for_owner_and_group(config: Path, 
         for caller in callers:
             caller.join()
         assert statuses == [200] * 8
-        children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
-        first = children.read_text().split() if children.exists() else []
-        if first:
-            assert len(first) == 2
-            time.sleep(5)  # one that ends sooner is taken for one that cannot start
-            os.kill(int(first[0]), 9)
-            assert _ask(path) == 200
+        assert not list((settings_module.load(config).home_path).glob("serve-*"))  # nobody needs a link here
+        workers = _children(server.pid)
+        assert len(workers) == 2
+        # one that ends sooner is taken for one that cannot start
+        time.sleep(max(0.0, begun + _LEAST_SECONDS + 2 - time.monotonic()))
+        os.kill(workers[0], signal.SIGKILL)
+        _until(lambda: len({*_children(server.pid)} - {*workers}) == 1)
+        assert [_ask(path) for _ in range(4)] == [200] * 4
     finally:
         server.terminate()
         assert server.wait(30) == 0
     assert not path.exists()
+
+
+@pytest.mark.parametrize(("end", "left"), [(signal.SIGHUP, False), (signal.SIGKILL, True)])
+def test_the_processes_end_with_the_server(config: Path, tmp_path: Path, end: signal.Signals, left: bool) -> None:
+    path = tmp_path / "web.sock"
+    relrag = str(Path(sys.executable).with_name("relrag"))
+    asked = [relrag, "serve", "--config", str(config), "--socket", str(path), "--processes", "2"]
+    server = subprocess.Popen(asked, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    server.stdout.readline()
+    _until(lambda: len(_children(server.pid)) == 2)
+    workers = _children(server.pid)
+    _ask(path)
+    server.send_signal(end)
+    server.wait(30)
+    _until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    assert path.exists() is left
+
+
+def _children(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    if not listed.exists():
+        pytest.skip("this system does not list the children of a process")
+    return [int(one) for one in listed.read_text().split()]
+
+
+def _until(done: Callable[[], bool], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 def _ask(path: Path) -> int:

@@ -170,7 +170,13 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
 
 def _answerer(settings: Settings) -> Iterator[CheckResult]:
     from relrag_query.answering.llm import AnswerError, writer
+    from relrag_query.retrieval.reranker import model_of
 
+    if settings.reranker != "none":
+        model, host = model_of(settings)
+        yield CheckResult(
+            "ok", "reranker", f"{model} at {host}, which is sent questions and the passages found for them"
+        )
     if settings.answerer == "extractive":
         yield CheckResult("ok", "answerer", "extractive: answers are sentences of the archive")
         return

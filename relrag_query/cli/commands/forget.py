@@ -17,7 +17,7 @@ from relrag_pipelines.erasure.candidates import Candidate
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.settings import now
-from relrag_pipelines.stages import graph_index
+from relrag_pipelines.stages import graph_index, graph_vectors
 from relrag_pipelines.stores import generations, lake, lock, retired_generations
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
@@ -181,7 +181,7 @@ def _follow_up(workspace: Workspace) -> list[str]:
 def _publish(workspace: Workspace) -> list[str]:
     """Makes the generation without what is gone, and lets no older one stay; returns what went wrong."""
     errors = _follow_up(workspace)
-    embed_chunks.prune_cache(workspace.home)
+    embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
     graph_index.prune_answers(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
     while True:

@@ -1,6 +1,7 @@
 """What refers to a hit, or is referred to by it, comes along with the reason and how sure it is."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.show import show
 from relrag_query.cli.render import answer_text
+from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.neighborhood import REFERENCE, expand_asset_neighborhood
 from relrag_query.retrieval.question import Filters
-from relrag_query.retrieval.search import SEARCH, QueryContext, run
+from relrag_query.retrieval.steps.neighborhood import REFERENCE, expand_asset_neighborhood
+from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window
 
 MAIL, SCAN, CHAT, OTHER = "gmail:1", "document:1", "whatsapp:1", "gmail:2"
@@ -89,15 +91,73 @@ def test_what_the_limits_leave_out_takes_no_place_of_what_they_allow(tmp_path: P
 
 
 def test_only_a_question_across_channels_asks_for_them(archive: Archive) -> None:
-    assert any(line.startswith("neighborhood: 2 neighbours of 2 hits") for line in archive.ask(ASKED).trace)
-    assert not any(line.startswith("neighborhood") for line in archive.ask("the stove").trace)
+    assert any("; 2 neighbours of 2 hits added" in line for line in archive.ask(ASKED).trace)
+    assert not any("neighbours" in line for line in archive.ask("the stove").trace)
 
 
 def test_the_reason_is_printed(archive: Archive, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = archive.ask("stove")
-    answer.sources[0].hit.related = f"{SCAN}: the same number in both (0.8)"
+    source = answer.sources[0]
+    source.hit = replace(source.hit, related=f"{SCAN}: the same number in both (0.8)")
     assert "\n    related: the same number in both (0.8)" in answer_text(answer, archive._zone)
     with_ids = answer_text(answer, archive._zone, show_sources=True)
     assert f"\n    related to {SCAN}: the same number in both (0.8)" in with_ids
     assert show(MAIL, config) == 0
     assert f"  -> references {SCAN}: the same number in both (0.8)\n" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    """A call that speaks of an invoice, the mail with that number, and what is attached to the mail."""
+    number = {"numbers": ["INV-88001"]}
+    thread = [
+        record(f"gmail:t{place}", text, f"2025-01-{place + 2:02}T08:00:00Z", thread_id="tiles", subject="Tiles")
+        for place, text in enumerate(["The tiles of the terrace are slate."] + [f"Note {n}" for n in range(10)])
+    ]
+    call = record(
+        "call_recording:1", "The glaze: INV-88001.", "2025-01-12T08:00:00Z", rag_source_type="call_recording", **number
+    )
+    mail = record("gmail:g", "INV-88001 is enclosed.", "2025-01-11T08:00:00Z", thread_id="g", **number)
+    file = record("gmail:g:0", "Kilns Ltd.", "2025-01-11T08:00:00Z", parent_asset_id="gmail:g", index_in_parent=0)
+    with Archive.open(publish(tmp_path_factory.mktemp("chain"), [call, mail, file, *thread])) as opened:
+        yield opened
+
+
+@pytest.mark.requirement("S0-66")
+def test_across_channels_what_a_neighbour_leads_to_is_followed_too(chain: Archive) -> None:
+    hits, context = found(chain, "call_recording:1", "the glaze")
+    assert [hit.chunk.asset_id for hit in expand_asset_neighborhood(hits, context)[1:]] == ["gmail:g"]
+    further = expand_asset_neighborhood(hits, context, depth=2)[1:]
+    assert [(hit.chunk.asset_id, hit.display_score) for hit in further] == [("gmail:g", 0.33), ("gmail:g:0", 0.38)]
+    assert further[1].score < further[0].score, "what is further away ranks behind"
+    trace = chain.ask("Did we discuss the glaze on the call and by mail?").trace
+    assert any("1 neighbours of 1 hits added, then 1 neighbours of 1 hits added" in line for line in trace)
+
+
+@pytest.mark.requirement("S0-61", "S0-64", "S0-65", "S0-67", "S0-68")
+@pytest.mark.parametrize(
+    ("question", "neighbours"),
+    [
+        ("the glaze", None),
+        ("What is Dana's phone number for the glaze?", None),
+        ("What did Dana say about the glaze?", None),
+        ("Show me the thread about the glaze", "0 neighbours of 1 hits added ("),
+        ("the attachment about the glaze", "0 neighbours of 1 hits added ("),
+    ],
+)
+def test_other_questions_go_one_hop_or_none(chain: Archive, question: str, neighbours: str | None) -> None:
+    (step,) = [line for line in chain.ask(question).trace if line.startswith("5 neighborhood")]
+    assert ("neighbours" not in step) if neighbours is None else (neighbours in step)
+
+
+@pytest.mark.requirement("S0-108")
+def test_of_a_thread_what_fits_the_question_comes_though_it_is_not_among_the_newest(chain: Archive) -> None:
+    hits, _ = found(chain, "gmail:t10", "Note 9")
+    newest = {f"gmail:t{place}" for place in range(3, 10)}
+    _, slate = found(chain, "gmail:t0", "slate of the terrace")
+    added = expand_asset_neighborhood(hits, slate)[1:]
+    assert {hit.chunk.asset_id for hit in added} == newest | {"gmail:t0"}
+    assert added[-1].why == "fits best of its thread"
+    assert "gmail:t0" not in {
+        hit.chunk.asset_id for hit in expand_asset_neighborhood(hits, slate, expand_threads=False)
+    }

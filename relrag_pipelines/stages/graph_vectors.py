@@ -1,0 +1,110 @@
+"""The vectors of an index's entities and relationships: one a text, made once, kept with those of passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from relrag_pipelines import embedders
+from relrag_pipelines.embedders import Vectors
+from relrag_pipelines.embedders.embed_chunks import supports_language
+from relrag_pipelines.embedders.protocol import ModelInfo
+from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.stores import archive_tables, graph_indexes, vector_cache
+from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    from relrag_pipelines.graphrag.schema import Tables
+
+
+def embed(workspace: Workspace, tables: Tables, report: str) -> dict[str, int]:
+    """Fills record_texts and text_vectors, in place, and tells how many texts were embedded now, and their tokens.
+
+    Nothing without an embedder. Each batch is kept as soon as it is embedded; EmbeddingError goes through.
+    """
+    from relrag_pipelines.graphrag.embedded_texts import embedded_texts
+    from relrag_pipelines.graphrag.schema import frame
+
+    model = embedders.model(workspace.settings)
+    if model is None:
+        return {}
+    said = ((record, to_entity_type(text)) for record, text in embedded_texts(tables))
+    kept = [(record, text) for record, text in said if supports_language(model, text, None)]
+    hashes = [workspace.keys.content_hash(text.encode("utf-8", "surrogatepass")) for _, text in kept]
+    texts = dict(zip(hashes, (text for _, text in kept), strict=True))
+    vectors, told = _vectors(workspace, model, texts, report)
+    tables["record_texts"] = frame("record_texts", {"record_id": [one for one, _ in kept], "text_hash": hashes})
+    ordered = sorted(texts)
+    tables["text_vectors"] = frame(
+        "text_vectors",
+        {
+            "text_hash": ordered,
+            "model": [model.name] * len(ordered),
+            "vector": [vectors[one] for one in ordered],
+        },
+    )
+    return told
+
+
+def _vectors(
+    workspace: Workspace, model: ModelInfo, texts: Mapping[str, str], report: str
+) -> tuple[dict[str, Vectors], dict[str, int]]:
+    tokens = 0
+    with vector_cache.open(workspace.home) as cache:
+        vectors = vector_cache.find(cache, model.name, list(texts))
+        missing = sorted(texts.keys() - vectors.keys(), key=lambda key: (len(texts[key]), key))
+        for start in range(0, len(missing), model.batch_texts):
+            batch = missing[start : start + model.batch_texts]
+            made, counted = workspace.embedder.documents([texts[key] for key in batch])
+            vector_cache.keep(cache, model.name, batch, made)
+            vectors |= zip(batch, made, strict=True)
+            tokens += counted
+            workspace.report(report, start + len(batch), len(missing))
+    return vectors, {"embedded": len(missing), "embedding_tokens": tokens}
+
+
+def hashes_to_keep(home: Path) -> Iterator[str]:
+    """The hashes of texts of indexes that are made of nothing but passages and people that the lake still has."""
+    from relrag_pipelines.graphrag import parquet
+
+    places = [place for one in graph_indexes.collections(home) if (place := graph_indexes.current(home, one))]
+    hashes = [parquet.read(place, "record_texts") for place in places]
+    if all(one is None or one.empty for one in hashes):
+        return
+    months = (home / "lake" / "chunks").glob("*/*.parquet")
+    held = {text.as_py() for month in months for text in pq.read_table(month, columns=["text"], partitioning=None)[0]}
+    names = {*_names(home)}
+    for place, known in zip(places, hashes, strict=True):
+        lasting = {*_lasting(place, held, names)}
+        if known is not None:
+            rows = zip(known["record_id"], known["text_hash"], strict=True)
+            yield from (one for record, one in rows if record in lasting)
+
+
+def _names(home: Path) -> Iterator[str]:
+    """What people are called by the tables of the whole archive."""
+    for table, column in (("persons", "name"), ("person_aliases", "alias")):
+        if archive_tables.path(home, table).exists():
+            yield from archive_tables.read(home, table)[column].to_pylist()
+
+
+def _lasting(place: Path, held: Set[str], names: Set[str]) -> Iterator[str]:
+    """The ids of records of an index whose text units are all held; a person's title has to be among the names, too."""
+    from relrag_pipelines.graphrag import parquet
+    from relrag_pipelines.graphrag.graph import TOGETHER
+
+    read = [parquet.read(place, one) for one in ("text_units", "entity_people", "entities", "relationships")]
+    units, people, entities, links = (one for one in read if one is not None)
+    there = {unit for unit, text in zip(units["id"], units["text"], strict=True) if text in held}
+    titles = dict(zip(entities["id"], entities["title"], strict=True))
+    lost = {titles[one] for one in people["entity_id"]} - names
+    for record, title, of in zip(entities["id"], entities["title"], entities["text_unit_ids"], strict=True):
+        if title not in lost and there.issuperset(of):
+            yield record
+    told = (links[name] for name in ("id", "source", "target", "description", "text_unit_ids"))
+    for record, source, target, description, of in zip(*told, strict=True):
+        if there.issuperset(of) and not (description.endswith(TOGETHER) and {source, target} & lost):
+            yield record

@@ -1,0 +1,52 @@
+"""The vectors of an index's entities and relationships, as they are compared with a question's meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from relrag_pipelines.embedders import Vectors, centring
+from relrag_query.graphrag.index import Index
+
+_MOST = 200
+"""records of a table that a question is near to, at most"""
+
+
+class IndexVectors:
+    """The vectors that one model made, those of a table ranked by a question."""
+
+    def __init__(self, index: Index, manifest: Mapping[str, Any]) -> None:
+        """`manifest` is that of the generation whose questions are compared: its embedder, its means by language."""
+        vectors, texts = index.tables["text_vectors"], index.tables["record_texts"]
+        vectors = vectors[vectors["model"] == manifest.get("embedder", "")]
+        self._matrix = np.empty((0, 0), np.float32)
+        if len(vectors):
+            flat = pa.chunked_array([pa.array(vectors["vector"])]).combine_chunks().flatten()
+            self._matrix = centring.compared(flat.to_numpy().reshape(len(vectors), -1), manifest.get("means", {}))
+        places = {key: place for place, key in enumerate(vectors["text_hash"])}
+        of = {
+            record: places[key]
+            for record, key in zip(texts["record_id"], texts["text_hash"], strict=True)
+            if key in places
+        }
+        self._rows = {name: _rows(index, name, of) for name in ("entities", "relationships")}
+
+    def nearest(self, table: str, meaning: Vectors) -> list[int]:
+        """Rows of entities or relationships, the nearest first."""
+        rows, places = self._rows[table]
+        if not len(rows):
+            return []
+        cosines = (self._matrix @ meaning)[places]
+        order = np.argsort(-cosines, kind="stable")[:_MOST]
+        found: list[int] = rows[order].tolist()
+        return found
+
+
+def _rows(index: Index, table: str, of: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a table that have a vector, and where it stands."""
+    found = [(row, of[record]) for row, record in enumerate(index.tables[table]["id"]) if record in of]
+    pairs = np.array(found, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]

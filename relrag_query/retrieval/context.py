@@ -1,0 +1,135 @@
+"""One query and the steps that it takes: what all steps share, and what each did.
+
+A step is a function from hits to hits. Hits never change: a step leaves some out, puts others in, or puts one that it
+knows more of in the place of another.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import duckdb
+
+from relrag_pipelines.records import Chunk
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.term_coverage import Frequencies, Term
+from relrag_query.understanding.intent import Expansion, QueryIntent, expansion_for
+from relrag_query.understanding.time_expressions import TimeRange
+
+MIN_CANDIDATES = 8
+"""so many hits are always weighed against each other, so that asking for fewer gives the first of these"""
+
+
+@dataclass
+class QueryContext:
+    """One query: what was asked, and of which generation."""
+
+    question: str
+    search_text: str
+    """the question without its relative time phrase, with pseudonyms beside the personal data that they stand for"""
+    redacted: str
+    """the same as it would stand in the index: what may be sent to a service"""
+    terms: list[Term]
+    intents: list[QueryIntent]
+    when: TimeRange | None
+    where: ChunkFilter
+    said_in: frozenset[str]
+    """types of records in which the question says that it was said: a mail, a call"""
+    limit: int
+    """hits that are weighed: at least MIN_CANDIDATES, whatever is shown of them"""
+    settings: Settings
+    connection: duckdb.DuckDBPyConnection
+    vectors: VectorStore
+    frequencies: Frequencies = field(default_factory=dict)
+    meaning: Vectors | None = None
+    """the question's dense vector; None: search by words only"""
+    similarities: Callable[[Sequence[str]], Vectors] | None = None
+    """cosines of texts to the question; None where they are not compared so"""
+    why_words_only: str = ""
+    latest: bool = False
+    """asks for what holds now"""
+    assets: tuple[str, ...] = ()
+    """refs of records that the question names: by a file's name, a number, or a subject"""
+    of_people: tuple[Hit, ...] = ()
+    """what is known of the people that the question is about, and passages that have to do with them"""
+    excluded_labels: frozenset[str] = frozenset()
+    """labels of Gmail, in small letters; what stands under one of them is not found"""
+    trace: list[str] = field(default_factory=list)
+
+    @functools.cached_property
+    def expansion(self) -> Expansion:
+        """How far the intents go from the hits."""
+        return expansion_for(self.intents)
+
+    @functools.cached_property
+    def within(self) -> ChunkFilter:
+        """The limits, with those of the time that the question speaks of."""
+        return _within(self.where, self.when) if self.when else self.where
+
+    def allows(self, chunk: Chunk) -> bool:
+        """Whether a passage lies within the limits, of sources, time and people."""
+        where = self.where
+        return where.allows(chunk.source, chunk.kind, chunk.ts) and (
+            not where.person_ids or catalog_reader.has_to_do_with(self.connection, chunk.chunk_id, where.person_ids)
+        )
+
+    def note(self, step: str, did: str) -> None:
+        """Adds a line to the trace."""
+        self.trace.append(f"{step}: {did}")
+
+
+class Step(NamedTuple):
+    """One step of a query."""
+
+    number: int
+    """which of the eight it belongs to: 1 hybrid search, 2 rerank, 3 time window, 4 document chunks, 5 asset
+    neighbourhood, 6 recency in chats, 7 people, 8 token budget"""
+    name: str
+    apply: Callable[[list[Hit], QueryContext], list[Hit]]
+
+
+def run(steps: Sequence[Step], context: QueryContext) -> list[Hit]:
+    """The hits after all steps, from none. The trace tells of each what came in, what went, scores and reasons."""
+    hits: list[Hit] = []
+    for step in steps:
+        started, noted = time.perf_counter(), len(context.trace)
+        found = step.apply(hits, context)
+        milliseconds = (time.perf_counter() - started) * 1000
+        said = [line.partition(": ")[2] for line in context.trace[noted:]]
+        head = "; ".join([f"{len(hits)} in, {len(found)} out", *said])
+        context.trace[noted:] = [f"{step.number} {step.name}: {head} ({milliseconds:.1f} ms)", *_changes(hits, found)]
+        hits = found
+    return hits
+
+
+def _changes(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[str]:
+    """A line for each hit that came (+), went (-), or counts otherwise than before (~)."""
+    earlier = {hit.chunk.chunk_id: hit for hit in before}
+    later = {hit.chunk.chunk_id for hit in after}
+    for hit in after:
+        was, why = earlier.get(hit.chunk.chunk_id), hit.related or hit.why
+        scores = f"score {hit.score:.3f}, display {hit.display_score:.2f}"
+        if was is None:
+            yield f"  + {_name(hit)}: {', '.join(filter(None, (scores, hit.role, why)))}"
+        elif (was.score, was.display_score) != (hit.score, hit.display_score):
+            yield f"  ~ {_name(hit)}: {scores}, before {was.score:.3f} and {was.display_score:.2f}"
+    yield from (f"  - {_name(hit)}" for hit in before if hit.chunk.chunk_id not in later)
+
+
+def _name(hit: Hit) -> str:
+    chunk = hit.chunk
+    return chunk.asset_id if chunk.chunk_count == 1 else f"{chunk.asset_id}, passage {chunk.chunk_index + 1}"
+
+
+def _within(where: ChunkFilter, when: TimeRange) -> ChunkFilter:
+    since = max((bound for bound in (where.ts_from, when.since) if bound is not None), default=None)
+    until = min((bound for bound in (where.ts_to, when.until) if bound is not None), default=None)
+    return replace(where, ts_from=since, ts_to=until)

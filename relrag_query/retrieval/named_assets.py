@@ -1,0 +1,22 @@
+"""The records that a question names: by the name of a file, a reference number, or a subject in quotes."""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+
+from relrag_pipelines.text.reference_numbers import find_reference_numbers
+from relrag_query.retrieval import catalog_reader
+
+FILE_NAME = re.compile(r"[^\s/\\:*?\"<>|()\[\],;]+\.[A-Za-z]\w{1,4}(?!\w)")
+_QUOTED = re.compile(r"[\"“„«״]([^\"“”„«»״]{4,120})[\"”“»״]")
+
+
+def named_assets(question: str, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    """Refs of the records that the question names, where exactly one has that name. `question` is redacted."""
+    files, numbers = FILE_NAME.findall(question), find_reference_numbers(question)
+    subjects = _QUOTED.findall(question)
+    if not (files or numbers or subjects):
+        return ()
+    return tuple(catalog_reader.named_by(connection, files, numbers, subjects))

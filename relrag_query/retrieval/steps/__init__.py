@@ -1,0 +1,1 @@
+"""The steps of a query, each a function from hits to hits."""

@@ -1,0 +1,57 @@
+"""What a hit holds beside its passage: the messages of a chat window, and what only a kind of record has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from relrag_pipelines.sources import record_type
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.hit import Hit, Message
+from relrag_query.retrieval.term_coverage import term_coverage, tokens
+
+_NEAR_BEST = 0.7
+"""messages that cover less than this share of what the best of their window covers are not shown"""
+
+
+def with_messages(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
+    """The hits with the messages of their members, as far as these exist, in order of time."""
+    members = list(dict.fromkeys(ref for hit in hits for ref in hit.members))
+    known = catalog_reader.messages(context.connection, members) if members else {}
+
+    def said(hit: Hit) -> tuple[Message, ...]:
+        return tuple(sorted((known[ref] for ref in hit.members if ref in known), key=lambda one: one.ts or 0))
+
+    return [replace(hit, messages=said(hit)) if hit.members else hit for hit in hits]
+
+
+def match_messages(hit: Hit, matches: Callable[[Message], bool]) -> Hit:
+    """The hit with the positions of the messages that match."""
+    return replace(hit, matching=tuple(place for place, one in enumerate(hit.messages) if matches(one)))
+
+
+def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Gives each chat window its messages, and says which of them hold words of the question.
+
+    A message is shown once: a later window whose matching messages all stand in earlier ones is dropped.
+    """
+    shown: set[str] = set()
+    kept: list[Hit] = []
+    for hit in with_messages(hits, context):
+        shares = [term_coverage(context.terms, tokens(f"{one.sender or ''}\n{one.text}")) for one in hit.messages]
+        least = _NEAR_BEST * max(shares, default=0.0)
+        telling = {one.asset_id for one, share in zip(hit.messages, shares, strict=True) if share and share >= least}
+        new = telling - shown
+        if new or not telling:
+            matching = tuple(place for place, one in enumerate(hit.messages) if one.asset_id in new)
+            kept.append(replace(hit, matching=matching))
+        shown |= telling
+    return kept
+
+
+def load_extra(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Gives commits and code what only they have: hash, class, method."""
+    own = {hit.chunk.asset_id for hit in hits if record_type(hit.chunk.rag_source_type).details}
+    known = catalog_reader.extras(context.connection, sorted(own)) if own else {}
+    return [replace(hit, extra=known.get(hit.chunk.asset_id, {})) if hit.chunk.asset_id in own else hit for hit in hits]

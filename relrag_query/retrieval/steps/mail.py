@@ -1,0 +1,48 @@
+"""What is known of the hits that are mail, or attached to it: whether it was sent to many, and under which labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from relrag_pipelines.sources import RecordType, record_type
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.hit import Hit
+
+_TO_MANY = frozenset({"list_id", "unsubscribe", "precedence", "campaign"})
+"""why a mail counts as bulk: not lists that people post to, nor bills that a mass mailer sends"""
+
+
+def bulk_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
+    """Those of the hits that are mail which was sent to many, or attached to it."""
+    return [hit for hit, extra in _mail_extras(hits, context) if extra.get("bulk") in _TO_MANY]
+
+
+def labelled_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
+    """Those of the hits that are mail under an excluded label, or attached to it.
+
+    Gmail calls what is in its tab of promotions `Category Promotions`.
+    """
+
+    def excluded(extra: dict[str, Any]) -> bool:
+        names = {str(label).casefold().removeprefix("category ") for label in extra.get("labels", ())}
+        return not names.isdisjoint(context.excluded_labels)
+
+    return [hit for hit, extra in _mail_extras(hits, context) if excluded(extra)]
+
+
+def _mail_extras(hits: Sequence[Hit], context: QueryContext) -> list[tuple[Hit, dict[str, Any]]]:
+    """The hits that are mail or attached to it, with what only mail has."""
+    mails = [
+        (hit, hit.chunk.parent_asset_id if record_type(hit.chunk.rag_source_type).part_of else hit.chunk.asset_id)
+        for hit in hits
+        if _is_mail(record_type(hit.chunk.rag_source_type))
+    ]
+    refs = list(dict.fromkeys(ref for _, ref in mails if ref))
+    known = catalog_reader.extras(context.connection, refs) if refs else {}
+    return [(hit, known.get(ref or "", {})) for hit, ref in mails]
+
+
+def _is_mail(kind: RecordType) -> bool:
+    return kind.mail or record_type(kind.part_of).mail

@@ -1,0 +1,14 @@
+"""Step 7, people: what is known of the people that a question is about, and what has to do with them."""
+
+from __future__ import annotations
+
+from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.hit import ENTITY_STORE, Hit
+
+
+def add_people(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """The facts (score 1.0, source `entity_store`), then the passages (0.85), behind what was found so far."""
+    if context.of_people:
+        facts = sum(hit.source == ENTITY_STORE for hit in context.of_people)
+        context.note("people", f"{facts} people and {len(context.of_people) - facts} passages about them")
+    return [*hits, *context.of_people]

@@ -1,0 +1,92 @@
+"""Step 2, rerank: the order of the hits by what else is known of them, and by a service where one is set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.records import Chunk
+from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.reranker import RerankError, rank
+from relrag_query.retrieval.steps.mail import bulk_hits
+from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
+from relrag_query.understanding.time_expressions import TimeRange, mentions
+
+_BULK = 0.75
+"""what a newsletter counts beside what was written to somebody: less than what is near the best counts"""
+
+
+def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """The hits in the order that the reranking service gives; as they came where none is set, or it fails.
+
+    The service is sent the redacted question and the redacted passages.
+    """
+    if context.settings.reranker == "none" or not hits:
+        return hits
+    try:
+        scores, model = rank(context.settings, context.redacted, [hit.text for hit in hits])
+    except RerankError as error:
+        context.note("rerank", f"{error}; the order stays")
+        return hits
+    context.note("rerank", f"{len(hits)} passages scored by {model}")
+    scored = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
+    return sorted(scored, key=lambda hit: -hit.score)
+
+
+def demote_bulk(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Mail that was sent to many, and what is attached to it, ranks and counts below what fits as well."""
+    bulk = {hit.chunk.chunk_id for hit in bulk_hits(hits, context)}
+    if not bulk:
+        return hits
+    context.note("bulk", f"{len(bulk)} of {len(hits)} hits were sent to many and count less")
+    weighed = [
+        replace(hit, weight=_BULK, score=hit.score * _BULK) if hit.chunk.chunk_id in bulk else hit for hit in hits
+    ]
+    return sorted(weighed, key=lambda hit: -hit.score)
+
+
+def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Hits of the time that the question speaks of, or that speak of it too, stand first; the others behind them."""
+    when = context.when
+    if when is None:
+        return hits
+    zone = ZoneInfo(context.settings.timezone)
+    judged = [
+        replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts) or _mentions_time(hit.chunk, when, zone))
+        for hit in hits
+    ]
+    inside = [hit for hit in judged if hit.in_time]
+    context.note("time", f'"{when.phrase}": {len(inside)} of {len(hits)} hits lie within it')
+    return [*inside, *(hit for hit in judged if not hit.in_time)]
+
+
+def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Hits of the channel that the question names stand first among those of the time that it speaks of."""
+    if not context.said_in:
+        return hits
+    there = sum(hit.chunk.rag_source_type in context.said_in for hit in hits)
+    context.note("channel", f"{there} of {len(hits)} hits are of the channel that is named")
+    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.said_in))
+
+
+def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Gives each hit its display score: the share of the question that it covers, by what the hit counts.
+
+    Searched by words alone, what holds none of them is dropped: sparse search also finds words that begin alike.
+    """
+    scored = [
+        replace(hit, display_score=hit.weight * term_coverage(context.terms, passage_tokens(hit.chunk))) for hit in hits
+    ]
+    return scored if context.meaning is not None else [hit for hit in scored if hit.display_score > 0]
+
+
+def _mentions_time(chunk: Chunk, when: TimeRange, zone: ZoneInfo) -> bool:
+    """Whether a passage of another time speaks of the one asked for: by its words, a month or year, or by a date."""
+    words = [] if when.relative else query_terms(when.phrase, {})
+    held = passage_tokens(chunk)
+    if words and all(word.found(held) > PART for word in words):
+        return True
+    written = None if chunk.ts is None else datetime.fromtimestamp(chunk.ts, zone)
+    return mentions(chunk.text, when, written, zone)

@@ -1,0 +1,42 @@
+"""The steps of a query, declared: what search runs, what ask runs before it answers, and for questions about people."""
+
+from __future__ import annotations
+
+from relrag_query.answering.reply_expansion import attach_replies
+from relrag_query.answering.superseded import mark_superseded
+from relrag_query.answering.token_budget import trim_to_budget
+from relrag_query.retrieval.context import Step
+from relrag_query.retrieval.steps.chat_recency import supplement_recent
+from relrag_query.retrieval.steps.contents import load_extra, load_messages
+from relrag_query.retrieval.steps.document_chunks import add_siblings
+from relrag_query.retrieval.steps.hybrid_search import hybrid_search
+from relrag_query.retrieval.steps.neighborhood import expand_step
+from relrag_query.retrieval.steps.people import add_people
+from relrag_query.retrieval.steps.rerank import boost_channel, boost_time, demote_bulk, rerank, score_coverage
+from relrag_query.retrieval.steps.time_window import expand_context
+
+SEARCH = (
+    Step(1, "hybrid search", hybrid_search),
+    Step(2, "rerank", rerank),
+    Step(2, "bulk mail", demote_bulk),
+    Step(2, "time", boost_time),
+    Step(2, "channel", boost_channel),
+    Step(2, "coverage", score_coverage),
+    Step(2, "messages", load_messages),
+    Step(2, "details", load_extra),
+)
+"""what `relrag search` runs"""
+PEOPLE = Step(7, "people", add_people)
+BUDGET = Step(8, "token budget", trim_to_budget)
+ASK = (
+    *SEARCH,
+    Step(3, "replies", attach_replies),
+    Step(3, "time window", expand_context),
+    Step(4, "document chunks", add_siblings),
+    Step(5, "neighborhood", expand_step),
+    Step(5, "versions", mark_superseded),
+    Step(6, "recency", supplement_recent),
+    PEOPLE,
+    BUDGET,
+)
+"""what `relrag ask` runs; of a question that what is known of people answers, the last two"""
