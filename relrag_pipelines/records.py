@@ -102,7 +102,9 @@ class Record:
     locations: Annotated[list[str], "every place that holds it: `<path>#<anchor>`"] = field(default_factory=list)
     language: Annotated[str | None, "ISO 639-1 code, where known"] = None
     pages: Annotated[list[Page], "pages of the text, where it has any"] = field(default_factory=list)
-    numbers: Annotated[list[str], "invoice, order and account numbers, for lookup"] = field(default_factory=list)
+    numbers: Annotated[
+        list[str], "invoice, order and account numbers, for lookup; of an account its pseudonym as well"
+    ] = field(default_factory=list)
     people: Annotated[list[NamedPerson], "people named by the source itself"] = field(default_factory=list)
     extra: Annotated[Json, "what only this kind has, as JSON"] = field(default_factory=dict)
     content_hash: Annotated[str, "keyed hash of all fields but this one and locations, hex"] = ""

@@ -171,10 +171,10 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
     codes.append(commands.sync(config, full=True))
     going = [value for value, way in planted.ways.items() if way != KEPT]
     searched = byte_search.search(home, going)
-    left = {value: list(byte_search.search(home, [value]).holding) for value in going} if searched.holding else {}
+    left = {value: list(byte_search.search(home, [value]).holding) for value in sorted(searched.found)}
     staying = {value for value, way in planted.ways.items() if way == KEPT}
-    lost = [value for value in sorted(staying) if not byte_search.search(home, [value]).holding]
-    return Found(codes, {value: files for value, files in left.items() if files}, lost, searched.files)
+    lost = sorted(staying - byte_search.search(home, sorted(staying)).found)
+    return Found(codes, left, lost, searched.files)
 
 
 def _records_with(folder: Path, values: set[str]) -> Iterator[str]:

@@ -41,6 +41,8 @@ class SearchResult:
     files: int = 0
     holding: dict[str, int] = field(default_factory=dict)
     """file, relative to the home -> how many of the values it holds"""
+    found: set[str] = field(default_factory=set, repr=False)
+    """the values that any file holds"""
     unread: list[str] = field(default_factory=list)
     """files whose content could not be read; their bytes were searched all the same"""
     packed: int = 0
@@ -109,6 +111,7 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
             seen.unread.append(f"{name} ({type(error).__name__})")
         if held:
             seen.holding[name] = len(held)
+            seen.found |= held
     return seen
 
 

@@ -133,9 +133,11 @@ def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
 def _join_stated(groups: Groups, said: Iterable[Entry]) -> None:
     """Joins numbers and addresses to whom the owner says they are of."""
     for entry in said:
-        if isinstance(entry.said, StatedIdentifier) and entry.said.anchor in groups:
+        if not isinstance(entry.said, StatedIdentifier):
+            continue
+        for identifier in (one for one in entry.said.every_anchor if one in groups):
             for anchor in entry.said.anchors:
-                if anchor in groups and groups.join(entry.said.anchor, anchor):
+                if anchor in groups and groups.join(identifier, anchor):
                     break
 
 

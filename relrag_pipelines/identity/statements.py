@@ -57,6 +57,12 @@ class StatedIdentifier(_Tuples):
     person_id: Annotated[int, "the person"]
     anchor: Annotated[str, "of the number or address: its kind and keyed hash"]
     anchors: Annotated[tuple[str, ...], "those of the person"]
+    later_anchors: Annotated[tuple[str, ...], "`anchor` under pseudonym keys that came later"] = ()
+
+    @property
+    def every_anchor(self) -> tuple[str, ...]:
+        """Of the number or address, under each key."""
+        return (self.anchor, *self.later_anchors)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """The backfill: the graph fields, the universal fields and person ids, written into an older system's collection.
 
-A point that has an `asset_id` has its fields; of such a point only person ids are written, where they differ. Nothing
-that a payload holds is replaced but person ids. Points are written some hundred at a time, each with all of its fields
-at once, so after a kill the next run goes on with those that have none.
+A point that has an `asset_id` has its fields; of such a point only person ids are written, where they differ. Of any
+other the graph fields are written as a whole, in place of what it may hold under their names, since only together they
+are true; universal fields only where it lacks them. Old vectors of relationships are removed, from payloads too. All
+else stays. Points are written some hundred at a time, each with all of its fields at once, so after a kill the next run
+goes on with those that have none.
 """
 
 from __future__ import annotations

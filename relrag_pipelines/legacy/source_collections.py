@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest.read_context import units_of_source
@@ -14,10 +15,13 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection
 from relrag_pipelines.sources.legacy.local_collection import LocalCollection
-from relrag_pipelines.sources.legacy.payload import parse
+from relrag_pipelines.sources.legacy.payload import PointFields, parse
+from relrag_pipelines.sources.legacy.payload_values import PayloadError
 from relrag_pipelines.stores import legacy_server
 from relrag_pipelines.workspace import Workspace
 
+_FINISHED = "finished: "
+"""before the key of a copy that belongs to a backfill that is done"""
 _OF_OTHERS = ("index_in_parent", "total_siblings")
 """fields that a backfill writes and that follow from other points"""
 
@@ -32,7 +36,7 @@ def collections(workspace: Workspace, source: Source) -> Iterator[LegacyCollecti
     if source.url:
         yield legacy_server.collection(source.url, source.collection)
         return
-    found = [LocalCollection(unit.file) for unit in units_of_source(workspace, source)]
+    found = [LocalCollection(unit.file, source.name) for unit in units_of_source(workspace, source)]
     if not found:
         place = workspace.settings.source_path(source)
         raise CollectionError(f"{source.name}: {place} holds no collection; name the folder that has meta.json in it")
@@ -48,7 +52,7 @@ def note_state(workspace: Workspace, source: Source) -> bool:
     said, count = hashlib.blake2b(digest_size=16, key=workspace.keys.ids), 0
     for point in collection.points():
         own = {name: value for name, value in (point.payload or {}).items() if name not in _OF_OTHERS}
-        said.update(repr((point.id, parse(point.id, own, workspace.zone(source.name)))).encode())
+        said.update(repr((point.id, _fields(point.id, own, workspace.zone(source.name)))).encode())
         count += 1
     state = {"url": source.url, "collection": source.collection, "points": count, "hash": said.hexdigest()}
     place, text = workspace.settings.source_path(source), json.dumps(state, indent=1) + "\n"
@@ -56,6 +60,13 @@ def note_state(workspace: Workspace, source: Source) -> bool:
         return False
     write_text(place, text)
     return True
+
+
+def _fields(point_id: int | str, payload: dict[str, Any], timezone: str) -> PointFields | None:
+    try:
+        return parse(point_id, payload, timezone)
+    except PayloadError:  # a failure when it is read, and none less when it stays as it is
+        return None
 
 
 def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection) -> str:
@@ -70,9 +81,15 @@ def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection)
 
 def finish(workspace: Workspace, source: Source, collection: LegacyCollection) -> None:
     """Nothing of the backfill is left to do: the next one begins with a copy of its own."""
-    noted = _load_states(workspace)
-    if noted.pop(_key(source, collection), None):
-        _note(workspace, noted)
+    noted, key = _load_states(workspace), _key(source, collection)
+    if copy := noted.pop(key, None):
+        _note(workspace, noted | {f"{_FINISHED}{key}": copy})
+
+
+def copies(workspace: Workspace, source: Source) -> list[str]:
+    """The names of the last copy of each of its collections. They are told on a terminal only."""
+    ours = {key.removeprefix(_FINISHED): copy for key, copy in sorted(_load_states(workspace).items())}
+    return sorted({copy for key, copy in ours.items() if key.startswith(f"{source.name}/")})
 
 
 def _key(source: Source, collection: LegacyCollection) -> str:

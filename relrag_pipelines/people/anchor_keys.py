@@ -6,14 +6,26 @@ journal then knows everybody under both keys, and the key can change at any mome
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from relrag_pipelines.identity.participants import names_in
-from relrag_pipelines.identity.statements import Allocation, Split
+from relrag_pipelines.identity.statements import (
+    Allocation,
+    Merge,
+    RelationshipNote,
+    Split,
+    StatedFact,
+    StatedIdentifier,
+    StatedRelationship,
+    Undo,
+)
 from relrag_pipelines.journal import journal
+from relrag_pipelines.journal.kinds import CallWord, GraphRAGIndex
 from relrag_pipelines.people.stage import PERSON
 from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stores import lake
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.workspace import Workspace
@@ -25,22 +37,34 @@ def add(workspace: Workspace, new: Keys) -> int:
     Raises JournalError where the journal cannot be read.
     """
     hashes = _hashes(workspace, new)
+    return journal.rewrite(workspace.home, lambda said: under_both_keys(said, hashes))
 
-    def under_new_key(said: Any) -> Any:
-        if isinstance(said, Allocation):
+
+def under_both_keys(said: Any, hashes: Mapping[str, str]) -> Any:
+    """What an entry says, with each of its anchors under the new key too; `hashes` leads from old ones to new ones.
+
+    Raises TypeError for a kind of entry of which nothing here says whether it has anchors: a rotation would lose it.
+    """
+    match said:
+        case Allocation():
             return replace(said, anchors=_with_new(said.anchors, hashes))
-        if isinstance(said, Split):
+        case Split():
             return replace(said, out=_with_new(said.out, hashes), stay=_with_new(said.stay, hashes))
-        return said
+        case StatedIdentifier():
+            _, *later = _with_new(said.every_anchor, hashes)
+            return replace(said, later_anchors=tuple(later), anchors=_with_new(said.anchors, hashes))
+        case Merge() | Undo() | StatedFact() | StatedRelationship() | RelationshipNote():
+            return said
+        case ManualLink() | CallWord() | GraphRAGIndex():
+            return said
+    raise TypeError(f"{type(said).__name__}: a kind of entry whose anchors nothing translates")
 
-    return journal.rewrite(workspace.home, under_new_key)
 
-
-def _with_new(anchors: tuple[str, ...], hashes: dict[str, str]) -> tuple[str, ...]:
+def _with_new(anchors: tuple[str, ...], hashes: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*anchors, *(_translated(anchor, hashes) for anchor in anchors)]))
 
 
-def _translated(anchor: str, hashes: dict[str, str]) -> str:
+def _translated(anchor: str, hashes: Mapping[str, str]) -> str:
     """`email:<keyed>/<keyed>` or `name:<source>:<keyed>` with the hashes of the new key; other anchors as they are."""
     *head, last = anchor.split(":")
     if not head or head[0] in ("card", "pin"):

@@ -21,6 +21,7 @@ _REACH = 40
 _ISRAELI = re.compile(
     r"(?<![\d./-])\d{1,2}(?P<dash> ?[-/ ] ?)\d{3}(?P=dash)\d{5,9}(?![\d/-])|(?<![\d./-])\d{5,9}(?![\d/-])"
 )
+_BRANCHED = re.compile(r"\d{1,2}-\d{3}-\d{5,9}")
 _WORDS = (
     r"[הבלמשוכ]{0,2}(?:חשבון|ח-ן)|בנק|סניף"
     r"|(?i:\baccounts?\b|\bacct\b|\ba/c\b|\bbank\b|\bbranch\b|\búčet\b|\búčt\w{1,3}|\bbank\w{1,3}\b)"
@@ -43,6 +44,11 @@ def find(text: str) -> list[Span]:
         if pattern.search(text, max(line, match.start() - _REACH), match.start()):
             spans.append(Span(*match.span(), ANNOUNCED))
     return resolve_overlaps(spans, text)
+
+
+def is_whole(number: str) -> bool:
+    """Whether all of it has the form of an account with its bank; a Czech one its checksum, too."""
+    return bool(_BRANCHED.fullmatch(number)) or (bool(_CZECH.fullmatch(number)) and bankaccount.is_valid(number))
 
 
 def normalise(number: str) -> str:

@@ -29,6 +29,7 @@ from relrag_pipelines.pii import (
     apply,
     json_values,
     pseudonyms,
+    redacted_numbers,
 )
 from relrag_pipelines.pii.phones import declared
 from relrag_pipelines.records import Record, arrow_schema
@@ -46,8 +47,6 @@ _QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
 _ID_WITH_PII = r"[@＠﹫]|%40|(?:\p{Nd}\P{Nd}{0,3}){7}"
 COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
 """the hash of a commit; nine digits in a row in it are no ID"""
-_LEAST_PART = 6
-"""letters and digits of a number from which on it tells of another that holds it"""
 FailedRows = npt.NDArray[np.bool_]
 """which rows could not be redacted"""
 PhoneSetIndex = npt.NDArray[np.int64]
@@ -122,7 +121,9 @@ def _redacted(
         passes[told] = list(redactor.passes(armless, channel, phones[knows]))
         for changes in passes[told]:
             keep(changes)
-            replaced.setdefault(told, {}).update((_compact(armless[one.start : one.end]), one.new) for one in changes)
+            gone = {redacted_numbers.compact(armless[one.start : one.end]): one for one in changes}
+            listed = {found: redacted_numbers.listed(one, redactor) for found, one in gone.items()}
+            replaced.setdefault(told, {}).update(listed)
             armless = apply(armless, changes)
         return armless
 
@@ -152,7 +153,7 @@ def _redacted(
             bad |= wrong
         columns[field.name] = column
     told = list(zip(rows["text"].to_pylist(), knows.tolist(), strict=True))
-    columns["numbers"] = _sync_numbers_with_text(told, columns["numbers"], replaced)
+    columns["numbers"] = redacted_numbers.redact(columns["numbers"], [replaced.get(one) for one in told], redactor)
     for name in ("pages", "spoken"):
         columns[name] = _shift_offsets(told, rows[name].combine_chunks(), passes)
     return pa.table(columns, schema=rows.schema), bad
@@ -241,49 +242,16 @@ def _unique_key(key: str, taken: Iterable[str]) -> str:
     return next(one for one in itertools.chain([key], numbered) if one not in taken)
 
 
-def stand_alone(numbers: Iterable[str], text: str, subject: str | None) -> set[str]:
-    """The numbers that stand neither in the text nor in the subject, where the words around decide what they are."""
-    said = _compact(f"{text}\n{subject or ''}")
-    return {one for one in numbers if _compact(one) not in said}
-
-
 def _numbers(rows: pa.Table, redact: Callable[[str, int], str], knows: PhoneSetIndex) -> tuple[pa.Array, FailedRows]:
     """The numbers that stand alone redacted, and which rows failed."""
     listed, bad = rows["numbers"].to_pylist(), []
     for row in [row for row, some in enumerate(listed) if some]:
-        alone = stand_alone(listed[row], rows["text"][row].as_py(), rows["subject"][row].as_py())
+        alone = redacted_numbers.stand_alone(listed[row], rows["text"][row].as_py(), rows["subject"][row].as_py())
         try:
             listed[row] = [redact(one, int(knows[row])) if one in alone else one for one in listed[row]]
         except RedactionError:
             bad.append(row)
     return pa.array(listed, rows.schema.field("numbers").type), np.isin(np.arange(rows.num_rows), bad)
-
-
-def _sync_numbers_with_text(
-    told: list[_TextKey], numbers: pa.Array, replaced: dict[_TextKey, dict[str, str]]
-) -> pa.Array:
-    """The numbers, with what was replaced in the text replaced as it was there; words around decide only there."""
-    listed = numbers.to_pylist()
-    touched = [row for row, one in enumerate(told) if listed[row] and one in replaced]
-    for row in touched:
-        gone = replaced[told[row]]
-        listed[row] = [_replacement_for(one, gone) for one in listed[row]]
-    return pa.array(listed, numbers.type) if touched else numbers
-
-
-def _replacement_for(number: str, gone: dict[str, str]) -> str:
-    compact = _compact(number)
-    if compact in gone:
-        return gone[compact]
-    if len(compact) < _LEAST_PART:
-        return number
-    return next(
-        (new for one, new in gone.items() if compact in one or (len(one) >= _LEAST_PART and one in compact)), number
-    )
-
-
-def _compact(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).upper()
 
 
 def _shift_offsets(told: list[_TextKey], column: pa.Array, passes: dict[_TextKey, list[list[Replacement]]]) -> pa.Array:

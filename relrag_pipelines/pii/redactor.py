@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import regex
 
-from relrag_pipelines.pii import policies, pseudonyms
+from relrag_pipelines.pii import bank_accounts, domestic_accounts, policies, pseudonyms
 from relrag_pipelines.pii.entities import ENTITIES, EntityType
 from relrag_pipelines.pii.phones import known
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
@@ -31,6 +31,8 @@ Result = TypeVar("Result")
 
 DEFAULT_CHANNEL = "default"
 PHONE = "PHONE_NUMBER"
+ACCOUNTS = frozenset({"IBAN_CODE", "BANK_ACCOUNT"})
+"""what an account of a bank may be found as"""
 MAX_PASSES = 20
 _SOUGHT = "looked for"
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 1 << 12, 512
@@ -170,6 +172,11 @@ class PIIRedactor:
             return change.new
         entity = self._catalog.entity("vault", change.entity)
         return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(change.value), self._keys)
+
+    def account_pseudonym(self, number: str) -> str | None:
+        """The pseudonym of the IBAN of an account in its domestic form; None for what is none."""
+        iban = domestic_accounts.iban_of(number) if bank_accounts.is_whole(number) else None
+        return iban and pseudonyms.pseudonym("IBAN_CODE", "iban", iban, self._keys)
 
     def passes(self, text: str, channel: str, phones: Collection[str] = ()) -> Iterator[list[Replacement]]:
         """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.

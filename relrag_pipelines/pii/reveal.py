@@ -22,12 +22,13 @@ def originals(home: Path, keys: Keys, names: Collection[str]) -> Mapping[str, st
     return {name: value for name, value in opened if value is not None}
 
 
-def known_values(home: Path, keys: Keys, allowed: Iterable[str]) -> KnownValues:
-    """Everything in the vault that these keys read, to be looked for; `allowed` are nobody's secret.
+def known_values(home: Path, keys: Keys, allowed: Iterable[str], names: Collection[str] | None = None) -> KnownValues:
+    """Everything in the vault that these keys read, to be looked for, or what these pseudonyms stand for.
 
-    Raises VaultError where the vault cannot be read.
+    `allowed` are nobody's secret. Raises VaultError where the vault cannot be read.
     """
-    opened = ((name, keys.unseal(sealed, name)) for name, sealed in dict(vault.read_all(home)).items())
+    sealed_values = dict(vault.read_all(home)) if names is None else vault.read(home, names)
+    opened = ((name, keys.unseal(sealed, name)) for name, sealed in sealed_values.items())
     values = ((pseudonyms.entity_of(name), value) for name, value in opened if value is not None)
     return KnownValues.of(values, allowed)
 

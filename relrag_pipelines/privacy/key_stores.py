@@ -5,6 +5,7 @@ A copy of RELRAG_HOME alone reverses nothing.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
@@ -117,6 +118,8 @@ class Keyring:
 
     archive: str
     """the name under which it lies there"""
+    lock: Path
+    """a file that whoever makes keys locks: a keyring cannot take a value only where it has none"""
 
     def exists(self) -> bool:
         """Whether the keyring has keys of the archive."""
@@ -130,10 +133,13 @@ class Keyring:
         return key_texts.parse(stored, str(self))
 
     def create(self) -> Keys:
-        """New keys in the keyring; where it has some, these."""
-        if not self.exists():
-            self.replace(key_texts.new())
-        return self.load()
+        """New keys in the keyring; where it has some, or another process makes some meanwhile, these."""
+        self.lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self.lock.open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if not self.exists():
+                self.replace(key_texts.new())
+            return self.load()
 
     def replace(self, keys: Keys) -> None:
         """Puts these in place of what the keyring has."""

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from relrag_pipelines.files import atomic
 from relrag_pipelines.pii import stored_text
 from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.publishing import event_database
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import catalog, lake, retired_generations, vectors
 from relrag_pipelines.workspace import Workspace
@@ -68,7 +69,9 @@ class _Rows(NamedTuple):
 
 def scan_home(workspace: Workspace) -> LeakScan:
     """Everything that lies outside private/, Dagster's events and logs included. Nobody may be writing meanwhile."""
-    names = (name for name in atomic.files(workspace.home) if not name.startswith("private/"))
+    names = [name for name in atomic.files(workspace.home) if not name.startswith("private/")]
+    if workspace.settings.dagster_storage == "postgres":
+        names.append(event_database.NAME)
     return scan(workspace, LeakRules(workspace), names, thorough=True)
 
 
@@ -87,7 +90,7 @@ def scan(
     seen = LeakScan()
     for name in names if workspace.settings.pii_redaction_enabled else ():
         path = workspace.home / name
-        if path.is_symlink() or not path.is_file():
+        if name != event_database.NAME and (path.is_symlink() or not path.is_file()):
             continue
         seen.files += 1
         told = sorted(rules.known.entities(name))
@@ -120,7 +123,11 @@ def _record(row: Mapping[str, Any], place: int, known: KnownValues) -> str:
 
 
 def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Iterator[_Rows]:
-    """What a file holds, table by table."""
+    """What a file holds, or Dagster's database, table by table."""
+    if name == event_database.NAME:
+        for table, some in event_database.tables(since or {}):
+            yield from _grouped_rows(table, some)
+        return
     with path.open("rb") as file:
         head = file.read(16)
     parts = name.split("/")

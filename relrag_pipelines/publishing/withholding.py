@@ -2,7 +2,8 @@
 
 The lake is searched before the generation is built: a row that holds what it may not is taken out of its table, what
 is made of that is made again, and a record that goes so is a failure. What was built is then searched as well, with
-Dagster's events and logs. Only what is new since the current generation is read.
+Dagster's events and logs. Only what is new since the current generation is read; records that are not are
+searched for the values that became known since.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.files import atomic
+from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.pii import leaked_records
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.publishing import build_info, leak_scan
+from relrag_pipelines.publishing import build_info, event_database, leak_scan, searched_values
 from relrag_pipelines.publishing.leak_scan import Leak, LeakScan
 from relrag_pipelines.records import Failure, to_table
 from relrag_pipelines.stages import monthly, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.leak_rules import LeakRules
-from relrag_pipelines.stores import archive_tables, catalog, evaluation_history, generations, lake
+from relrag_pipelines.stores import archive_tables, catalog, evaluation_history, generations, lake, vault
 from relrag_pipelines.workspace import Workspace
 
 _ROUNDS = 5
@@ -34,6 +36,8 @@ _ROUNDS = 5
 _MONTHLY = (*dict.fromkeys(stage.table for stage in monthly.STAGES), "failures")
 EVENTS, _EVENT_LOGS = "dagster/history/event_log.db", "event_logs"
 """Dagster's database of events, and the table in it that only grows"""
+_ON_SERVER = "events on a server"
+"""their mark among those of the next search; a database of another kind counts anew"""
 _BEFORE = "records/when redacted"
 """records that still held a value of their own month"""
 _AGAIN = 200
@@ -97,6 +101,7 @@ class Search:
             return
         known = self._before.get("lake", {})
         self.found.taken_out.update(self._left_out_before(known))
+        self._search_older(known)
         for _ in range(_ROUNDS):
             there = _outputs(self._workspace)
             seen = self._scan(name for name, output in there.items() if known.get(name) != output)
@@ -105,6 +110,18 @@ class Search:
                 return
             known = there
         self.found.leaves(self._scan(_outputs(self._workspace)).leaks)
+
+    def _search_older(self, known: Mapping[str, str]) -> None:
+        """Looks in the records that did not change, from which all else is made, for values that are new."""
+        home = self._workspace.home
+        there = vault.names(home)
+        new = searched_values.since_then(home, there)
+        older = [name for name, output in _outputs(self._workspace).items() if known.get(name) == output]
+        records = [name for name in older if name.startswith("lake/records/")]
+        if new and records:
+            seen = self._scan(records, LeakRules(self._workspace, new))
+            self.found.saw(seen, _take_out(self._workspace, seen.leaks) if seen.leaks else ())
+        searched_values.note(home, there)
 
     def _left_out_before(self, known: Mapping[str, str]) -> Counter[str]:
         """Records of months that are new which were left out when their month was redacted."""
@@ -121,6 +138,10 @@ class Search:
             self.found.leaves(seen.leaks)
 
     @property
+    def _in_database(self) -> bool:
+        return self._workspace.settings.dagster_storage == "postgres"
+
+    @property
     def known(self) -> KnownValues:
         """The values that are looked for."""
         return self._rules.known
@@ -129,17 +150,23 @@ class Search:
         """What the next search need not read again, once this one is done."""
         if not self._rules.known:
             return {}
-        events = leak_scan.last_row(self._workspace.home / EVENTS, _EVENT_LOGS)
-        return {"lake": _outputs(self._workspace), "events": max(0, events - _AGAIN)}
+        if self._in_database:
+            mark, events = _ON_SERVER, event_database.last_row(_EVENT_LOGS)
+        else:
+            mark, events = "events", leak_scan.last_row(self._workspace.home / EVENTS, _EVENT_LOGS)
+        return {"lake": _outputs(self._workspace), mark: max(0, events - _AGAIN)}
 
-    def _scan(self, names: Iterable[str]) -> LeakScan:
-        since = {EVENTS: {_EVENT_LOGS: self._before.get("events", 0)}}
-        return leak_scan.scan(self._workspace, self._rules, names, since=since)
+    def _scan(self, names: Iterable[str], rules: LeakRules | None = None) -> LeakScan:
+        marks = {EVENTS: "events", event_database.NAME: _ON_SERVER}
+        since = {name: {_EVENT_LOGS: self._before.get(mark, 0)} for name, mark in marks.items()}
+        return leak_scan.scan(self._workspace, rules or self._rules, names, since=since)
 
     def _beside_lake(self) -> Iterator[str]:
         home = self._workspace.home
         yield (generations.build_folder(home) / catalog.NAME).relative_to(home).as_posix()
         yield evaluation_history.NAME
+        if self._in_database:
+            yield event_database.NAME
         published = _mtime(home / "published" / str(generations.current_number(home)) / build_info.NAME)
         for name in atomic.files(home / "dagster"):
             if _mtime(home / "dagster" / name) >= published:
@@ -214,8 +241,10 @@ def _take_out_of_month(
         elif rows := found.get(stage.table):
             kept = _drop_rows(lake.read(home, stage.table, source, month), rows)
             stamp = lake.manifest(home, stage.table, source)[month].stamp
-            lake.write(home, stage.table, source, [month], [(kept, stamp)])
+            # first, so that no kill between the two makes a record vanish without a word
             _keep_failures(workspace, source, month, rows.values(), stamp)
+            failpoint("withheld.failures", lake.month_path(home, stage.table, source, month))
+            lake.write(home, stage.table, source, [month], [(kept, stamp)])
             changed.add(stage.table)
             taken.append(stage.table)
     return taken
@@ -224,7 +253,10 @@ def _take_out_of_month(
 def _keep_failures(
     workspace: Workspace, source: str, month: str, records: Iterable[str], stamp: lake.InputFingerprint
 ) -> None:
-    """Adds a failure for each of these records to those of the month."""
+    """Adds a failure for each of these records to those of the month.
+
+    Meanwhile the month's records are not listed: after a kill they are redacted again, which tells all failures anew.
+    """
     before = lake.read(workspace.home, "failures", source, month)
     told = {row["location"] for row in before.to_pylist() if row["fault"] == leaked_records.FAULT}
     rows = [
@@ -232,10 +264,14 @@ def _keep_failures(
         for one in dict.fromkeys(records)
         if one not in told
     ]
-    if rows:
-        lake.write(
-            workspace.home, "failures", source, [month], [(pa.concat_tables([before, to_table(rows, Failure)]), stamp)]
-        )
+    if not rows:
+        return
+    listed = lake.manifest(workspace.home, "records", source)
+    unlisted = {name: entry for name, entry in listed.items() if name != month}
+    lake.write_manifest(workspace.home, "records", source, unlisted)
+    after = pa.concat_tables([before, to_table(rows, Failure)])
+    lake.write(workspace.home, "failures", source, [month], [(after, stamp)])
+    lake.write_manifest(workspace.home, "records", source, listed)
 
 
 def _take_out_of_table(workspace: Workspace, table: str, rows: Collection[int]) -> None:

@@ -31,6 +31,7 @@ ENVIRONMENT_ONLY = {
     "OPENAI_API_KEY": "key of embedder openai; keys stand in no file of relrag",
     "COHERE_API_KEY": "key of embedder cohere",
     "QDRANT_API_KEY": "key of the server that qdrant_url names",
+    "QDRANT_SOURCE_API_KEY": "key of the server that `url` of a source of kind legacy names",
     "DAGSTER_POSTGRES_URL": "where dagster_storage postgres keeps runs and events, "
     "as postgresql+psycopg2://user:password@host:5432/database",
     "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",

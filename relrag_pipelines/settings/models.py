@@ -111,6 +111,11 @@ class Source(BaseModel):
     def _known_zone(cls, zone: str | None) -> str | None:
         return zone if zone is None else _zone(zone)
 
+    @field_validator("url")
+    @classmethod
+    def _server(cls, url: str) -> str:
+        return _plain_address(url, "QDRANT_SOURCE_API_KEY")
+
     @model_validator(mode="after")
     def _whole_address(self) -> Source:
         for name, other in (("url", "collection"), ("collection", "url")):
@@ -118,8 +123,6 @@ class Source(BaseModel):
                 raise ValueError(f"has {name}, which is for kind legacy only; leave it out")
             if getattr(self, name) and not getattr(self, other):
                 raise ValueError(f"has {name} without {other}; a collection on a server needs both")
-        if self.url and not re.match(r"https?://[^/]", self.url):
-            raise ValueError(f'has url "{self.url}"; write it as http://host:6333')
         return self
 
 
@@ -406,12 +409,8 @@ class Settings(BaseModel):
 
     @field_validator("qdrant_url")
     @classmethod
-    def _plain_address(cls, url: str) -> str:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and not (parts.username or parts.query)
-        if url and not usable:  # not repeated: it may hold a password
-            raise ValueError("is no plain address; write it as http://host:6333, and the key into QDRANT_API_KEY")
-        return url.rstrip("/")
+    def _server(cls, url: str) -> str:
+        return _plain_address(url, "QDRANT_API_KEY")
 
     @field_validator("ui_public_url", "web_public_url")
     @classmethod
@@ -485,7 +484,11 @@ class Settings(BaseModel):
         """Where the keys are, by `keys_store`."""
         if self.keys_store == "file":
             return KeyFile(self.keys_path)
-        return KeyVariable() if self.keys_store == "environment" else Keyring(self.archive)
+        return (
+            KeyVariable()
+            if self.keys_store == "environment"
+            else Keyring(self.archive, self.keys_path.with_suffix(".lock"))
+        )
 
     @property
     def transcription_model_path(self) -> Path | None:
@@ -527,6 +530,17 @@ def days(said: str) -> tuple[date, date]:
     except (ValueError, OverflowError):
         raise ValueError(f'is "{said}"; write 2024, 2024-03 or 2024-03-15') from None
     return day, day + timedelta(days=1)
+
+
+def _plain_address(url: str, variable: str) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and not ("@" in parts.netloc or parts.query)
+    except ValueError:  # of brackets that hold no address
+        usable = False
+    if url and not usable:  # not repeated: it may hold a password
+        raise ValueError(f"is no plain address; write it as http://host:6333, and the key into {variable}")
+    return url.rstrip("/")
 
 
 def _zone(zone: str) -> str:

@@ -7,7 +7,7 @@ channel shows; one of a source what any of its records shows; any other what any
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,15 +26,15 @@ EntitiesByRow = dict[int, set[str]]
 class LeakRules:
     """The values that were replaced in an archive, and where each may stand."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        """Raises VaultError where the values cannot be read."""
+    def __init__(self, workspace: Workspace, names: Collection[str] | None = None) -> None:
+        """Only the values of these pseudonyms, where they are given. Raises VaultError where they cannot be read."""
         self._workspace = workspace
         settings = workspace.settings
         self._sources = {one.name: one for one in settings.sources}
         self._hidden = functools.cache(workspace.redactor.hidden)
         self.known = KnownValues({}, {})
         if settings.pii_redaction_enabled:
-            self.known = reveal.known_values(workspace.home, workspace.keys, settings.pii_allow_list)
+            self.known = reveal.known_values(workspace.home, workspace.keys, settings.pii_allow_list, names)
         self._only = functools.cache(self.known.only)
 
     def leaks(self, rows: pa.Table, source: str | None = None, *, thorough: bool = False) -> EntitiesByRow:

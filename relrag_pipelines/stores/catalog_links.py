@@ -58,6 +58,7 @@ INSERT INTO shared_handles BY NAME
                     || upper(one) FOR one IN numbers IF NOT regexp_matches(one, '{_REPLACED}') AND {_OWN}],
                 ['personal:' || one FOR one IN
                     CASE WHEN contains(text, '<') THEN regexp_extract_all(text, '{_PERSONAL}') END],
+                ['personal:' || one FOR one IN numbers IF regexp_full_match(one, '{_PERSONAL}')],
                 CASE WHEN kind = 'git' THEN ['commit:' || left(source_id, {_SHORT_HASH})] END,
                 ['commit:' || left(one, {_SHORT_HASH}) FOR one IN
                     CASE WHEN kind <> 'code' THEN regexp_extract_all(text, '{_COMMIT}', 1)[:{_HASHES}] END

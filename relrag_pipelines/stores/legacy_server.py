@@ -12,6 +12,8 @@ from relrag_pipelines.sources.legacy.payload import OLD_VECTORS
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
 
+KEY = "QDRANT_SOURCE_API_KEY"
+"""variable of the environment with the key of older systems' servers, which are not to see that of the archive's own"""
 _AT_ONCE = 500
 """points of one request"""
 Answer = TypeVar("Answer")
@@ -30,7 +32,7 @@ class ServerCollection:
         from relrag_pipelines.stores.vectors import server_connection
 
         self.name = name
-        self._connection, self._pauses = server_connection.connect(url), server_connection.PAUSES
+        self._connection, self._pauses = server_connection.connect(url, variable=KEY), server_connection.PAUSES
         known = sorted(one.name for one in self._ask(lambda client: client.get_collections()).collections)
         if name not in known:
             raise CollectionError(f"Qdrant at {url} has no collection {name}; it has: {', '.join(known) or 'none'}")

@@ -85,6 +85,11 @@ def read_all(home: Path) -> Iterator[tuple[str, bytes]]:
         yield from zip(rows["pseudonym"], rows["sealed"], strict=True)
 
 
+def names(home: Path) -> set[str]:
+    """The pseudonyms of everything in it; VaultError where a file cannot be read."""
+    return {name for path in _files(home) for name in _readable(home, path)["pseudonym"].to_pylist()}
+
+
 def damage(home: Path) -> Iterator[tuple[str, str]]:
     """The files that are not as they were written, and what is wrong with them; a file that is gone is not noticed."""
     for path in _files(home):

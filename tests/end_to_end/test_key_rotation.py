@@ -12,6 +12,7 @@ from relrag_pipelines.journal import journal
 from relrag_pipelines.pii import reveal
 from relrag_pipelines.stores import archive_tables, generations, lake
 from relrag_pipelines.workspace import Workspace
+from relrag_query import statements
 from relrag_query.cli.commands import pii
 from relrag_query.cli.commands.sync import sync
 from tests import archive
@@ -25,6 +26,8 @@ CONTACTS = [
         "people": [{"role": "owner", "name": "Petr Kolar <petr@example.org>"}],
     },
     {"id": "m1", "text": "lunch?", "timestamp": "2024-01-02", "from": "Dana Levi <dana@example.org>"},
+    {"id": "m2", "text": "call me back", "timestamp": "2024-01-03", "from": "+972 52-765-4321"},
+    {"id": "m3", "text": "hi", "timestamp": "2024-01-03", "from": "Rut Novak <rut@example.org>"},
 ]
 
 
@@ -41,6 +44,12 @@ def people(workspace: Workspace) -> dict[str, int]:
     return {row["alias"]: row["person_id"] for row in rows if row["kind"] == "name"}
 
 
+def known_by(workspace: Workspace, name: str) -> list[str]:
+    rows = archive_tables.read(workspace.home, "person_aliases").to_pylist()
+    (person_id,) = {row["person_id"] for row in rows if row["alias"] == name}
+    return sorted(row["kind"] for row in rows if row["person_id"] == person_id)
+
+
 def pseudonyms(workspace: Workspace) -> set[str]:
     return {one for one in ("k1", "k2", "k3") if byte_search.search(workspace.home, [f":{one}:"]).holding}
 
@@ -48,9 +57,12 @@ def pseudonyms(workspace: Workspace) -> set[str]:
 def test_all_is_written_again_and_everybody_stays(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = archive.workspace(config)
     old = before.keys
-    known, allocated = people(before), journal.last_number(before.home)
     assert pseudonyms(before) == {"k1"}
-    assert {"Petr Kolar", "Dana Levi"} <= known.keys()
+    assert {"Petr Kolar", "Dana Levi"} <= people(before).keys()
+    assert known_by(before, "Rut Novak") == ["email", "name"]
+    statements.merge("Rut Novak", ["052-765-4321"], config=config)
+    assert sync(config) == 0
+    known, allocated = people(before), journal.last_number(before.home)
     assert pii.rotate_key(config) == 0
     assert "The key is k2 now" in capsys.readouterr().out
     after = archive.workspace(config)
@@ -58,6 +70,7 @@ def test_all_is_written_again_and_everybody_stays(config: Path, capsys: pytest.C
     assert after.keys.pseudonyms != old.pseudonyms
     assert pseudonyms(after) == {"k2"}
     assert people(after) == known
+    assert known_by(after, "Rut Novak") == ["email", "name", "phone"]
     assert journal.last_number(after.home) == allocated
     name = after.redactor.redact(NUMBER, "whatsapp")
     assert name.startswith("<PHONE_NUMBER:k2:")
@@ -66,6 +79,7 @@ def test_all_is_written_again_and_everybody_stays(config: Path, capsys: pytest.C
     assert sync(config) == 0
     assert pii.rotate_key(config) == 0
     assert people(archive.workspace(config)) == known
+    assert known_by(archive.workspace(config), "Rut Novak") == ["email", "name", "phone"]
     assert pseudonyms(archive.workspace(config)) == {"k3"}
 
 

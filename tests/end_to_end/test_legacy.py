@@ -88,7 +88,9 @@ def test_on_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
         assert syncing.sync(config) == 1
         assert "older.json is not there; `relrag backfill legacy` writes it" in capsys.readouterr().out
         assert commands.backfill_legacy(None, config) == 0
-        assert "as it was before: memory-0.snapshot (a snapshot on the server)" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert said.startswith(f"older: into the points of memory at {url} go ids of their records, their own fields")
+        assert "as it was before: memory-0.snapshot (a snapshot on the server)" in said
         assert commands.backfill_legacy(None, config) == 0
         assert "nothing to write; 18 points had all fields" in capsys.readouterr().out
     assert syncing.sync(config) == 0, "an unchanged collection is not asked for again"
@@ -108,8 +110,9 @@ def test_the_ui_makes_one_channel_alone(tmp_path: Path) -> None:
         assert event and event.asset_materialization
         told = {name: value.value for name, value in event.asset_materialization.metadata.items()}
         assert (told["points"], told["points_with_new_fields"], told["points_waiting"]) == (18, 5, 13)
+        assert told["snapshots"] == 1
         said = repr([entry.message for entry in instance.all_logs(event.run_id)]) + repr(told)
-    assert not [secret for secret in ("Dana", "walnut", older.DANA, "18d0") if secret in said]
+    assert not [secret for secret in ("Dana", "walnut", older.DANA, "18d0", "qdrant.snapshot") if secret in said]
     written = {one["source"] for one in older.payloads(tmp_path / "qdrant").values() if "asset_id" in one}
     assert written == {"whatsapp"}
 

@@ -77,11 +77,15 @@ def test_every_point_gets_its_fields_and_keeps_what_it_has(config: Path) -> None
 @pytest.mark.requirement("S0-91")
 def test_a_second_run_writes_nothing_and_a_point_with_an_asset_id_is_left_alone(config: Path) -> None:
     own = {"source": "gmail", "source_id": "gmail:9", "asset_id": "gm:9", "message": "x", "thread_id": "t"}
-    older.make(config.parent / "qdrant2", [own, older.POINTS[0]])
+    others = {"thread_id": "t", "chunk_group_id": "g", "parent_asset_id": "p", "subject": "its own"}
+    older.make(config.parent / "qdrant2", [own, {**older.POINTS[0], **others}])
     config.write_text(config.read_text().replace("qdrant/", "qdrant2/"))
     assert (first := backfill(*older.archived(config))).new == first.done == 1
     after = older.payloads(config.parent / "qdrant2")
     assert after[1] == own
+    asset_id, chat = f"whatsapp:{older.DANA}:1708012800", older.DANA
+    graph = {"thread_id": chat, "chunk_group_id": asset_id, "parent_asset_id": None, "asset_id": asset_id}
+    assert {name: after[2][name] for name in (*graph, "subject")} == {**graph, "subject": "its own"}
     before = archive.contents(config.parent)
     again = backfill(*older.archived(config))
     assert (again.changed, again.done, again.snapshots) == (0, 2, [])
@@ -236,7 +240,7 @@ def test_nothing_is_written_while_another_program_has_it_open(config: Path) -> N
     with pytest.raises(CollectionError) as refused:
         backfill(*older.archived(config))
     client.close()
-    assert str(refused.value) == "collection memory is open in another program; close that, then run this again"
+    assert str(refused.value) == "the collection of older is open in another program; close that, then run this again"
     assert archive.changed(before, archive.contents(config.parent / "qdrant")) == []
     assert backfill(*older.archived(config)).new == KEPT
 

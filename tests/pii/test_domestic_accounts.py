@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from relrag_pipelines.pii import PIIRedactor, ibans
+from relrag_pipelines.pii import PIIRedactor, ibans, redacted_numbers
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import POLICIES, Policy
 
@@ -56,3 +57,29 @@ def test_it_gets_the_pseudonym_of_its_iban() -> None:
     assert first.startswith("<IBAN_CODE:k1:")
     assert redactor.redact(f"pay {CZECH} or 19-2000145399/0800", "gmail") == "pay <IBAN_CODE> or <IBAN_CODE>"
     assert redactor.redact("pay 19-2000145399/0800", "gmail") == "pay 19-2000145399/0800"
+
+
+@pytest.mark.parametrize(
+    ("channel", "text", "numbers", "left"),
+    [
+        # the text of a mail shows the kind alone, a chat the pseudonym; their numbers are the same
+        ("gmail", f"{ISRAELI} חשבון 10-800-99999999", ["10-800-99999999"], ["IBAN"]),
+        ("whatsapp", f"{ISRAELI} חשבון 10-800-99999999", ["10-800-99999999"], ["IBAN"]),
+        ("whatsapp", "חשבון 10-800-99999999", ["10-800-99999999"], ["10-800-99999999", "IBAN"]),
+        # what a policy removes stays away
+        ("paperless", f"{ISRAELI} חשבון 10-800-99999999", ["10-800-99999999"], [""]),
+        # no account of a bank: an invoice, and one whose checksum is wrong
+        ("whatsapp", "invoice 2025/0042 or 19-2000145398/0800", ["2025/0042", "19-2000145398/0800"], None),
+    ],
+)
+def test_its_pseudonym_stands_among_the_numbers(
+    channel: str, text: str, numbers: list[str], left: list[str] | None
+) -> None:
+    policies = {name: Policy.model_validate(policy) for name, policy in POLICIES.items()}
+    redactor = PIIRedactor(policies, Keys(b"i" * 32, b"p" * 32, "k1"))
+    pseudonym = redactor.redact(ISRAELI, "whatsapp")
+    gone: dict[str, str] = {}
+    for changes in redactor.passes(text, channel):
+        gone |= {redacted_numbers.compact(one.value): redacted_numbers.listed(one, redactor) for one in changes}
+    (found,) = redacted_numbers.redact(pa.array([numbers]), [gone or None], redactor).to_pylist()
+    assert found == ([pseudonym if one == "IBAN" else one for one in left] if left is not None else numbers)

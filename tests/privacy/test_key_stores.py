@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -96,14 +99,38 @@ def test_keys_in_a_keyring(tmp_path: Path, backend: Backend) -> None:
     assert settings.key_store.load().version == "k2"
 
 
-def test_a_keyring_that_cannot_be_used_is_named(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_first_users_of_a_keyring_get_the_same_keys(backend: Backend, tmp_path: Path) -> None:
+    """Both look before either sets, unless one waits for the other."""
+    both, made = threading.Barrier(2), list[str]()
+
+    def look(service: str, name: str) -> str | None:
+        if (service, name) not in backend.held:
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.2)
+        return backend.held.get((service, name))
+
+    def keep(service: str, name: str, value: str) -> None:
+        made.append(value)
+        backend.held[service, name] = value
+
+    backend.get_password, backend.set_password = look, keep  # type: ignore[method-assign]
+    store = Keyring("mine", tmp_path / "keys" / "lock")
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: store.create(), range(2))
+    assert one == other == store.load()
+    assert len(made) == 1
+
+
+def test_a_keyring_that_cannot_be_used_is_named(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def locked(*_: str) -> None:
         raise RuntimeError("the secret is hunter2")
 
     monkeypatch.setattr(backend, "get_password", locked, raising=False)
     with pytest.raises(KeysError, match=r"the keyring cannot be used \(RuntimeError\)") as raised:
-        Keyring("mine").load()
+        Keyring("mine", tmp_path / "lock").load()
     assert raised.value.__cause__ is raised.value.__context__ is None
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(KeysError, match=r"install relrag\[keyring\]"):
-        Keyring("mine").exists()
+        Keyring("mine", tmp_path / "lock").exists()

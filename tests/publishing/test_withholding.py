@@ -10,19 +10,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import sqlalchemy
 
+from relrag_pipelines.files import failpoints
 from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.graphrag.schema import ALL, to_arrow
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import PIIRedactor
-from relrag_pipelines.publishing import build_info, leak_scan, withholding
+from relrag_pipelines.publishing import build_info, event_database, leak_scan, searched_values, withholding
 from relrag_pipelines.stages import graph_leaks, monthly
 from relrag_pipelines.stages.leak_rules import LeakRules
-from relrag_pipelines.stores import archive_tables, catalog, generations, lake
+from relrag_pipelines.stores import archive_tables, catalog, generations, lake, vault
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands.sync import sync
 from tests import archive
+from tests.postgres import postgres
 
 PLANTED = "+972 (52) 12-34-567"
 """the number that the chat hides, as no message writes it"""
@@ -124,6 +127,36 @@ def test_a_row_of_any_table_of_a_month_goes_by_itself(workspace: Workspace, tabl
     assert lake.read(workspace.home, "records", "chat", "2024-02").num_rows == 1
 
 
+def test_no_kill_makes_a_row_vanish_unseen(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its failure comes first; and while failures are written the month's records are not listed, so are made again."""
+    home = workspace.home
+    chunks, failures = (lake.month_path(home, table, "chat", "2024-02") for table in ("chunks", "failures"))
+    planted(workspace, chunks, "text")
+
+    def rows(path: Path) -> int:
+        return pq.read_metadata(path).num_rows if path.exists() else 0
+
+    def killed_at(name: str, path: Path) -> None:
+        def kill(*place: object) -> None:
+            if place == (name, path):
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(failpoints, "watch", kill)
+            withholding.Search(workspace).clean_lake()
+
+    listed = lake.manifest(home, "records", "chat")
+    killed_at("file.rename", failures)
+    assert (rows(chunks), rows(failures)) == (1, 0)
+    assert lake.manifest(home, "records", "chat").keys() == listed.keys() - {"2024-02"}
+    lake.write_manifest(home, "records", "chat", listed)
+    killed_at("withheld.failures", chunks)
+    assert (rows(chunks), rows(failures)) == (1, 1)
+    withholding.Search(workspace).clean_lake()
+    assert (rows(chunks), rows(failures)) == (0, 1)
+    assert lake.manifest(home, "records", "chat") == listed
+
+
 def test_a_person_stays_without_a_name_and_an_alias_goes(workspace: Workspace) -> None:
     for table, column in (("persons", "name"), ("person_aliases", "alias")):
         row = planted(workspace, archive_tables.path(workspace.home, table), column)
@@ -133,6 +166,54 @@ def test_a_person_stays_without_a_name_and_an_alias_goes(workspace: Workspace) -
         rows = archive_tables.read(workspace.home, table).to_pylist()
         assert ({**row, "name": ""} in rows) is (table == "persons")
         assert row not in rows
+
+
+def test_a_value_that_becomes_known_is_looked_for_in_months_that_did_not_change(workspace: Workspace) -> None:
+    """It stood in them before, and nobody took it for one: here an account, which no policy of notes names."""
+    config, account = workspace.settings.folder / "relrag.toml", "10-800-99999999"
+    before: Any = {"id": "n5", "text": f"to {account}", "timestamp": "2023-05-01"}
+    archive.write_notes(config.parent, before)
+    assert sync(config) == 0
+    assert account in lake.read(workspace.home, "records", "notes", "2023-05")["text"][0].as_py()
+    unchanged = lake.manifest(workspace.home, "records", "papers")
+    later: Any = {"id": "n6", "text": f"IL620108000000099999999, so {account}", "timestamp": "2024-03-01"}
+    archive.write_notes(config.parent, before, later)
+    assert sync(config) == 1
+    assert lake.read(workspace.home, "records", "notes", "2023-05").num_rows == 0
+    (failure,) = lake.read(workspace.home, "failures", "notes", "2023-05").to_pylist()
+    assert (failure["fault"], failure["location"]) == ("known_value", "jsonl:notes:n5")
+    assert lake.read(workspace.home, "records", "notes", "2024-03").num_rows == 1
+    assert lake.manifest(workspace.home, "records", "papers") == unchanged
+    names, unknown = vault.names(workspace.home), "<IBAN_CODE:k1:0123456789ab>"
+    assert len(names) >= 2
+    assert searched_values.since_then(workspace.home, [*names, unknown]) == {unknown}
+    assert leak_scan.scan_home(archive.workspace(config)).leaks == []
+
+
+def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("psycopg2", reason="dagster-postgres is not installed (relrag[postgres])")
+    remote = Workspace(workspace.settings.model_copy(update={"dagster_storage": "postgres"}))
+    with postgres() as url:
+        monkeypatch.setenv("DAGSTER_POSTGRES_URL", url)
+        with sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool).begin() as database:
+            for statement in (
+                "CREATE TABLE event_logs (id serial, event text, timestamp timestamp DEFAULT now())",
+                "CREATE TABLE runs (id serial, run_body text)",
+                "INSERT INTO event_logs (event) VALUES ('all well')",
+                f'INSERT INTO event_logs (event) VALUES (\'{{"message": "{PLANTED}"}}\')',
+            ):
+                database.exec_driver_sql(statement)
+        leaks = [one for one in leak_scan.scan_home(remote).leaks if one.path == event_database.NAME]
+        assert [(one.table, one.record, one.entity) for one in leaks] == [("event_logs", "2", "PHONE_NUMBER")]
+        search = withholding.Search(remote)
+        assert event_database.NAME in search._beside_lake()
+        assert [one.record for one in search._scan([event_database.NAME]).leaks] == ["2"]
+        search._before = {"events on a server": 2}
+        assert search._scan([event_database.NAME]).leaks == []
+        assert event_database.last_row("event_logs") == 2
+    assert leak_scan.scan(remote, LeakRules(remote), [event_database.NAME]).unread == [
+        "dagster/PostgreSQL (ConnectionError)"
+    ]
 
 
 def test_only_what_is_new_is_searched(workspace: Workspace) -> None:

@@ -31,7 +31,7 @@ def served_locally(monkeypatch: pytest.MonkeyPatch, client: QdrantClient) -> Ite
         def close(self) -> None:
             pass
 
-    def connect(url: str, timeout: int = 0) -> Connection:
+    def connect(url: str, timeout: int = 0, variable: str = "") -> Connection:
         return Kept(url, client)
 
     monkeypatch.setattr(server_index, "connect", connect)

@@ -83,6 +83,20 @@ def test_a_collection_that_a_server_does_not_have(
     assert str(missing.value) == f"Qdrant at {url} has no collection memories; it has: memory"
 
 
+@pytest.mark.parametrize(("own", "given"), [("", ""), ("its-own", "its-own")])
+def test_the_archives_own_key_goes_to_no_older_system(
+    own: str, given: str, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other server has a key of its own, and an error says which variable holds it."""
+    monkeypatch.setenv("QDRANT_API_KEY", "of-the-archive")
+    monkeypatch.setenv("QDRANT_SOURCE_API_KEY", own)
+    with qdrant.answering({"/collections": (401, "{}")}) as (url, asked):
+        serve(config, url)
+        with pytest.raises(CollectionError, match=r"\(401\); check QDRANT_SOURCE_API_KEY"):
+            backfill(*older.archived(config))
+    assert {line.removeprefix("GET /collections").strip() for line in asked} == {given}
+
+
 def test_a_server_that_does_not_answer(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relrag_pipelines.stores.vectors.server_connection.PAUSES", ())
     serve(config, "http://127.0.0.1:9")

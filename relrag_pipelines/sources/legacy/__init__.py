@@ -30,7 +30,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a collection, after failures for its points that cannot be read."""
     try:
         on_server = reading.server_collection if reading.url else None
-        collection = on_server() if on_server else LocalCollection(unit.file)
+        collection = on_server() if on_server else LocalCollection(unit.file, reading.source)
         yield from _records(collection, Layout.of(collection.points(), reading.timezone), unit.path)
     except CollectionError as error:
         yield Failure("", "collection", str(error), whole_unit=True)

@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from relrag_pipelines.sources.legacy.collection import LegacyPoint
 from relrag_pipelines.sources.legacy.payload import ATTACHMENT, MAIL, MESSAGE, PointFields, parse
+from relrag_pipelines.sources.legacy.payload_values import PayloadError, whole_number
 
 
 @dataclass
@@ -42,20 +43,28 @@ class Layout:
         found = cls(timezone)
         same: defaultdict[tuple[str, int], list[tuple[str, int, int | str]]] = defaultdict(list)
         for point in points:
-            if point.payload is None:
+            try:
+                fields = found._parse(point)
+            except PayloadError:
                 found.unreadable.append(point.id)
-            elif (fields := parse(point.id, point.payload, timezone)) is None:
+                continue
+            if fields is None:
                 found.synthetic += 1
-            else:
-                found._add(point, fields)
-                if fields.type == MESSAGE:
-                    same[fields.asset_id, fields.position].append((str(point.id), hash(fields.text), point.key))
+                continue
+            found._add(point, fields)
+            if fields.type == MESSAGE:
+                same[fields.asset_id, fields.position].append((str(point.id), hash(fields.text), point.key))
         found._number(same.values())
         found._rows = [(*row[:2], found._numbered(row[2], row[5]), *row[3:]) for row in found._rows]
         found._rows.sort(key=itemgetter(slice(5)))
         for messages in found._messages.values():
             messages.sort()
         return found
+
+    def _parse(self, point: LegacyPoint) -> PointFields | None:
+        if point.payload is None:
+            raise PayloadError
+        return parse(point.id, point.payload, self.timezone)
 
     def _add(self, point: LegacyPoint, fields: PointFields) -> None:
         self.points[fields.channel] += 1
@@ -82,8 +91,14 @@ class Layout:
         return f"{asset_id}:{ordinal}" if ordinal else asset_id
 
     def fields(self, point: LegacyPoint) -> PointFields | None:
-        """What a point says, with what follows from the others; None for one that says nothing."""
-        found = parse(point.id, point.payload or {}, self.timezone)
+        """What a point says, with what follows from the others; None for one that says nothing.
+
+        So it does for one that was readable when the layout was made, and is so no more.
+        """
+        try:
+            found = self._parse(point)
+        except PayloadError:
+            return None
         if found is None:
             return None
         found = replace(found, asset_id=self._numbered(found.asset_id, point.key))
@@ -103,10 +118,10 @@ class Layout:
     def members(self, window: PointFields) -> list[str]:
         """asset_ids of the messages that a window may repeat: those of its chat from its first to its last."""
         messages = self._messages.get(window.thread_id or "", [])
-        first, last = ["", "", *window.native_id.split(":")][-2:]
-        if not (first.isdecimal() and last.isdecimal()):
+        first, last = (whole_number(one) for one in ["", "", *window.native_id.split(":")][-2:])
+        if first is None or last is None:
             return []
-        since, until = bisect_left(messages, (int(first), "")), bisect_right(messages, (int(last) + 1, ""))
+        since, until = bisect_left(messages, (first, "")), bisect_right(messages, (last + 1, ""))
         return [asset_id for _, asset_id in messages[since:until]]
 
     def asset_ids(self) -> set[str]:

@@ -70,7 +70,8 @@ class _Unpickler(pickle.Unpickler):
 def _unpickle(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
     try:
         found = _Unpickler(data, model).load()
-        fitting = isinstance(found.payload or {}, dict)
+        fitting = isinstance(found.payload or {}, dict) and isinstance(found.id, int | str)
+        found.vector  # noqa: B018  it has one, whatever that is
     except Exception:  # noqa: BLE001  of a damaged pickle nearly any; its text is private
         fitting = False
     if not fitting:
@@ -81,9 +82,11 @@ def _unpickle(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
 class LocalCollection:
     """One such file. Reading changes nothing, and works while another program has it open."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, source: str) -> None:
         self.file = file
         self.name = file.parent.name
+        self._said = f"the collection of {source}"
+        """what messages call it: the folder's name may tell something, and messages are stored"""
 
     def points(self) -> Iterator[LegacyPoint]:
         """Every point, the newest first; one that cannot be read has no payload. Raises CollectionError."""
@@ -130,7 +133,7 @@ class LocalCollection:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 why = "is open in another program; close that, then run this again"
-                raise CollectionError(f"collection {self.name} {why}") from None
+                raise CollectionError(f"{self._said} {why}") from None
             yield
 
     def snapshot(self, moment: str) -> str:
@@ -145,7 +148,7 @@ class LocalCollection:
         except shutil.Error as errors:
             shutil.rmtree(unfinished, ignore_errors=True)
             said = f"a copy beside it cannot be made ({len(errors.args[0])} files failed)"
-            raise CollectionError(f"collection {self.name} was not changed: {said}") from None
+            raise CollectionError(f"{self._said} was not changed: {said}") from None
         except OSError:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
@@ -164,7 +167,7 @@ class LocalCollection:
                 yield database
         except sqlite3.Error as error:
             why = "is in use by another program" if "locked" in str(error) else "is no collection of qdrant-client"
-            raise CollectionError(f"{self.file.parent.name}/{self.file.name} {why}") from None
+            raise CollectionError(f"{self._said} {why}") from None
 
 
 def is_collection(file: Path) -> bool:

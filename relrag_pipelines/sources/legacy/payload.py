@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relrag_pipelines.sources.legacy.payload_values import (
+    PayloadError,
     first_of,
     in_snake_case,
     snake_case,
@@ -98,7 +99,17 @@ class PointFields:
 
 
 def parse(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> PointFields | None:
-    """What a point says; None for one that is no memory, but was made by the older system for itself."""
+    """What a point says; None for one that is no memory, but was made by the older system for itself.
+
+    Raises PayloadError where that cannot be told: whatever an older system stored, it costs one point at most.
+    """
+    try:
+        return _parsed(point_id, payload, timezone)
+    except Exception:  # noqa: BLE001  the values are anybody's, and so are the faults; their text is private
+        raise PayloadError from None
+
+
+def _parsed(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> PointFields | None:
     said = in_snake_case(payload)
     source = str(said.get("source") or "").lower()
     if source in _SYNTHETIC:
@@ -150,8 +161,9 @@ def _asset_id(point_id: int | str, said: Mapping[str, Any], channel: str, source
     native = native.removeprefix(f"{prefix}:").removeprefix(f"{source}:")
     if channel not in ("gmail", "whatsapp") and (part := _PART.fullmatch(native)):
         known = channel in _WHOLE and _WHOLE[channel].fullmatch(part["whole"])
-        if part["mark"] or known or int(part["part"]) == place:
-            native, place = part["whole"], int(part["part"]) if place is None else place
+        number = whole_number(part["part"])
+        if number is not None and (part["mark"] or known or number == place):
+            native, place = part["whole"], number if place is None else place
     return f"{prefix}:{native}", place or 0
 
 

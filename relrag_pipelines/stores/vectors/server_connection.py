@@ -20,6 +20,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from relrag_pipelines.stores.vectors.protocol import StoreError
 
 KEY = "QDRANT_API_KEY"
+"""variable of the environment with the key of the archive's own server"""
 OLDEST = (1, 10)
 """version of the server: the first with IDF of sparse vectors and with the query API"""
 TIMEOUT_SECONDS = 60
@@ -35,8 +36,9 @@ Answer = TypeVar("Answer")
 class Connection:
     """An open connection; nothing is asked before `ask`."""
 
-    def __init__(self, url: str, client: QdrantClient) -> None:
+    def __init__(self, url: str, client: QdrantClient, variable: str = KEY) -> None:
         self.url = url
+        self.variable = variable
         self._client = client
 
     def ask(self, call: Callable[[QdrantClient], Answer], pauses: Sequence[float] = ()) -> Answer:
@@ -49,9 +51,9 @@ class Connection:
             try:
                 return call(self._client)
             except UnexpectedResponse as error:
-                fault, passing = _refusal(self.url, error.status_code), error.status_code in _PASSING
+                fault, passing = _refusal(self.url, error.status_code, self.variable), error.status_code in _PASSING
             except QdrantException:
-                fault, passing = _refusal(self.url, 429), True
+                fault, passing = _refusal(self.url, 429, self.variable), True
             except ResponseHandlingException as error:
                 fault, passing = _unreachable(self.url, error.source), not isinstance(error.source, ValueError)
             except json.JSONDecodeError as error:
@@ -81,19 +83,20 @@ class Connection:
         self._client.close()
 
 
-def connect(url: str, timeout: int = TIMEOUT_SECONDS) -> Connection:
-    """A connection with the key of the environment."""
+def connect(url: str, timeout: int = TIMEOUT_SECONDS, variable: str = KEY) -> Connection:
+    """A connection with the key that the environment has in that variable: a server gets no other's key."""
     with warnings.catch_warnings():
         # a key that goes over a network in the clear: `relrag doctor` says it, and what to do
         warnings.simplefilter("ignore")
-        key = os.environ.get(KEY, "").strip() or None
-        return Connection(url, QdrantClient(url=url, api_key=key, timeout=timeout, check_compatibility=False))
+        key = os.environ.get(variable, "").strip() or None
+        client = QdrantClient(url=url, api_key=key, timeout=timeout, check_compatibility=False)
+        return Connection(url, client, variable)
 
 
-def _refusal(url: str, status: int | None) -> StoreError:
+def _refusal(url: str, status: int | None, variable: str) -> StoreError:
     said = {
-        401: f"does not accept the key (401); check {KEY}",
-        403: f"does not allow this key to do that (403); check {KEY}",
+        401: f"does not accept the key (401); check {variable}",
+        403: f"does not allow this key to do that (403); check {variable}",
         404: "does not have what was asked for (404): the collection is gone, `relrag verify --repair` makes it again, "
         "or the address is wrong, check qdrant_url",
         413: "does not take so large a request (413); raise max_request_size_mb of the server",

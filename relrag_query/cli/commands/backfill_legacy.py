@@ -45,6 +45,7 @@ def backfill_legacy(
     with lock.writing(workspace.home, "relrag backfill legacy", wait):
         for source in sources:
             if source.url:
+                print(_what_is_sent(source))
                 source_collections.note_state(workspace, source)
         synced = sync.sync(config, strict=strict)
         if synced == COULD_NOT:
@@ -55,10 +56,16 @@ def backfill_legacy(
             outcome = run(Workspace(workspace.settings, show), [one.name for one in sources], limit)
     for source in sources:
         for told in (counts for asset, counts in outcome.counts.items() if asset == f"{source.name}/backfill"):
-            _print_done(source, told)
+            _print_done(source, told, source_collections.copies(workspace, source))
     for error in outcome.errors:
         print(f"error: {error}")
     return COULD_NOT if outcome.errors else max(synced, WITH_FAILURES if outcome.warnings else DONE)
+
+
+def _what_is_sent(source: Source) -> str:
+    """What leaves this machine, in a line."""
+    said = "ids of their records, their own fields under relrag's names, numbers of people"
+    return f"{source.name}: into the points of {source.collection} at {source.url} go {said}; nothing else is sent"
 
 
 def _chosen(workspace: Workspace, names: list[str] | None) -> list[Source]:
@@ -99,7 +106,7 @@ def _copies(source: Source) -> str:
     return "a snapshot on the server" if source.url else "a copy of the folder, beside it"
 
 
-def _print_done(source: Source, told: dict[str, Any]) -> None:
+def _print_done(source: Source, told: dict[str, Any], copies: list[str]) -> None:
     new, people, before = (
         told[f"points_{name}"] for name in ("with_new_fields", "with_other_people", "with_fields_before")
     )
@@ -115,5 +122,5 @@ def _print_done(source: Source, told: dict[str, Any]) -> None:
         print(
             f"  {number(told['points_unreadable'], 'point')} could not be read; `relrag status --failures` lists them"
         )
-    if told["snapshots"] != "none":
-        print(f"  as it was before: {told['snapshots']} ({_copies(source)})")
+    if told["snapshots"]:
+        print(f"  as it was before: {', '.join(copies)} ({_copies(source)})")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from qdrant_client import models
 
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.records import Failure, Record, to_table
 from relrag_pipelines.settings import Settings, SettingsError, Source, load
 from relrag_pipelines.sources import KINDS, Place, ReadContext
 from relrag_pipelines.sources.legacy import is_repeated, join_parts
@@ -37,7 +39,7 @@ def storage(folder: Path) -> Path:
 def add_row(folder: Path, data: bytes) -> None:
     database = sqlite3.connect(storage(folder))
     with database:
-        database.execute("INSERT INTO points VALUES (?, ?)", (f"row of {len(data)}", data))
+        database.execute("INSERT INTO points VALUES (?, ?)", (uuid.uuid4().hex, data))
     database.close()
 
 
@@ -148,6 +150,47 @@ def test_a_pickle_can_call_nothing(tmp_path: Path, keys: Keys) -> None:
     assert touched.exists(), "it would have, loaded as the client loads it"
 
 
+def point(**values: Any) -> bytes:
+    """A point as the client pickles it, with values that the client would refuse."""
+    return pickle.dumps(models.PointStruct.model_construct(vector={}, **values))
+
+
+def test_a_bad_point_costs_no_other(tmp_path: Path, keys: Keys) -> None:
+    folder, mail = older.make(tmp_path / "qdrant", older.POINTS[:1]), {"source": "gmail", "message": "hidden"}
+    bad: list[Any] = [
+        {"payload": mail},
+        {"id": [1], "payload": mail},
+        {"id": 91, "payload": {**mail, 7: "x"}},
+        {"id": 92, "payload": {**mail, "labels": {"a": {8: "x"}}}},
+        {"id": 93, "payload": {**mail, "raw": b"x"}},
+        {"id": 94, "payload": {**mail, "raw": {1, 2}}},
+    ]
+    odd: list[Any] = [
+        {"timestamp": "--5"},
+        {"timestamp": "5" * 5_000},
+        {"timestamp": 10**30, "weight": -(10**30)},
+        {"timestamp": 1e300},
+        {"emailMessageId": "1@b.example", "attachmentIndex": 10**30},
+        {"source": "paperless", "source_id": f"paperless:42:chunk:{'9' * 5_000}"},
+        {"source": "whatsapp", "source_id": f"chunk:1:2:{'9' * 5_000}", "content_type": "conversation_chunk"},
+    ]
+    for one in bad:
+        add_row(folder, point(**one))
+    for number, one in enumerate(odd):
+        add_row(folder, point(id=number + 100, payload={"source": "gmail", "message": f"odd {number}", **one}))
+    found, failures = read(folder, keys)
+    assert sorted(one.text for one in found.values()) == [
+        "The walnut table goes to aunt Rivka", *(f"odd {number}" for number in range(len(odd)))
+    ]  # fmt: skip
+    assert sorted((one.fault, one.location) for one in failures) == [
+        ("not_a_point", f"point {one}") for one in (91, 92, 93, 94, "row 2", "row 3")
+    ]
+    assert not any("hidden" in one.message for one in failures)
+    table = to_table(list(found.values()), Record)
+    assert table["ts"].null_count == len(odd)
+    assert table["index_in_parent"].null_count == table.num_rows
+
+
 def test_a_point_without_anything_is_a_failure(tmp_path: Path, keys: Keys) -> None:
     _, failures = read(older.make(tmp_path / "qdrant", [{"source": "gmail", "source_id": "1", "body": "secret"}]), keys)
     ((fault, said),) = [(one.fault, one.message) for one in failures]
@@ -180,7 +223,10 @@ SETTINGS: Iterable[Any] = [
     ({"kind": "gmail", "url": "http://localhost:6333"}, "has url, which is for kind legacy only"),
     ({"kind": "legacy", "url": "http://localhost:6333"}, "has url without collection"),
     ({"kind": "legacy", "collection": "memory"}, "has collection without url"),
-    ({"kind": "legacy", "url": "localhost", "collection": "memory"}, 'has url "localhost"; write it as http://'),
+    *(
+        ({"kind": "legacy", "url": url, "collection": "memory"}, "url is no plain address; write it as http://")
+        for url in ("localhost", "http://me:hunter2@host:6333", "http://host?api-key=hunter2", "http://[hunter2]")
+    ),
 ]
 
 
@@ -191,6 +237,7 @@ def test_an_address_that_is_not_whole(options: dict[str, str], said: str, tmp_pa
     with pytest.raises(SettingsError) as wrong:
         load(tmp_path / "relrag.toml", {})
     assert said in str(wrong.value)
+    assert "hunter2" not in str(wrong.value)
     assert (
         Source(name="older", kind="legacy", path=Path("x"))
         in Settings(folder=tmp_path, sources=[Source(name="older", kind="legacy", path=Path("x"))]).sources
