@@ -21,7 +21,7 @@ _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
 _LONGEST = 120
 """characters of a quote at most"""
-_STRANGER = re.compile(r"(?:[^\W\d_]+),? (?P<name>[^\W\d_]+(?:-[^\W\d_]+)?(?: [A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ][^\W\d_]+)?)")
+_STRANGER = re.compile(r",? (?P<name>[^\W\d_]+(?:-[^\W\d_]+)?(?: [A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ][^\W\d_]+)?)")
 
 
 class StatedFact(NamedTuple):
@@ -171,7 +171,7 @@ def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[StatedFact]:
 def _strangers(text: str) -> Iterator[Mention]:
     """Given names behind a word for what somebody is to another, that may be nobody's who is known."""
     for match in kinship.words_pattern().finditer(text) if kinship.may_name(text) else ():
-        following = _STRANGER.match(text, match.start())
+        following = _STRANGER.match(text, match.end())
         if following and _is_given(following["name"]):
             yield Mention(following.start("name"), following.end("name"), (), False)
 

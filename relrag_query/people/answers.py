@@ -37,9 +37,14 @@ class PeopleAnswer:
 
 def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
     """The answer to a question about people; None where nothing is known, so that the archive is searched."""
-    if not asked.people:
-        return None
     ids = asked.people
+    if not ids:
+        lines = _lines_of_named(asked.named, people)
+        return (
+            PeopleAnswer(lines, list(dict.fromkeys(one.person_id for one in asked.named)), [], sure=True)
+            if lines
+            else None
+        )
     if asked.asks == "family":  # whoever asks knows that he belongs to it
         ids = [
             one
@@ -47,7 +52,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
             if one in asked.people or one != people.owner
         ]
     namesakes: list[int] = []
-    if asked.asks == "fact" and not asked.named and not asked.choices:
+    if asked.asks == "fact" and not asked.choices:
         namesakes = [one for of in ids for one in people.of_one_name(of) if one not in ids]
     known = people.known([*ids, *namesakes, *(one.person_id for one in asked.relations)])
     facts = people.facts([*ids, *namesakes])
@@ -57,15 +62,18 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         for one in ids
         if one in known
     }
-    if asked.choices and len(hits) > 1:
-        lines = [(f"{known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
-        return PeopleAnswer(lines, [*hits], [], sure=False)
 
     def said_of(person_id: int) -> str:
         own = [fact for fact in facts if fact.person_id == person_id]
         return _line(asked, known[person_id], own, relations, known, today)
 
+    if asked.choices and len(hits) > 1:
+        told = {one: said_of(one) if asked.asks == "fact" else "" for one in hits}
+        lines = [(f"{told[one] or known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
+        return PeopleAnswer(lines, [*hits], [], sure=False)
     lines = [(text, hit) for one, hit in hits.items() if (text := said_of(one))]
+    if asked.named and asked.asks == "who":
+        lines += _lines_of_named(asked.named, people)
     by_name = not lines
     if by_name:  # who bears the same name may be the same
         hits = {one: person_hit(known[one], facts, [], people) for one in namesakes}
@@ -77,6 +85,19 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     )
     scoped = _scoped(asked, [*hits], known, people, context)
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name))
+
+
+def _lines_of_named(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
+    """Who is a relative by a name that no person bears, as the text says it, and who that may be in another script."""
+    known = people.known(fact.person_id for fact in facts)
+    lines = []
+    for fact in facts:
+        whose = known[fact.person_id]
+        alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value)))
+        maybe = f" (may be {alike})" if alike else ""
+        text = f'{fact.value}{maybe}, {fact.predicate.replace("_", " ")} of {whose.name}: "{fact.source_quote}"'
+        lines.append((text, person_hit(whose, [fact], [], people)))
+    return lines
 
 
 def person_hit(person: Known, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
@@ -104,9 +125,6 @@ def _line(
     today: date,
 ) -> str:
     """What is said of one person."""
-    if asked.named:
-        type_ = asked.predicate.replace("_", " ")
-        return "; ".join(f'{one.value}, {type_} of {person.name}: "{one.source_quote}"' for one in asked.named)
     if asked.asks == "fact":
         return _fact(asked.predicate, person, facts, today)
     name = person.name or f"person {person.person_id}"

@@ -247,6 +247,18 @@ class People:
                 rows.append((entry.said.person_id, entry.said.value))
         return sorted({self.survivor(one) for one, said in rows if type_ in kinship.roles_in(said)} - {self.owner or 0})
 
+    def relatives_named(self, name: str) -> list[PersonFact]:
+        """What texts say of relatives by that name whom no record knows: `my friend Simona`."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT person_id FROM person_facts WHERE lower(value) = lower($name) "
+            "AND predicate IN (SELECT unnest($types))",
+            {"name": name, "types": sorted(kinship.relationship_types())},
+        ).fetchall()
+        facts = self.facts([one for (one,) in rows])
+        return [
+            one for one in facts if one.value.lower() == name.lower() and one.predicate in kinship.relationship_types()
+        ]
+
     def cards(self, person_id: int) -> list[str]:
         """The asset_ids of a person's cards."""
         rows = self._connection.execute(

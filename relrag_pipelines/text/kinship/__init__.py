@@ -27,9 +27,9 @@ ROLES = frozenset(
 
 @functools.cache
 def types_of(language: str, part: str = "") -> Mapping[str, str]:
-    """Word -> relationship type; of a part of the file, `latin`, `mine` or `of`."""
+    """Word -> relationship type; of a part of the file, `latin`, `mine`, `of` or `said_of`."""
     table = _table(language)
-    of_part = table[part] if part else {name: said for name, said in table.items() if isinstance(said, str)}
+    of_part = table.get(part, {}) if part else {name: said for name, said in table.items() if isinstance(said, str)}
     return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
 
 
@@ -43,9 +43,25 @@ def relationship_types() -> frozenset[str]:
 def genders() -> Mapping[str, str]:
     """The words that tell whether a relative is a woman or a man, plain -> f or m."""
     tables = [_table(language)["gender"] for language in ("en", "cs", "he")]
-    return MappingProxyType(
-        {plain(word): sex for table in tables for sex, said in table.items() for word in said.split()}
-    )
+    found = {plain(word): sex for table in tables for sex, said in table.items() for word in said.split()}
+    czech = ((word, sex) for sex, said in _table("cs")["gender"].items() for word in said.split())
+    oblique = {plain(form): sex for word, sex in czech for of_case in cases(word) for form in of_case}
+    return MappingProxyType({**oblique, **found})
+
+
+def gender(word: str) -> str:
+    """f or m where a word says so, in Hebrew with the letters that are written before it too; else empty."""
+    known = plain(word)
+    for place in range(3):
+        if known[:place].strip(PREFIXED) == "" and (sex := genders().get(known[place:])):
+            return sex
+    return ""
+
+
+@functools.cache
+def adjectives(language: str) -> tuple[str, ...]:
+    """What may stand between `my` and such a word and says no less of who it is: `older`, `nejlepší`."""
+    return tuple(_table(language)["adjectives"]["words"].split())
 
 
 @functools.cache
