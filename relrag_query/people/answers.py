@@ -8,9 +8,11 @@ from datetime import date
 
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
+from relrag_query.people.known import Known
 from relrag_query.people.page import age
-from relrag_query.people.people import FAMILY, Known, People, Relation
+from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
+from relrag_query.people.relations import FAMILY, Relation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.fusion import hybrid_search
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit

@@ -19,7 +19,9 @@ from relrag_pipelines.text.names.forms import as_given, gender_of, inflected, wo
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import script
 from relrag_query.people.kin_words import KinWord, kin_words
-from relrag_query.people.people import INVERSE, Known, People, Relation
+from relrag_query.people.known import Known
+from relrag_query.people.people import People
+from relrag_query.people.relations import INVERSE, Relation
 from relrag_query.understanding.phrases import bare, load_phrases
 
 _ONLY_ONE = "spouse"
