@@ -96,7 +96,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
 
 def stated_relations(text: str, mentions: list[Mention]) -> list[StatedRelation]:
     """What a text says for certain, given the names in it, in order."""
-    if not mentions:
+    if not mentions or not kinship.may_name(text):
         return []
     found = {}
     for place, mention in enumerate(mentions):

@@ -41,6 +41,18 @@ def templates() -> tuple[Template, ...]:
     return tuple(one for language in LANGUAGES for one in _of(language))
 
 
+@functools.cache
+def of_facts() -> tuple[Template, ...]:
+    """The patterns that state a fact of one person."""
+    return tuple(one for one in templates() if one.predicate != INTRODUCER)
+
+
+@functools.cache
+def of_introductions() -> tuple[Template, ...]:
+    """The patterns that state who brought two together."""
+    return tuple(one for one in templates() if one.predicate == INTRODUCER)
+
+
 def may_state(text: str) -> bool:
     """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
     return bool(_cues().find_matches_as_indexes(text.lower())) or _NAMED_NUMBER.match(text) is not None

@@ -142,13 +142,27 @@ def czech_cases() -> Mapping[str, str]:
 
 
 def may_name(text: str) -> bool:
-    """Whether the letters of such a word stand in a text, if only within another word."""
-    return bool(_letters().find_matches_as_indexes(text.lower()))
+    """Whether such a word stands in a text, in any of its forms; a Hebrew one with what is written before it too."""
+    said = text.lower()
+    for _, start, end in _forms().find_matches_as_indexes(said, overlapping=True):
+        if not said[end : end + 1].isalnum() and _begins(said, start):
+            return True
+    return False
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a word begins there, or at most two letters before it that Hebrew writes before words."""
+    for place in range(start, max(-1, start - 3), -1):
+        if not place or not text[place - 1].isalnum():
+            return True
+        if text[place - 1] not in PREFIXED:
+            return False
+    return False
 
 
 @functools.cache
-def _letters() -> AhoCorasick:
-    return AhoCorasick(sorted(_nominatives()), implementation=Implementation.DFA)
+def _forms() -> AhoCorasick:
+    return AhoCorasick(sorted(_nominatives() | czech_cases().keys()), implementation=Implementation.DFA)
 
 
 def _nominatives() -> set[str]:
