@@ -60,6 +60,8 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     if asked is None:
         return None
     asks, predicate = asked
+    if not (reference.people or reference.named or reference.unknown):  # a name that nobody is known by
+        return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
     if reference.named and not reference.people:
         return PeopleQuestion("who", [], named=reference.named) if asks == "who" else None
     if asks == "who" and not reference.choices and not (reference.relations or reference.unknown):

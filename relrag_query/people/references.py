@@ -63,7 +63,7 @@ def references(question: str, people: People, *, implied: bool = False) -> Itera
         return
     for name in (*_by_sound(question, people), *_strangers(question, people)):
         one = _reference(question, people, [name], implied=implied)
-        if one is not None and (one.people or one.named or one.unknown):
+        if one is not None and (one.people or one.named or one.unknown or _is_name(question, one)):
             yield one
 
 
@@ -121,6 +121,13 @@ def _by_sound(question: str, people: People) -> Iterator[Reference]:
             if ids := lookup.candidates(resolved, one):
                 said = {script(name.full) for found in ids for name in resolved[found].names}
                 yield Reference(start, end, ids, choices=len(ids) > 1 or script(one) in said)
+
+
+def _is_name(question: str, reference: Reference) -> bool:
+    """Whether what nobody is known by is a name all the same: by a capital, or as a given name."""
+    said = question[reference.start : reference.end]
+    capital = reference.start > 0 and said[0].isupper()
+    return capital or (tables.plain(said) in tables.given_names() and said not in tables.common())
 
 
 def _without_prefix(word: str) -> list[str]:

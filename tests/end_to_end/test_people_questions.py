@@ -13,6 +13,7 @@ from relrag_query import exploration, statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import people as commands
 from relrag_query.people.known import PeopleError
+from relrag_query.people.questions import PeopleQuestion, read
 from tests import archive as archives
 from tuning.people import measure
 
@@ -108,6 +109,16 @@ def test_what_people_really_ask(
     monkeypatch.setenv("RELRAG_NOW", "2026-05-20T18:00:00+02:00")
     answer = sagi.ask(question)
     assert (answer.confidence, said in "\n".join([answer.text, *answer.head])) == (confidence, True), answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "predicate"), [("How old is Gideon?", "age"), ("where does Zuzana live?", "lives_in")]
+)
+def test_a_name_that_nobody_bears_is_asked_about_all_the_same(sagi: Archive, question: str, predicate: str) -> None:
+    """So that no sentence about somebody else counts as sure."""
+    with sagi.people() as people:
+        assert read(question, people) == PeopleQuestion("fact", [], predicate=predicate)
+        assert read("How old is the boiler?", people) is None
 
 
 def test_who_is_in_a_family_is_explored(rosen: Archive) -> None:
