@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
+from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
@@ -158,6 +159,10 @@ def _of_people(
 
 def _stated_by_nobody(type_: str) -> str:
     """That texts alone say who it is: of whom they say it, they seldom tell."""
+    if type_ in ("phone", "email"):
+        return f"No record says whose {'number' if type_ == 'phone' else 'address'} that is."
+    if type_ == INTRODUCER:
+        return "Nobody is stated to have introduced them; `relrag people relate` says who did."
     return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
 
 

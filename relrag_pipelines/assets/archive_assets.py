@@ -21,10 +21,16 @@ _WAIT_SECONDS = 600.0
 
 
 def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinition:
-    """The Dagster assets of one stage, a step that makes them all."""
+    """The Dagster assets of one stage, a step that makes them all.
+
+    The first table depends on what the stage reads, the others on the first: with every table below every source, the
+    graph of a source would be drawn a screen apart.
+    """
     sources = [source.name for source in workspace.settings.sources]
     above = [[table] for table in stage.inputs if table in archive_tables.NAMES]
     monthly = [ASSET_OF_TABLE[table] for table in stage.inputs if table not in archive_tables.NAMES]
+    inputs = [*above, *([source, name] for source in sources for name in monthly)]
+    first = stage.tables[0]
 
     @sealed
     def made() -> tuple[Any, Any]:
@@ -36,7 +42,7 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
         specs=[
             dg.AssetSpec(
                 table,
-                deps=[*above, *([source, name] for source in sources for name in monthly)],
+                deps=inputs if table == first else [first],
                 group_name=_GROUP,
                 kinds={"parquet"},
                 owners=_OWNERS,

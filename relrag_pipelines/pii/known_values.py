@@ -31,6 +31,8 @@ _HASH = regex.compile(r"(?<![0-9A-Za-z])h?(?=\d*[a-f])[0-9a-f]{12,}(?![0-9A-Za-z
 _OTHER_END = regex.compile(r"(?<=(?:\d\D{0,3}){7})\s?/\s?\d{1,7}$")
 """`/ 122` behind a phone, for its last group"""
 _PHONE = "PHONE_NUMBER"
+_GUESS = regex.compile(r"[1-9]\d{8,9}")
+"""a phone without any sign of one: alone it may be replaced, and elsewhere it is the number of an invoice or order"""
 _CODES = ("972", "420", "1")
 _PREFIXES = frozenset({"", "0", *(zeros + code for zeros in ("", "00") for code in _CODES), "9720"})
 """digits that may stand before a national phone number"""
@@ -60,6 +62,8 @@ class KnownValues:
         numbers: dict[str, set[Held]] = {}
         words: dict[str, set[Held]] = {}
         for entity, value in values:
+            if entity == _PHONE and _GUESS.fullmatch(value):
+                continue
             digits, word = _numbers_of(entity, value), folded(value).strip()
             for one in digits - shown:
                 numbers.setdefault(one, set()).add(Held(entity, min(digits, key=len)))

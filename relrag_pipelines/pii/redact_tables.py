@@ -143,6 +143,9 @@ def _redacted(
         if field.name in _IDS:
             column, wrong = _safe_ids(column, redactor)
             bad |= wrong
+        elif field.name == "numbers":
+            column, wrong = _numbers(rows, redact, knows)
+            bad |= wrong
         elif field.name not in _KEPT:
             change = changes_of.get(field.name, redact)
             column, wrong = _map_strings(column, knows, change, hint)
@@ -236,6 +239,24 @@ def _unique_key(key: str, taken: Iterable[str]) -> str:
     """The key, numbered where redaction made two alike."""
     numbered = (f"{key} ({count})" for count in itertools.count(2))
     return next(one for one in itertools.chain([key], numbered) if one not in taken)
+
+
+def stand_alone(numbers: Iterable[str], text: str, subject: str | None) -> set[str]:
+    """The numbers that stand neither in the text nor in the subject, where the words around decide what they are."""
+    said = _compact(f"{text}\n{subject or ''}")
+    return {one for one in numbers if _compact(one) not in said}
+
+
+def _numbers(rows: pa.Table, redact: Callable[[str, int], str], knows: PhoneSetIndex) -> tuple[pa.Array, FailedRows]:
+    """The numbers that stand alone redacted, and which rows failed."""
+    listed, bad = rows["numbers"].to_pylist(), []
+    for row in [row for row, some in enumerate(listed) if some]:
+        alone = stand_alone(listed[row], rows["text"][row].as_py(), rows["subject"][row].as_py())
+        try:
+            listed[row] = [redact(one, int(knows[row])) if one in alone else one for one in listed[row]]
+        except RedactionError:
+            bad.append(row)
+    return pa.array(listed, rows.schema.field("numbers").type), np.isin(np.arange(rows.num_rows), bad)
 
 
 def _sync_numbers_with_text(

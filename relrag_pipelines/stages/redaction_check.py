@@ -87,6 +87,7 @@ def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> d
         for row in rows.to_pylist():
             channel = redact_tables.channel_of(row["rag_source_type"], workspace.channel(source))
             row["extra"] = list(json_values.visible_strings(redact_tables.strip_keyed_refs(row["extra"])))
+            row["numbers"] = sorted(redact_tables.stand_alone(row["numbers"], row["text"], row["subject"]))
             texts = _strings([value for name, value in row.items() if name not in _IDS])
             found[month] += sum(
                 bool(workspace.redactor.detect(redact_tables.COMMIT.sub("-", text), channel)) for text in texts

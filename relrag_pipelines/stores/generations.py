@@ -183,7 +183,7 @@ def sweep(home: Path, keep: int) -> list[int]:
     for number in sorted(set(numbers(home)) - {current, *kept}):
         if _retire(home / "published" / str(number)):
             removed.append(number)
-    retired_generations.remove(home, numbers(home))
+    _remove_retired(home)
     return removed
 
 
@@ -192,14 +192,27 @@ def clean_up(home: Path) -> None:
     discard(home)
     for left in (home / "published").glob(".*.tmp"):
         left.unlink()
-    retired_generations.remove(home, numbers(home))
+    _remove_retired(home)
 
 
 def remove(home: Path, number: int) -> bool:
     """Removes one generation, the current one too; False where it is being read and therefore left."""
     removed = _retire(home / "published" / str(number))
-    retired_generations.remove(home, numbers(home))
+    _remove_retired(home)
     return removed
+
+
+def layouts(home: Path, number: int) -> Path:
+    """The folder of the places of a generation's graphs, which goes with it."""
+    return home / "published" / "layouts" / str(number)
+
+
+def _remove_retired(home: Path) -> None:
+    kept = numbers(home)
+    retired_generations.remove(home, kept)
+    for folder in (home / "published" / "layouts").glob("*"):
+        if folder.name not in map(str, kept):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def set_current(home: Path, number: int | None) -> None:

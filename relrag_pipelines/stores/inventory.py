@@ -38,6 +38,7 @@ PARTS = (
     Part(r"lock", "who is writing", "running"),
     Part(r"dagster/ui-\d+\.json", "makes links that log in to the UI", "running"),
     Part(r"serve-\d+\.json", "makes links that log in to the pages", "running"),
+    Part(r"(dagster/ui|serve)-\d+\.used/[0-9a-f]+", "which of these links were used", "running"),
     Part(r"dagster/daemon\.lock", "locked while Dagster's daemon is alive", "running"),
     Part(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
     Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),
@@ -67,8 +68,9 @@ PARTS = (
     Part(rf"{graph_indexes.FOLDER}/[a-z][a-z0-9_]*/(\d+/[^/]+|current)", "GraphRAG indexes", "private"),
     Part(graph_indexes.ANSWERS.replace(".", r"\."), "what language models answered about passages", "private"),
     Part(r"published/(\d+/.+|current)", "published generations", "private"),
+    Part(r"published/layouts/\d+/[0-9a-f]{64}\.f4", "where the nodes of a generation's graphs are drawn", "private"),
     Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
-    Part(r"dagster/(?!ui-\d+\.json$|daemon\.lock$).+", "runs and events; no text of the archive", "history"),
+    Part(r"dagster/(?!ui-\d+\.(json$|used/)|daemon\.lock$).+", "runs and events; no text of the archive", "history"),
 )
 
 

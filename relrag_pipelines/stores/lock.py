@@ -1,6 +1,7 @@
 """One writer at a time: an OS file lock on RELRAG_HOME/lock, taken inside whatever writes.
 
-The operating system frees it when its process ends, however it ends, so a lock is never stale.
+The operating system frees it when its process ends, however it ends, so a lock is never stale. It belongs to a process;
+of its threads (a server writes from several) one at a time holds it.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -20,8 +23,10 @@ from relrag_pipelines.files.failpoints import failpoint
 
 _MOMENT_SECONDS = 0.2
 _held: dict[Path, int] = {}
-"""depth of nested use by this process; a sync holds the lock around stages that take it themselves"""
+"""depth of nested use by the thread that holds it; a sync holds the lock around stages that take it themselves"""
 
+_turns: defaultdict[Path, threading.RLock] = defaultdict(threading.RLock)
+"""whose turn it is among the threads of this process"""
 
 _open: set[int] = set()
 """files of the locks that are held"""
@@ -35,6 +40,7 @@ def _let_go() -> None:
         os.close(nothing)
     _open.clear()
     _held.clear()
+    _turns.clear()  # a thread of the parent may hold one
 
 
 os.register_at_fork(after_in_child=_let_go)
@@ -46,23 +52,38 @@ class LockedByOther(SafeError):
 
 @contextmanager
 def writing(home: Path, purpose: str, wait_seconds: float | None = None) -> Iterator[None]:
-    """Holds the writer's lock of that home; waits up to `wait_seconds` for another process, else raises Busy.
+    """Holds the writer's lock of that home, which a thread may take again while it holds it.
 
-    None says that whoever asks has no `--wait` to be named.
+    Waits up to `wait_seconds` for another process or thread, else raises LockedByOther. None says that whoever asks has
+    no `--wait` to be named.
     """
     path = home.resolve() / "lock"
-    if _held.get(path):
-        _held[path] += 1
-        try:
-            yield
-        finally:
-            _held[path] -= 1
-        return
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    turn, until = _turns[path], time.monotonic() + max(wait_seconds or 0, _MOMENT_SECONDS)
+    if not turn.acquire(timeout=until - time.monotonic()):
+        raise _locked(path, wait_seconds)
+    try:
+        if _held.get(path):
+            yield from _nested(path)
+        else:
+            yield from _taken(path, purpose, wait_seconds, until)
+    finally:
+        turn.release()
+
+
+def _nested(path: Path) -> Iterator[None]:
+    _held[path] += 1
+    try:
+        yield
+    finally:
+        _held[path] -= 1
+
+
+def _taken(path: Path, purpose: str, wait_seconds: float | None, until: float) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     failpoint("lock.open", path)
     with path.open("a+") as file:
         access.restrict(path)
-        _acquire(file.fileno(), path, wait_seconds)
+        _acquire(file.fileno(), path, wait_seconds, until)
         failpoint("lock.sign", path)
         file.truncate(0)
         json.dump({"pid": os.getpid(), "purpose": purpose, "since": datetime.now(UTC).isoformat("T", "seconds")}, file)
@@ -92,19 +113,21 @@ def holder(home: Path) -> str | None:
     return None
 
 
-def _acquire(handle: int, path: Path, wait_seconds: float | None) -> None:
+def _acquire(handle: int, path: Path, wait_seconds: float | None, until: float) -> None:
     # `holder` takes the lock for a moment to see whether it is free, and who writes signs it a moment after taking it
-    until = time.monotonic() + max(wait_seconds or 0, _MOMENT_SECONDS)
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() >= until:
-                waiting = "" if wait_seconds is None else ", or add `--wait SECONDS` to wait for it"
-                said = f"{_describe(path)} is writing to this archive; try again when it is done{waiting}"
-                raise LockedByOther(said) from None
+                raise _locked(path, wait_seconds) from None
             time.sleep(0.05)
+
+
+def _locked(path: Path, wait_seconds: float | None) -> LockedByOther:
+    waiting = "" if wait_seconds is None else ", or add `--wait SECONDS` to wait for it"
+    return LockedByOther(f"{_describe(path)} is writing to this archive; try again when it is done{waiting}")
 
 
 def _describe(path: Path) -> str:

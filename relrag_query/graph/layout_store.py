@@ -1,6 +1,6 @@
 """Places of the nodes of graphs that were laid out, by the hash of the graph: a graph is laid out once.
 
-The files hold numbers only. They are a cache: any of them may be deleted, and only the newest are kept.
+The files hold numbers only and go with their generation. They are a cache: any of them may be deleted.
 """
 
 from __future__ import annotations
@@ -13,30 +13,36 @@ import numpy as np
 import orjson
 
 from relrag_pipelines.files.atomic import replacing
+from relrag_pipelines.stores import generations
+from relrag_pipelines.stores.generations import Generation
 from relrag_query.graph.full_graph import FullGraph
 from relrag_query.graph.layout import VERSION, Place, layout
 
-FOLDER = "graph-layouts"
-"""within the home of an archive"""
 _KEPT = 4
 
 
-def places(home: Path, graph: FullGraph) -> list[Place]:
+def places(home: Path, generation: Generation, graph: FullGraph) -> list[Place]:
     """The place of each node, in their order; as it was stored where this graph was laid out before."""
-    path = home / FOLDER / f"{fingerprint(graph)}.f4"
+    path = generations.layouts(home, generation.number) / f"{fingerprint(generation, graph)}.f4"
     with suppress(OSError, ValueError):
         stored = np.frombuffer(path.read_bytes(), "<f4").reshape(-1, 2)
         if len(stored) == len(graph.nodes):
             return [(round(x, 4), round(y, 4)) for x, y in stored.tolist()]
     found = layout(graph)
     with suppress(OSError):  # a full disk or a home that is read-only costs time only
-        _store(path, found)
+        if generation.path.is_dir():
+            _store(path, found)
     return found
 
 
-def fingerprint(graph: FullGraph) -> str:
-    """What tells graphs apart that are laid out differently: nodes, edges, and how places are found."""
-    said = [VERSION, [(node.id, node.type) for node in graph.nodes], [(one.source, one.target) for one in graph.edges]]
+def fingerprint(generation: Generation, graph: FullGraph) -> str:
+    """What tells graphs apart that are laid out differently: nodes, edges, and how places are found.
+
+    The hashes of the generation's files go into it, so that nobody without it can try out which nodes there were.
+    """
+    nodes = [(node.id, node.type) for node in graph.nodes]
+    edges = [(one.source, one.target) for one in graph.edges]
+    said = [VERSION, generation.manifest["files"], nodes, edges]
     return hashlib.sha256(orjson.dumps(said)).hexdigest()
 
 

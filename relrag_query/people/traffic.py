@@ -28,8 +28,10 @@ _RECORDS = """
     FROM pairs JOIN records ON asset_id = asset_ref GROUP BY other_id, asset_type
 """
 _CHATS = """
-    WITH sent AS (
-        SELECT person_id, asset_type, thread_id, ts FROM person_assets JOIN records ON asset_id = asset_ref
+    WITH merged AS (SELECT unnest($former) AS former, unnest($survivors) AS survivor),
+    sent AS (  -- by who they are now: two ids of one person are one member
+        SELECT coalesce(survivor, person_id) AS person_id, asset_type, thread_id, ts
+        FROM person_assets JOIN records ON asset_id = asset_ref LEFT JOIN merged ON former = person_id
         WHERE role = 'sender' AND list_contains($chats, asset_type) AND thread_id IS NOT NULL
     ), counted AS (
         SELECT thread_id, asset_type, person_id, count(*) AS records, min(ts) AS first, max(ts) AS last
@@ -37,13 +39,13 @@ _CHATS = """
         UNION ALL BY NAME  -- the owner has every chat, also one in which he never wrote
         SELECT DISTINCT thread_id, asset_type, $owner AS person_id, 0 AS records FROM sent
         WHERE $owner IS NOT NULL AND thread_id NOT IN (SELECT thread_id FROM sent WHERE person_id = $owner)
-    ), mine AS (SELECT * FROM counted WHERE person_id IN (SELECT unnest($ids))),
+    ), mine AS (SELECT * FROM counted WHERE person_id = $person),
     members AS (SELECT thread_id, count(DISTINCT person_id) AS members FROM counted GROUP BY thread_id)
     SELECT other.person_id, other.asset_type, sum(mine.records) FILTER (members = 2),
         sum(other.records) FILTER (members = 2), 0, count(*) FILTER (members > 2),
         min(least(mine.first, other.first)), max(greatest(mine.last, other.last))
     FROM mine JOIN counted other USING (thread_id) JOIN members USING (thread_id)
-    WHERE other.person_id NOT IN (SELECT unnest($ids))
+    WHERE other.person_id <> $person
     GROUP BY other.person_id, other.asset_type
 """
 
@@ -78,8 +80,9 @@ def traffic(connection: duckdb.DuckDBPyConnection, people: People, person_id: in
     chats = [one.name for one in RECORD_TYPES.values() if one.chat]
     apart = [*chats, *(one.name for one in RECORD_TYPES.values() if one.about_people)]
     rows = connection.execute(_RECORDS, {"ids": ids, "apart": apart}).fetchall()
-    owner = None if people.owner is None else people.ids_in_index([people.owner])[0]
-    rows += connection.execute(_CHATS, {"ids": ids, "chats": chats, "owner": owner}).fetchall()
+    merged = people.pending.merged
+    who = {"person": people.survivor(person_id), "owner": people.owner, "chats": chats}
+    rows += connection.execute(_CHATS, who | {"former": [*merged], "survivors": [*merged.values()]}).fetchall()
     found: dict[tuple[int, str], Traffic] = {}
     for other, asset_type, written, received, together, groups, first, last in rows:
         now = people.survivor(other)

@@ -15,6 +15,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations
 from relrag_pipelines.stores.generations import GenerationError
 from relrag_query.archive import Archive, ArchiveError
+from relrag_query.service import caches
 
 LOOK_SECONDS = 0.5
 """how often an idle service looks for a newer generation"""
@@ -69,7 +70,7 @@ class OpenGeneration:
                 held.requests -= 1
                 last = held.retired and not held.requests
             if last:
-                held.archive.close()
+                _close(held)
 
     def _newest(self) -> _Held:
         """The current generation, opened where it is not; held by the lock."""
@@ -95,7 +96,7 @@ class OpenGeneration:
             return
         held.retired = True
         if not held.requests:
-            held.archive.close()
+            _close(held)
 
     def _let_go_of_old(self) -> None:
         while not self._closed.wait(LOOK_SECONDS):
@@ -103,3 +104,8 @@ class OpenGeneration:
                 if self._held and self._outdated(self._held):
                     self._retire()
             self._look()
+
+
+def _close(held: _Held) -> None:
+    held.archive.close()
+    caches.clear()

@@ -213,7 +213,8 @@ class Service:
             held = self._graph
             if held is None or held[0] != key:
                 graph = archive.full_graph(**dataclasses.asdict(limits))
-                for node, (x, y) in zip(graph.nodes, places(self.settings.home_path, graph), strict=True):
+                found = places(self.settings.home_path, archive.generation, graph)
+                for node, (x, y) in zip(graph.nodes, found, strict=True):
                     node.x, node.y = x, y
                 held = self._graph = key, GraphReply(generation=archive.generation.number, **dict(graph))
             return held[1]

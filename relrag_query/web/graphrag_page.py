@@ -40,7 +40,6 @@ def shown(service: Service, request: Request) -> dict[str, Any]:
         "question": question,
         "known": known,
         "named": named,
-        "own": any(one.name == named and one.own for one in known),
         "method": method,
         "answer": answer,
         "lines": list(_lines(answer.answer, answer)) if answer and not (answer.themes and not answer.model) else [],

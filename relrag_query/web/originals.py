@@ -1,4 +1,4 @@
-"""The original behind a citation, for the owner: a page of a PDF as a picture, redacted as the index is."""
+"""The original behind a citation: pages of a PDF as pictures, redacted as the index is, for who may see the record."""
 
 from __future__ import annotations
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +29,9 @@ def supervise(count: int, arguments: Sequence[str], listening: socket.socket) ->
     command = [sys.executable, "-m", __name__, *arguments, "--file", str(file)]
 
     def start() -> tuple[subprocess.Popen[bytes], float]:
-        return subprocess.Popen(command, pass_fds=(file,), process_group=0), time.monotonic()
+        # its input ends with this process, however that ends
+        started = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(file,), process_group=0)
+        return started, time.monotonic()
 
     running = [start() for _ in range(count)]
     try:
@@ -54,7 +58,7 @@ class _Stop:
 
     def __init__(self) -> None:
         self.asked = False
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._ask)
 
     def _ask(self, *_: object) -> None:
@@ -79,8 +83,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     place = Place(
         settings.load(given.config), given.config, given.host, given.port, given.index, given.socket, given.processes
     )
+    threading.Thread(target=_end_with_supervisor, daemon=True).start()
     with socket.socket(fileno=given.file) as listening:
         work(place, listening)
+
+
+def _end_with_supervisor() -> None:
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

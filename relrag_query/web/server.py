@@ -52,8 +52,7 @@ def serve(place: Place, ready: Callable[[], object]) -> None:
     settings = place.settings
     if place.unix_socket:
         team.scopes(settings)
-    where = settings.web_public_url or address(place.host, place.port)
-    with _bound(place) as listening, login.open_session(settings.home_path, place.port, where, SERVER.name) as tickets:
+    with _bound(place) as listening, _session(place) as tickets:
         if place.processes > 1:
             ready()
             supervise(place.processes, _worker(place), listening)
@@ -65,7 +64,7 @@ def serve(place: Place, ready: Callable[[], object]) -> None:
 
 def work(place: Place, listening: socket.socket) -> None:
     """One of several processes: answers on a socket that another process has opened."""
-    tickets = login.joined(place.settings.home_path, place.port, SERVER.name)
+    tickets = None if place.unix_socket else login.joined(place.settings.home_path, place.port, SERVER.name)
     with _app(place, tickets) as app:
         run(app, listening)
 
@@ -85,13 +84,24 @@ def run(app: Starlette, listening: socket.socket) -> None:
 
 
 @contextmanager
-def _app(place: Place, tickets: login.Login) -> Iterator[Starlette]:
+def _session(place: Place) -> Iterator[login.Login | None]:
+    """The tickets of the owner's server; a team's has none, its proxy says who asks."""
+    if place.unix_socket:
+        yield None
+        return
+    where = place.settings.web_public_url or address(place.host, place.port)
+    with login.open_session(place.settings.home_path, place.port, where, SERVER.name) as tickets:
+        yield tickets
+
+
+@contextmanager
+def _app(place: Place, tickets: login.Login | None) -> Iterator[Starlette]:
     settings, waiting = place.settings, WAITING // place.processes
 
     def service(clients: team.Clients = ()) -> Service:
         return Service(settings, None if clients else place.graphrag_index, place.config, clients)
 
-    if place.unix_socket:
+    if tickets is None:
         with team.team_app(settings, service, waiting) as app:
             yield app
         return

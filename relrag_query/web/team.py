@@ -82,9 +82,11 @@ def scopes(settings: Settings) -> dict[str, Clients]:
         raise SettingsError(
             "web_public_url is not set; name the address of the proxy, such as https://memory.example.org"
         )
-    found = {}
+    found: dict[str, Clients] = {}
     for name, clients in settings.web_users.items():
         if not clients:
             raise SettingsError(f'web_users: "{name}" sees nothing; give "{EVERYTHING}" or client_ids')
+        if name.casefold() in found:
+            raise SettingsError(f'web_users: "{name}" stands there twice; capitals make no difference')
         found[name.casefold()] = () if EVERYTHING in clients else tuple(sorted(set(clients)))
     return found

@@ -145,6 +145,7 @@ def test_what_nobody_is_stated_to_be_is_said(archive: Archive) -> None:
     answer = archive.ask("Who is my plumber?")
     assert (answer.confidence, answer.people) == ("none", [])
     assert answer.head[0] == "Nobody is stated to be the plumber; `relrag people relate` says who it is."
+    assert archive.ask("Whose number is +420 731 999 121?").head[0] == "No record says whose number that is."
 
 
 @pytest.mark.requirement("S2-7", "S2-9", "S2-11", "S2-12", "S2-13", "S2-25")

@@ -7,6 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines.records import TABLES, columns, ddl
+from relrag_pipelines.stores import inventory
+from relrag_pipelines.stores.generations import Generation, clean_up, layouts
 from relrag_query.graph import layout_store
 from relrag_query.graph.full_graph import FullGraph, GraphEdge, GraphNode, get_full_graph_data, get_graph_around
 from relrag_query.graph.layout import layout
@@ -158,21 +160,39 @@ def test_the_layout_is_the_same_for_the_same_graph_and_keeps_nodes_apart() -> No
     assert len(layout(FullGraph(nodes=people[:1], edges=[], omitted={}))) == 1
 
 
-def test_a_graph_is_laid_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_is_laid_out_once_for_a_generation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people = [GraphNode(id=f"person:{number}", type="person", label="") for number in range(9)]
     graph = FullGraph(nodes=people, edges=[], omitted={})
-    first = layout_store.places(tmp_path, graph)
-    (stored,) = (tmp_path / layout_store.FOLDER).iterdir()
+    generation = Generation(3, tmp_path / "published" / "3", {"files": {"catalog.duckdb": {"sha256": "ab"}}})
+    generation.path.mkdir(parents=True)
+    first = layout_store.places(tmp_path, generation, graph)
+    (stored,) = layouts(tmp_path, 3).iterdir()
     assert (stored.stat().st_mode & 0o777, stored.stat().st_size) == (0o600, 9 * 8)
+    assert inventory.part(stored.relative_to(tmp_path).as_posix())
     monkeypatch.setattr(layout_store, "layout", lambda graph: pytest.fail("it was laid out again"))
-    assert layout_store.places(tmp_path, graph) == first
+    assert layout_store.places(tmp_path, generation, graph) == first
     stored.write_bytes(b"short")
     monkeypatch.undo()
-    assert layout_store.places(tmp_path, graph) == first
+    assert layout_store.places(tmp_path, generation, graph) == first
     related = GraphEdge(source="person:1", target="person:2", type="friend")
     for edges in ([], [related], [related] * 2, [related] * 3, [related] * 4, [related] * 5):
-        layout_store.places(tmp_path, FullGraph(nodes=people, edges=edges, omitted={}))
-    assert len(list((tmp_path / layout_store.FOLDER).iterdir())) == 4
+        layout_store.places(tmp_path, generation, FullGraph(nodes=people, edges=edges, omitted={}))
+    assert len(list(layouts(tmp_path, 3).iterdir())) == 4
+
+
+def test_layouts_go_with_their_generation_and_tell_nobody_what_was_in_it(tmp_path: Path) -> None:
+    graph = FullGraph(nodes=[GraphNode(id="person:1", type="person", label="")], edges=[], omitted={})
+    one, other = (Generation(3, tmp_path / "published" / "3", {"files": {"a": name}}) for name in ("ab", "cd"))
+    assert layout_store.fingerprint(one, graph) != layout_store.fingerprint(other, graph)
+    layout_store.places(tmp_path, one, graph)
+    assert not layouts(tmp_path, 3).exists()  # a reader of a generation that is gone
+    one.path.mkdir(parents=True)
+    layout_store.places(tmp_path, one, graph)
+    clean_up(tmp_path)
+    assert layouts(tmp_path, 3).exists()
+    one.path.rmdir()
+    clean_up(tmp_path)
+    assert not layouts(tmp_path, 3).exists()
 
 
 @pytest.fixture(scope="module")

@@ -70,3 +70,15 @@ def test_a_merge_counts_at_once(connection: duckdb.DuckDBPyConnection) -> None:
     mails = [one for one in traffic(connection, people, OWNER) if one.asset_type == "email"]
     assert [(one.other_id, one.written, one.received, one.first, one.last) for one in mails] == [(DANA, 1, 2, 10, 30)]
     assert all(one.other_id != DANA for one in traffic(connection, people, DANA))
+
+
+def test_a_chat_of_two_stays_one_when_an_id_of_its_owner_is_merged(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("INSERT INTO records VALUES ('w7', 'two', 65)")
+    connection.execute("INSERT INTO person_assets VALUES (?, 'whatsapp', 'w7', 'sender')", [OTA])
+    for merged in ({OTA: OWNER}, {OWNER: OTA}):
+        people = People(connection, Pending(merged=merged))
+        chats = [one for one in traffic(connection, people, DANA) if one.asset_type == "whatsapp"]
+        assert chats == [
+            Traffic(people.owner or 0, "whatsapp", 1, 2, 0, 1, 50, 95),
+            Traffic(PETR, "whatsapp", 0, 0, 0, 1, 80, 90),
+        ]

@@ -289,3 +289,23 @@ def test_texts_that_can_hold_nothing_are_not_looked_at_one_by_one(monkeypatch: p
     assert rows.equals(table)
     assert not [text for text in looked_at if text.startswith("message")]
     assert len(looked_at) < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Pojistná smlouva č. 7720045518", "7720045518"),
+        ("Faktura č. 2026 000 042 uhrazena.", "2026000042"),
+        ("Order number 7185550143 was shipped.", "7185550143"),
+        ("חשבונית מס' 541234567 שולמה", "541234567"),
+    ],
+)
+def test_a_number_that_the_text_shows_is_listed_as_it_is(text: str, number: str) -> None:
+    """Alone it looks like a phone; the words around it say that it is none."""
+    record = Record("1", asset_id="a", text=text, numbers=[number])
+    other = Record("2", asset_id="b", text="Paid.", subject=text, numbers=[number])
+    alone = Record("3", asset_id="c", text="Paid.", numbers=[number])
+    kept, titled, hidden = redacted(record, other, alone)
+    assert (kept["text"], kept["numbers"]) == (text, [number])
+    assert titled["numbers"] == [number]
+    assert hidden["numbers"] != [number] or number == "541234567"  # nine digits that begin like no phone at home

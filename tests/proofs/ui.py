@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
@@ -197,7 +197,8 @@ def hostile() -> Iterator[int]:
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
-            self.wfile.write(b"<!doctype html><title>hostile</title><body>")
+            with suppress(BrokenPipeError):  # a page that was left before it came
+                self.wfile.write(b"<!doctype html><title>hostile</title><body>")
 
         def log_message(self, *_: object) -> None:
             """Says nothing."""

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,37 @@ def test_one_process_may_take_it_again(tmp_path: Path) -> None:
             pass
         assert lock.holder(tmp_path)
     assert lock.holder(tmp_path) is None
+
+
+def test_threads_of_one_process_write_one_after_another(tmp_path: Path) -> None:
+    inside, most = [], []
+
+    def write(_: int) -> None:
+        with lock.writing(tmp_path, "a statement", 30), lock.writing(tmp_path, "a part of it"):
+            inside.append(1)
+            time.sleep(0.01)
+            most.append(len(inside))
+            inside.pop()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(write, range(16)))
+    assert most == [1] * 16
+    assert lock.holder(tmp_path) is None
+    other = hold(tmp_path)  # and it is still a lock between processes
+    try:
+        with pytest.raises(lock.LockedByOther), lock.writing(tmp_path, "x"):
+            pass
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_thread_that_does_not_wait_is_told_what_another_one_writes(tmp_path: Path) -> None:
+    with lock.writing(tmp_path, "relrag people"), ThreadPoolExecutor(1) as threads:
+
+        def write() -> None:
+            with lock.writing(tmp_path, "x"):
+                pass
+
+        with pytest.raises(lock.LockedByOther, match=rf"relrag people \(process {os.getpid()}"):
+            threads.submit(write).result()

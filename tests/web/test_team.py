@@ -2,12 +2,13 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -212,6 +213,7 @@ def test_what_the_owner_says_of_people_is_for_those_who_see_everything(tmp_path:
 @pytest.mark.parametrize(
     ("users", "url", "said"),
     [
+        ('[web_users]\n"a" = ["acme"]\n"A" = ["*"]', SITE, "stands there twice"),
         ("", SITE, "web_users is empty"),
         (TABLE, "", "web_public_url is not set"),
         ('[web_users]\n"a" = []', SITE, "sees nothing"),
@@ -244,17 +246,48 @@ def test_several_processes_answer_on_a_socket_for_owner_and_group(config: Path, 
         for caller in callers:
             caller.join()
         assert statuses == [200] * 8
-        children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
-        first = children.read_text().split() if children.exists() else []
-        if first:
-            assert len(first) == 2
-            time.sleep(5)  # one that ends sooner is taken for one that cannot start
-            os.kill(int(first[0]), 9)
-            assert _ask(path) == 200
+        assert not list((settings_module.load(config).home_path).glob("serve-*"))  # nobody needs a link here
+        workers = _children(server.pid)
+        assert len(workers) == 2
+        time.sleep(5)  # one that ends sooner is taken for one that cannot start
+        os.kill(workers[0], signal.SIGKILL)
+        _until(lambda: len({*_children(server.pid)} - {*workers}) == 1)
+        assert [_ask(path) for _ in range(4)] == [200] * 4
     finally:
         server.terminate()
         assert server.wait(30) == 0
     assert not path.exists()
+
+
+@pytest.mark.parametrize(("end", "left"), [(signal.SIGHUP, False), (signal.SIGKILL, True)])
+def test_the_processes_end_with_the_server(config: Path, tmp_path: Path, end: signal.Signals, left: bool) -> None:
+    path = tmp_path / "web.sock"
+    relrag = str(Path(sys.executable).with_name("relrag"))
+    asked = [relrag, "serve", "--config", str(config), "--socket", str(path), "--processes", "2"]
+    server = subprocess.Popen(asked, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    server.stdout.readline()
+    _until(lambda: len(_children(server.pid)) == 2)
+    workers = _children(server.pid)
+    _ask(path)
+    server.send_signal(end)
+    server.wait(30)
+    _until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    assert path.exists() is left
+
+
+def _children(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    if not listed.exists():
+        pytest.skip("this system does not list the children of a process")
+    return [int(one) for one in listed.read_text().split()]
+
+
+def _until(done: Callable[[], bool], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 def _ask(path: Path) -> int:

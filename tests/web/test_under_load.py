@@ -1,5 +1,6 @@
 """What is forgotten while many ask: no fault, no mixture of generations, and afterwards not a byte of it anywhere."""
 
+import gc
 import threading
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ from starlette.testclient import TestClient
 from relrag_pipelines.ui.login import Login
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands.forget import ForgetRequest
-from relrag_query.service import Service
+from relrag_query.service import Service, caches
 from relrag_query.web.app import create_app
 from tests import archive
 from tests.sources.document.test_page_picture import pdf
@@ -39,6 +40,7 @@ def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path) ->
                 "/api/v1/show?ref=jsonl:notes:gone", "/entities/graph/full",
             )  # fmt: skip
             before = {path: opened.get(path) for path in paths}
+            assert [one for one in caches.functions() if _holds(str(gc.get_referents(one)))]
             assert b"PNG" in before[paths[8]].content[:8]
             assert sum(_holds(answer.text) for path, answer in before.items() if ".png" not in path) > 5
             done = threading.Event()
@@ -57,6 +59,7 @@ def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path) ->
                 caller.join()
             assert code == 0
             assert statuses <= {200, 404, 503}
+            assert not [one for one in caches.functions() if _holds(str(gc.get_referents(one)))]
             after = {path: opened.get(path) for path in paths}
             assert after[paths[8]].status_code == 404
             for path, answer in after.items():

@@ -1,0 +1,28 @@
+"""The stages over the whole archive in Dagster: what each table is drawn below."""
+
+from pathlib import Path
+
+import dagster as dg
+
+from relrag_pipelines.definitions import build_defs
+from relrag_pipelines.stages.whole_archive import stage_named
+from tests import archive
+
+
+def test_one_table_of_a_stage_follows_from_every_source_and_the_others_from_it(tmp_path: Path) -> None:
+    graph = build_defs(archive.workspace(archive.make(tmp_path))).get_repository_def().asset_graph
+    parents = {
+        name: {"/".join(key.path) for key in graph.get(dg.AssetKey(name)).parent_keys}
+        for name in ("persons", "person_aliases", "text_facts", "relationship_embeddings")
+    }
+    assert parents == {
+        "persons": {
+            f"{source}/{name}" for source in ("chat", "notes", "papers") for name in ("redacted", "identifiers")
+        },
+        "person_aliases": {"persons"},
+        "text_facts": {"persons"},
+        "relationship_embeddings": {"person_relationships"}
+        | {f"{name}/embeddings" for name in ("chat", "notes", "papers")},
+    }
+    others = {*stage_named("people").tables} - {"persons"}
+    assert all(graph.get(dg.AssetKey(name)).parent_keys == {dg.AssetKey("persons")} for name in others)
