@@ -26,7 +26,7 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import pending, questions
+from relrag_query.people import pending, references
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
@@ -155,7 +155,7 @@ class Archive:
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
             people, notice = self._people_or_why(connection)
-            entities = questions.named(question, people)
+            entities = references.named(question, people)
             context = self._context(connection, question, limits, candidates, follows, entities)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)

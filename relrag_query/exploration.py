@@ -17,7 +17,8 @@ from relrag_pipelines.stores import vector_cache
 from relrag_query.archive import Archive
 from relrag_query.people import questions, relationship_search
 from relrag_query.people.kin_words import kin_words
-from relrag_query.people.people import FAMILY, People
+from relrag_query.people.people import People
+from relrag_query.people.relations import FAMILY
 from relrag_query.people.relationship_search import MOST, RelationshipSearchResult, entity_key
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.term_coverage import query_terms

@@ -40,7 +40,9 @@ from relrag_pipelines.stores import lock
 from relrag_pipelines.text import kinship
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
-from relrag_query.people.people import Known, People, PeopleError, Relation
+from relrag_query.people.known import Known, PeopleError
+from relrag_query.people.people import People
+from relrag_query.people.relations import Relation
 
 _DATE = re.compile(r"(?:\d{4}|\d{4}-\d\d|\d{4}-\d\d-\d\d)")
 _DATED = ("birthday", "died", "anniversary")

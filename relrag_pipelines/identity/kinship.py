@@ -62,19 +62,20 @@ def _one_of(words: Iterable[str]) -> str:
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     en, cs, oblique = map(_one_of, (kinship.types_of("en"), kinship.types_of("cs"), kinship.czech_cases()))
     he, mine, of = (_one_of(kinship.types_of("he", part)) for part in ("", "mine", "of"))
-    adjective = r"(?:(?:old|older|elder|younger|little|big|dear|late|former|best|good|eldest|youngest) )?"
+    adjective, czech = (rf"(?:(?:{_one_of(kinship.adjectives(language))}) )?" for language in ("en", "cs"))
     my = "můj|moje|má|náš|naše"
     of_my = "mého mému mém mým moji mou mojí mé našeho našemu naším naši naší".replace(" ", "|")
     own = "svého svému svém svým svoji svou svojí své".replace(" ", "|")
     return {
         "before": re.compile(
             rf"(?:\b(?:my|our) {adjective}(?P<en>{en}),? {_TITLE}"
-            rf"|\b(?:{my}) (?P<cs>{cs}),? {_TITLE}|\b(?:{of_my}|(?P<own>{own})) (?P<oblique>{oblique}),? {_TITLE}"
+            rf"|\b(?:{my}) {czech}(?P<cs>{cs}),? {_TITLE}"
+            rf"|\b(?:{of_my}|(?P<own>{own})) {czech}(?P<oblique>{oblique}),? {_TITLE}"
             rf"|(?<!\w)ו?ה?(?P<he>{he}) שלי,? {_TITLE}|(?<!\w)ו?(?P<mine>{mine}),? {_TITLE})$",
             re.IGNORECASE,
         ),
         "after": re.compile(
-            rf"(?:,| is) my {adjective}(?P<en>{en}){_CLOSE}|(?:,| je) (?:{my}) (?P<cs>{cs}){_CLOSE}"
+            rf"(?:,| is) my {adjective}(?P<en>{en}){_CLOSE}|(?:,| je) (?:{my}) {czech}(?P<cs>{cs}){_CLOSE}"
             rf"|(?:,| הוא| היא) (?:ה?(?P<he>{he}) שלי|(?P<mine>{mine})){_CLOSE}",
             re.IGNORECASE,
         ),
@@ -95,7 +96,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
 
 def stated_relations(text: str, mentions: list[Mention]) -> list[StatedRelation]:
     """What a text says for certain, given the names in it, in order."""
-    if not mentions:
+    if not mentions or not kinship.may_name(text):
         return []
     found = {}
     for place, mention in enumerate(mentions):

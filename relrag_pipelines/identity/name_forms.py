@@ -74,6 +74,7 @@ def beginnings(texts: Iterable[str]) -> set[str]:
     return set().union(*map(_beginnings, found))
 
 
+@functools.lru_cache(1 << 16)
 def _beginnings(word: str) -> frozenset[str]:
     if word[0].islower():
         return frozenset()

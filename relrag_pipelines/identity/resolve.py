@@ -60,8 +60,8 @@ def resolve(
     """
     said = holding(journal)
     groups = join_entries(entries, said, keyed)
+    _join_owner(entries, groups, parse(owner))  # his two addresses are not two who bear his given name
     _resolve_names(entries, groups)
-    _join_owner(entries, groups, parse(owner))
     _join_stated(groups, said)
     members = {
         root: nodes for root, nodes in groups.members().items() if _is_somebody(_entries(nodes, entries), unnamed_after)

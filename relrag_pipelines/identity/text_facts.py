@@ -21,7 +21,7 @@ _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
 _LONGEST = 120
 """characters of a quote at most"""
-_STRANGER = re.compile(r"(?:[^\W\d_]+),? (?P<name>[^\W\d_]+(?:-[^\W\d_]+)?(?: [A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ][^\W\d_]+)?)")
+_STRANGER = re.compile(r",? (?P<name>[^\W\d_]+(?:-[^\W\d_]+)?(?: [A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ][^\W\d_]+)?)")
 
 
 class StatedFact(NamedTuple):
@@ -50,9 +50,7 @@ class Introduction(NamedTuple):
 def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[StatedFact]:
     """What a text of that day states for certain, given the names in it, in order."""
     found = {}
-    for template, names, matches in _matching(text, mentions):
-        if template.predicate == INTRODUCER:
-            continue
+    for template, names, matches in _matching(fact_phrases.of_facts(), text, mentions):
         value = _value(template.predicate, matches, day)
         if value is not None:
             start, end = _span(names, matches)
@@ -66,17 +64,16 @@ def introductions(text: str, mentions: Sequence[Mention]) -> list[Introduction]:
     """Who introduced whom, in order."""
     found = [
         Introduction(names.get("name"), names.get("other"), *_span(names, matches))
-        for template, names, matches in _matching(text, mentions)
-        if template.predicate == INTRODUCER
+        for _, names, matches in _matching(fact_phrases.of_introductions(), text, mentions)
     ]
     return sorted(found, key=lambda one: (one.start, one.end))
 
 
 def _matching(
-    text: str, mentions: Sequence[Mention]
+    templates: Sequence[Template], text: str, mentions: Sequence[Mention]
 ) -> Iterator[tuple[Template, dict[str, Mention], list[re.Match[str]]]]:
     """Each template that fits somewhere, with whom it names, and what of it matched."""
-    for template in fact_phrases.templates() if fact_phrases.may_state(text) else ():
+    for template in templates if fact_phrases.may_state(text) else ():
         for names, matches in _fitting(template, text, mentions):
             start, end = _span(names, matches)
             begin = sentence_begin(text, start)
@@ -171,7 +168,7 @@ def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[StatedFact]:
 def _strangers(text: str) -> Iterator[Mention]:
     """Given names behind a word for what somebody is to another, that may be nobody's who is known."""
     for match in kinship.words_pattern().finditer(text) if kinship.may_name(text) else ():
-        following = _STRANGER.match(text, match.start())
+        following = _STRANGER.match(text, match.end())
         if following and _is_given(following["name"]):
             yield Mention(following.start("name"), following.end("name"), (), False)
 

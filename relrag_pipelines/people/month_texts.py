@@ -16,7 +16,6 @@ from zoneinfo import ZoneInfo
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import beginnings
@@ -140,7 +139,7 @@ def _read(
     """The rows that one month gives."""
     if month not in months.records:
         return {}
-    records = pq.read_table(months.records[month], columns=_READ, partitioning=None).to_pylist()
+    records = lake_months.read(months.records[month], _READ).to_pylist()
     texts = {one["asset_id"]: "\n".join(filter(None, (one["subject"], one["text"]))) for one in records}
     begun = beginnings(texts.values())
     words = [MonthWord(month, word) for word in sorted(begun)]
@@ -194,7 +193,7 @@ def _appearing(
     own: set[tuple[str, int]] = set()
     if month in months.identifiers:
         columns = ["asset_id", "role", "entry", "person_id"]
-        rows = pq.read_table(months.identifiers[month], columns=columns, partitioning=None)
+        rows = lake_months.read(months.identifiers[month], columns)
         source = month.split("/")[0]
         for asset_id, role, entry, pinned in zip(*(rows[name].to_pylist() for name in columns), strict=True):
             person_id = found.person_of.get((source, entry, pinned))

@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from relrag_pipelines.identity import signatures
-from relrag_pipelines.identity.kinship import stated_relations
+from relrag_pipelines.identity.kinship import StatedRelation, stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, meant
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.identity.text_facts import introductions, stated_facts
@@ -69,10 +69,11 @@ def read(
     texts = [one for one in texts if not one.bulk]
     for one in texts:
         mentions = finder.find(one.text)
-        for from_id, to_id, type_, quote in _relations(one, mentions, appearing, found):
+        related = stated_relations(one.text, mentions)
+        for from_id, to_id, type_, quote in _relations(one, mentions, related, appearing, found):
             key = (lake_month, from_id, to_id, type_, one.asset_id)
             relations.setdefault(key, TextRelationship(*key, quote, one.client_id))
-        for person_id, predicate, value, quote in _facts(one, mentions, appearing, found):
+        for person_id, predicate, value, quote in _facts(one, mentions, related, appearing, found):
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
             made = TextFact(lake_month, person_id, predicate, value, STATED, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
@@ -83,10 +84,10 @@ def read(
 
 
 def _relations(
-    one: Text, mentions: list[Mention], appearing: Appearing, found: Resolution
+    one: Text, mentions: list[Mention], related: list[StatedRelation], appearing: Appearing, found: Resolution
 ) -> Iterator[tuple[int, int, str, str]]:
     writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
-    for said in stated_relations(one.text, mentions):
+    for said in related:
         owner = writer if said.owner is None else meant(said.owner, here)
         other = meant(said.other._replace(is_word=False), here)
         if owner is not None and other is not None and owner != other:
@@ -106,18 +107,18 @@ def _who(mention: Mention | None, writer: int | None, here: Collection[int]) -> 
 
 
 def _facts(
-    one: Text, mentions: list[Mention], appearing: Appearing, found: Resolution
+    one: Text, mentions: list[Mention], related: list[StatedRelation], appearing: Appearing, found: Resolution
 ) -> Iterator[tuple[int, str, str, str]]:
     writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
     for said in stated_facts(one.text, mentions, one.day):
         person = _who(said.owner, writer, here)
         if person is not None:
             yield person, said.predicate, said.value, one.text[said.start : said.end]
-    for related in stated_relations(one.text, mentions):
-        person = _who(related.owner, writer, here)
-        if person is not None and len(related.other.person_ids) > 1 and meant(related.other, here) is None:
-            value = one.text[related.other.start : related.other.end]  # one of several who bear the name
-            yield person, related.relationship_type, value, one.text[related.start : related.end]
+    for relation in related:
+        person = _who(relation.owner, writer, here)
+        if person is not None and len(relation.other.person_ids) > 1 and meant(relation.other, here) is None:
+            value = one.text[relation.other.start : relation.other.end]  # one of several who bear the name
+            yield person, relation.relationship_type, value, one.text[relation.start : relation.end]
     if one.type.mail and writer is not None:
         for signed in signatures.facts(one.end, found.people[writer].names):
             yield writer, signed.predicate, signed.value, signed.quote

@@ -8,9 +8,11 @@ from datetime import date
 
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
+from relrag_query.people.known import Known
 from relrag_query.people.page import age
-from relrag_query.people.people import FAMILY, Known, People, Relation
+from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
+from relrag_query.people.relations import FAMILY, Relation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
@@ -38,9 +40,14 @@ class PeopleAnswer:
 
 def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
     """The answer to a question about people; None where nothing is known, so that the archive is searched."""
-    if not asked.people:
-        return None
     ids = asked.people
+    if not ids:
+        lines = _lines_of_named(asked.named, people)
+        return (
+            PeopleAnswer(lines, list(dict.fromkeys(one.person_id for one in asked.named)), [], sure=True)
+            if lines
+            else None
+        )
     if asked.asks == "family" and context.expansion.relationships:  # whoever asks knows that he belongs to it
         ids = [
             one
@@ -48,7 +55,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
             if one in asked.people or one != people.owner
         ]
     namesakes: list[int] = []
-    if asked.asks == "fact" and not asked.named and not asked.choices:
+    if asked.asks == "fact" and not asked.choices:
         namesakes = [one for of in ids for one in people.of_one_name(of) if one not in ids]
     known = people.known([*ids, *namesakes, *(one.person_id for one in asked.relations)])
     facts = people.facts([*ids, *namesakes])
@@ -58,15 +65,18 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         for one in ids
         if one in known
     }
-    if asked.choices and len(hits) > 1:
-        lines = [(f"{known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
-        return PeopleAnswer(lines, [*hits], [], sure=False)
 
     def said_of(person_id: int) -> str:
         own = [fact for fact in facts if fact.person_id == person_id]
         return _line(asked, known[person_id], own, relations, known, today)
 
+    if asked.choices and len(hits) > 1:
+        told = {one: said_of(one) if asked.asks == "fact" else "" for one in hits}
+        lines = [(f"{told[one] or known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
+        return PeopleAnswer(lines, [*hits], [], sure=False)
     lines = [(text, hit) for one, hit in hits.items() if (text := said_of(one))]
+    if asked.named and asked.asks == "who":
+        lines += _lines_of_named(asked.named, people)
     by_name = not lines
     if by_name:  # who bears the same name may be the same
         hits = {one: person_hit(known[one], facts, [], people) for one in namesakes}
@@ -78,6 +88,19 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     )
     scoped = _scoped(asked, [*hits], known, people, context)
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name))
+
+
+def _lines_of_named(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
+    """Who is a relative by a name that no person bears, as the text says it, and who that may be in another script."""
+    known = people.known(fact.person_id for fact in facts)
+    lines = []
+    for fact in facts:
+        whose = known[fact.person_id]
+        alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value)))
+        maybe = f" (may be {alike})" if alike else ""
+        text = f'{fact.value}{maybe}, {fact.predicate.replace("_", " ")} of {whose.name}: "{fact.source_quote}"'
+        lines.append((text, person_hit(whose, [fact], [], people)))
+    return lines
 
 
 def person_hit(person: Known, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
@@ -105,9 +128,6 @@ def _line(
     today: date,
 ) -> str:
     """What is said of one person."""
-    if asked.named:
-        type_ = asked.predicate.replace("_", " ")
-        return "; ".join(f'{one.value}, {type_} of {person.name}: "{one.source_quote}"' for one in asked.named)
     if asked.asks == "fact":
         return _fact(asked.predicate, person, facts, today)
     name = person.name or f"person {person.person_id}"

@@ -52,6 +52,8 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
         for form in (word, _PLURALS.get(word, f"{word}s")):
             plain[bare(form).casefold()] = (kind, word)
     plain |= {word: (kind, word) for word, kind in kinship.types_of("he", "latin").items()}
+    for language in ("en", "cs", "he"):
+        plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(language, "said_of").items()}
     plain |= {"kids": ("child", "kid"), "parents": ("parent", "parent")}
     for table in (kinship.types_of("cs"), kinship.czech_cases()):
         for word, kind in table.items():

@@ -10,7 +10,9 @@ import duckdb
 
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.sources import RECORD_TYPES
-from relrag_query.people.people import Known, People, Relation
+from relrag_query.people.known import Known
+from relrag_query.people.people import People
+from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic, traffic
 
 _LATEST = 5

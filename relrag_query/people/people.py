@@ -5,83 +5,24 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import duckdb
 
-from relrag_pipelines.errors import RelragError
 from relrag_pipelines.identity import lookup, stated
-from relrag_pipelines.identity.entries import Claim, NamingEntry
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import SOUND, beginnings
-from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
-from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import skeletons
+from relrag_query.people.known import Known, PeopleError, is_number
 from relrag_query.people.pending import Pending
-
-FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
-"""relationship types that family is expanded to"""
-_INVERSE = {
-    "parent": "child", "grandparent": "grandchild", "aunt_or_uncle": "nephew_or_niece", "parent_in_law": "child_in_law",
-    "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student",
-    "landlord": "tenant", "doctor": "patient", "dentist": "patient", "therapist": "patient", "lawyer": "client",
-    "accountant": "client", "architect": "client", "plumber": "client", "electrician": "client",
-    "assistant": "manager", INTRODUCER: "introduced",
-}  # fmt: skip
-INVERSE = {**{there: here for here, there in _INVERSE.items() if there not in ("patient", "client")}, **_INVERSE}
-"""what `from` is to `to`; a type that is missing is the same in both directions"""
-
-
-_DIGITS = 18
-"""of an id at most"""
-
-
-class PeopleError(RelragError):
-    """Nobody, or not one person alone, is meant; the message says who might be."""
-
-    stored = "a name does not tell who is meant"
-
-
-@dataclass
-class Known:
-    """A person with the names that he is known by."""
-
-    person_id: int
-    name: str
-    is_owner: bool = False
-    aliases: list[dict[str, Any]] = field(default_factory=list)
-    """alias, script, kind, keyed, stated: rows of person_aliases"""
-
-    @functools.cached_property
-    def resolved(self) -> ResolvedPerson:
-        """As names are compared."""
-        claims = tuple(Claim(one["kind"], one["alias"], one["keyed"], False) for one in self.aliases)
-        entry = NamingEntry("", "", any(one["stated"] for one in self.aliases), claims, None, 0)
-        return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written))
-
-
-def is_number(typed: str) -> bool:
-    """Whether a text may be the id of a person, which is a BIGINT of the database."""
-    return typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A relationship as one of the two sees it."""
-
-    person_id: int
-    """who is looked at"""
-    other_id: int
-    type: str
-    """what the other is to that person"""
-    row: PersonRelationship
+from relrag_query.people.relations import FAMILY, INVERSE, Relation, is_of_type
 
 
 class People:
@@ -257,6 +198,18 @@ class People:
                 rows.append((entry.said.person_id, entry.said.value))
         return sorted({self.survivor(one) for one, said in rows if type_ in kinship.roles_in(said)} - {self.owner or 0})
 
+    def relatives_named(self, name: str) -> list[PersonFact]:
+        """What texts say of relatives by that name whom no record knows: `my friend Simona`."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT person_id FROM person_facts WHERE lower(value) = lower($name) "
+            "AND predicate IN (SELECT unnest($types))",
+            {"name": name, "types": sorted(kinship.relationship_types())},
+        ).fetchall()
+        facts = self.facts([one for (one,) in rows])
+        return [
+            one for one in facts if one.value.lower() == name.lower() and one.predicate in kinship.relationship_types()
+        ]
+
     def cards(self, person_id: int) -> list[str]:
         """The asset_ids of a person's cards."""
         rows = self._connection.execute(
@@ -330,11 +283,6 @@ class People:
 def now_or(person_id: int, wanted: Collection[int]) -> int | None:
     """The id where it is wanted, else None."""
     return person_id if person_id in wanted else None
-
-
-def is_of_type(type_: str, wanted: Collection[str]) -> bool:
-    """Whether a relationship type is one of these, or has one of them behind a word: `former_manager`."""
-    return type_ in wanted or any(type_.endswith(f"_{one}") for one in wanted if type_.startswith(("former_", "ex_")))
 
 
 def words_of(name: str) -> frozenset[str]:

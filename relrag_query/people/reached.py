@@ -26,7 +26,9 @@ def read(question: str, people: People, keyed: Keyed) -> PeopleQuestion | None:
     if len(found) != 1 or not said.reached.search(bare(question)):
         return None
     rest = bare(question.replace(found[0].value, " "))
-    if not says_no_more(said.phone.sub(" ", said.email.sub(" ", said.reached.sub(" ", rest)))):
+    for phrase in (said.reached, said.who, said.email, said.phone):
+        rest = phrase.sub(" ", rest)
+    if not says_no_more(rest):
         return None
     ids = people.reached_by(found[0].kind, keyed(found[0].kind, found[0].normalised), found[0].value)
     return PeopleQuestion("who", ids, choices=len(ids) > 1, unknown="" if ids else NOBODYS)

@@ -13,7 +13,7 @@ from relrag_pipelines.embedders import Vectors, centring
 from relrag_pipelines.identity.stated import embedded_text, key_of
 from relrag_pipelines.records import PersonRelationship
 from relrag_query.people.kin_words import type_words
-from relrag_query.people.people import is_of_type
+from relrag_query.people.relations import is_of_type
 from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
 
 MOST = 20

@@ -12,7 +12,8 @@ from relrag_pipelines.people.stage import read_people
 from relrag_query import exploration, statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import people as commands
-from relrag_query.people.people import PeopleError
+from relrag_query.people.known import PeopleError
+from relrag_query.people.questions import PeopleQuestion, read
 from tests import archive as archives
 from tuning.people import measure
 
@@ -41,11 +42,11 @@ def test_the_set_is_of_four_archives_and_more_in_three_languages_half_of_it_held
     held = [one for one in every if one.half == "held"]
     assert len(every) >= 120 and len(held) >= 60
     assert {one.language for one in held} == {"en", "cs", "he"}
-    assert {one.archive for one in every} == {"brandt", "dvorak", "harbour", "levi", "rosen", "kolar"}
+    assert {one.archive for one in every} == {"brandt", "dvorak", "harbour", "levi", "rosen", "kolar", "sagi"}
     assert {one.archive for one in held}.isdisjoint({one.archive for one in every if one.half == "looked_at"})
 
 
-@pytest.mark.parametrize("name", ["rosen", "kolar"])
+@pytest.mark.parametrize("name", ["rosen", "kolar", "sagi"])
 def test_most_are_answered_rightly_and_hardly_any_names_somebody_else(name: str, work: Path) -> None:
     judged = measure.measure([one for one in measure.questions() if one.archive == name], work)
     right, wrong = (sum(getattr(one, share) for one in judged) / len(judged) for share in ("right", "wrong"))
@@ -79,6 +80,45 @@ def test_what_is_answered(
 def test_what_nothing_tells_is_never_sure(rosen: Archive, question: str) -> None:
     answer = rosen.ask(question)
     assert answer.confidence != "sure" or "David Peretz" in answer.text
+
+
+@pytest.fixture(scope="module")
+def sagi(work: Path) -> Iterator[Archive]:
+    with measure.opened("sagi", work) as archive:
+        yield archive
+
+
+@pytest.mark.parametrize(
+    ("question", "confidence", "said"),
+    [
+        ("מי האח של אמיר?", "sure", "Nadav Sagi, sibling of Amir Sagi"),  # by sound: all his names are in Latin letters
+        ("Who are Amir's siblings?", "sure", 'רינה (may be Rina Sagi), sibling of Amir Sagi: "אחותי רינה"'),
+        ("Who is Radek married to?", "sure", "Hana Dvořáčková"),  # a stranger, by what is said of his wife
+        ("does Rina have kids?", "sure", 'עידו, child of Rina Sagi: "הבן שלי עידו"'),  # one of two of that name
+        ("kdo je moje nejlepší kamarádka?", "sure", 'Simona, friend of Nina Sagi: "Moje nejlepší kamarádka Simona"'),
+        ("mám bratra?", "unsure", "Nobody is stated to be the sibling"),  # her sister is none
+        ("Tom's e-mail", "unsure", "Tom Bradley: tom.bradley@northlight.example: may be meant."),
+        ("who is 608 455 100?", "sure", "Hana Dvořáčková"),
+        ("How do I know Priya Nair?", "sure", "Tom Bradley, introducer of Priya Nair"),
+        ("kolik je Amirovi?", "sure", "Amir Sagi: 41 years old"),
+    ],
+)
+def test_what_people_really_ask(
+    sagi: Archive, monkeypatch: pytest.MonkeyPatch, question: str, confidence: str, said: str
+) -> None:
+    monkeypatch.setenv("RELRAG_NOW", "2026-05-20T18:00:00+02:00")
+    answer = sagi.ask(question)
+    assert (answer.confidence, said in "\n".join([answer.text, *answer.head])) == (confidence, True), answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "predicate"), [("How old is Gideon?", "age"), ("where does Zuzana live?", "lives_in")]
+)
+def test_a_name_that_nobody_bears_is_asked_about_all_the_same(sagi: Archive, question: str, predicate: str) -> None:
+    """So that no sentence about somebody else counts as sure."""
+    with sagi.people() as people:
+        assert read(question, people) == PeopleQuestion("fact", [], predicate=predicate)
+        assert read("How old is the boiler?", people) is None
 
 
 def test_who_is_in_a_family_is_explored(rosen: Archive) -> None:

@@ -49,6 +49,11 @@ def test_a_given_name_alone_is_the_owners(owner: str, tmp_path: Path) -> None:
     assert found == {"Jonah Pickel*": ["notes:0", "talks:0", "talks:1"], "Dana": ["notes:1"]}
 
 
+def test_two_addresses_of_the_owner_are_not_two_who_bear_his_given_name(tmp_path: Path) -> None:
+    found = people(tmp_path, "Jonah Pickel", [OWN, "Jonah Pickel <jonah@work.example>"], ["Jonah"])
+    assert found == {"Jonah Pickel*": ["notes:0", "notes:1", "talks:0"]}
+
+
 def test_not_where_another_bears_it(tmp_path: Path) -> None:
     found = people(tmp_path, "Jonah Pickel", [OWN, WEISS], ["Jonah"])
     assert found == {"Jonah Pickel*": ["notes:0"], "Jonah Weiss": ["notes:1"], "Jonah": ["talks:0"]}

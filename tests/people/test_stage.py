@@ -206,6 +206,15 @@ def test_one_client_never_sees_what_anothers_records_say(tmp_path: Path) -> None
         assert len(exploration.explore(opened, "who is the dentist?", user_id="clinic").edges) == 1
         with pytest.raises(ValueError, match="a client is not told who somebody is"):
             exploration.explore(opened, "dentist", user_id="clinic", person="Shiran")
+        limited = Archive.of(opened.settings, ["clinic"])
+    with limited:
+        with limited.people() as people:  # what is known of people is from the records of all
+            assert (people.every(), people.relationships(), people.owner) == ({}, [], None)
+            assert (people.find("Shiran Tamir"), people.find("42"), people.relatives_named("Petr")) == ([], [], [])
+        for question in ("Who is Shiran Tamir?", "מי זאת שירן?", "who is Shiran married to?", "Shiran's phone number"):
+            answer = limited.ask(question)
+            told = " ".join([answer.text, *answer.head, *(hit.chunk.text for hit in answer.closest)])
+            assert answer.people == [] and not [word for word in ("David", "555-0142") if word in told], told
 
 
 def seen(home: Path) -> list[tuple[str, list[int], list[int]]]:

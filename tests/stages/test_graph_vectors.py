@@ -84,7 +84,7 @@ def test_every_entity_and_relationship_has_the_vector_of_its_text(synced: Path) 
     assert len(texts) > 5
     for record, text in texts.items():
         np.testing.assert_array_equal(vectors[hashes[record]], vector(text, 1536))
-    known = graph_indexes.made(made.home, "archive")
+    known = graph_indexes.current_info(made.home, "archive")
     assert known
     assert known.told["embedded"] == len(set(texts.values()))
 

@@ -18,6 +18,8 @@ INTRODUCER = "introducer"
 """the predicate whose value is somebody: who brought two together"""
 _NAMES = re.compile(r"\{(name|other)\}")
 _NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{5,}\d)"
+_NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
+"""a text that begins with a name and a number"""
 _AGE = r"(?P<age>\d{1,3})(?=\s*(?:[.,;!)\n]|$)| (?:today|היום)\b)"
 _ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:and|in|from|at|with|a|na|s|ve?|od|z) )"
 
@@ -39,9 +41,21 @@ def templates() -> tuple[Template, ...]:
     return tuple(one for language in LANGUAGES for one in _of(language))
 
 
+@functools.cache
+def of_facts() -> tuple[Template, ...]:
+    """The patterns that state a fact of one person."""
+    return tuple(one for one in templates() if one.predicate != INTRODUCER)
+
+
+@functools.cache
+def of_introductions() -> tuple[Template, ...]:
+    """The patterns that state who brought two together."""
+    return tuple(one for one in templates() if one.predicate == INTRODUCER)
+
+
 def may_state(text: str) -> bool:
     """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
-    return bool(_cues().find_matches_as_indexes(text.lower()))
+    return bool(_cues().find_matches_as_indexes(text.lower())) or _NAMED_NUMBER.match(text) is not None
 
 
 @functools.cache

@@ -27,9 +27,9 @@ ROLES = frozenset(
 
 @functools.cache
 def types_of(language: str, part: str = "") -> Mapping[str, str]:
-    """Word -> relationship type; of a part of the file, `latin`, `mine` or `of`."""
+    """Word -> relationship type; of a part of the file, `latin`, `mine`, `of` or `said_of`."""
     table = _table(language)
-    of_part = table[part] if part else {name: said for name, said in table.items() if isinstance(said, str)}
+    of_part = table.get(part, {}) if part else {name: said for name, said in table.items() if isinstance(said, str)}
     return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
 
 
@@ -43,9 +43,25 @@ def relationship_types() -> frozenset[str]:
 def genders() -> Mapping[str, str]:
     """The words that tell whether a relative is a woman or a man, plain -> f or m."""
     tables = [_table(language)["gender"] for language in ("en", "cs", "he")]
-    return MappingProxyType(
-        {plain(word): sex for table in tables for sex, said in table.items() for word in said.split()}
-    )
+    found = {plain(word): sex for table in tables for sex, said in table.items() for word in said.split()}
+    czech = ((word, sex) for sex, said in _table("cs")["gender"].items() for word in said.split())
+    oblique = {plain(form): sex for word, sex in czech for of_case in cases(word) for form in of_case}
+    return MappingProxyType({**oblique, **found})
+
+
+def gender(word: str) -> str:
+    """f or m where a word says so, in Hebrew with the letters that are written before it too; else empty."""
+    known = plain(word)
+    for place in range(3):
+        if known[:place].strip(PREFIXED) == "" and (sex := genders().get(known[place:])):
+            return sex
+    return ""
+
+
+@functools.cache
+def adjectives(language: str) -> tuple[str, ...]:
+    """What may stand between `my` and such a word and says no less of who it is: `older`, `nejlepší`."""
+    return tuple(_table(language)["adjectives"]["words"].split())
 
 
 @functools.cache
@@ -126,13 +142,27 @@ def czech_cases() -> Mapping[str, str]:
 
 
 def may_name(text: str) -> bool:
-    """Whether the letters of such a word stand in a text, if only within another word."""
-    return bool(_letters().find_matches_as_indexes(text.lower()))
+    """Whether such a word stands in a text, in any of its forms; a Hebrew one with what is written before it too."""
+    said = text.lower()
+    for _, start, end in _forms().find_matches_as_indexes(said, overlapping=True):
+        if not said[end : end + 1].isalnum() and _begins(said, start):
+            return True
+    return False
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a word begins there, or at most two letters before it that Hebrew writes before words."""
+    for place in range(start, max(-1, start - 3), -1):
+        if not place or not text[place - 1].isalnum():
+            return True
+        if text[place - 1] not in PREFIXED:
+            return False
+    return False
 
 
 @functools.cache
-def _letters() -> AhoCorasick:
-    return AhoCorasick(sorted(_nominatives()), implementation=Implementation.DFA)
+def _forms() -> AhoCorasick:
+    return AhoCorasick(sorted(_nominatives() | czech_cases().keys()), implementation=Implementation.DFA)
 
 
 def _nominatives() -> set[str]:

@@ -27,8 +27,10 @@ from relrag_query.archive import Archive
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import time_of
+from relrag_query.people.known import Known
 from relrag_query.people.page import PersonPage, age
-from relrag_query.people.people import Known, People, Relation
+from relrag_query.people.people import People
+from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic
 from relrag_query.service.person_replies import person_reply
 from relrag_query.statements import Said

@@ -57,6 +57,8 @@ class PeoplePhrases:
     """the same behind it"""
     of: Alternatives
     """between a word for a relative and whose it is"""
+    have: Alternatives
+    """between whose it is and a word for a relative"""
     age: Pattern
     birthday: Pattern
     lives_in: Pattern
