@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from relrag_pipelines.files import atomic, sealed_json
 from relrag_pipelines.orchestration.instance import is_dagster_yaml
+from relrag_pipelines.publishing import searched_values
 from relrag_pipelines.stores import (
     archive_tables,
     evaluation_history,
@@ -80,6 +81,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     yield from _current(home / "published" / "current", max(numbers, default=0))
     yield from _verify_sealed(home, evaluation_history.NAME)
     yield from _verify_sealed(home, known_failures.NAME)
+    yield from _verify_sealed(home, searched_values.NAME)
     yield from _dagster_yaml(home)
     yield from _databases(home)
 

@@ -57,6 +57,7 @@ PARTS = (
     Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
     Part(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
     Part(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
+    Part(r"private/searched_values\.json", "which replaced values were looked for, as keyed hashes", "private"),
     Part(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
     Part(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
     Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
