@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from relrag_pipelines.graphrag.relations import Relations, relate
 from relrag_pipelines.graphrag.schema import frame
 from relrag_pipelines.graphrag.selection import Mention
 
+_SUFFIX = re.compile(r" \([^()]*\)$")
+_EMPTY_ADDRESS = re.compile(r" ?<\s*>$")
 _NAMESPACE = UUID("6f7a3a9e-1f2b-5d0c-9a44-7c1f6c1b2d10")
 _LOOKED_AT = 5
 """text units in which a description is looked for"""
@@ -94,6 +97,11 @@ def entity_titles(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dic
     told = {key: title if holders[title] == 1 else f"{title} ({types[key].lower()})" for key, title in wanted.items()}
     holders = Counter(told.values())
     return {key: title if holders[title] == 1 else f"{title}: {key}" for key, title in told.items()}
+
+
+def plain_title(title: str) -> str:
+    """The title of an entity without what tells it from others of its name, or is left of an address behind it."""
+    return _EMPTY_ADDRESS.sub("", _SUFFIX.sub("", title))
 
 
 def group_by_unit(mentions: Sequence[Mention], count: int) -> list[list[Mention]]:

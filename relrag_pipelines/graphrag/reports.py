@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from relrag_pipelines.graphrag.candidates import EntityType
-from relrag_pipelines.graphrag.graph import Sentence, shorten
+from relrag_pipelines.graphrag.graph import Sentence, plain_title, shorten
 from relrag_pipelines.text.analyzer import fold
 
 VERSION = 3
@@ -190,8 +190,8 @@ def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int
 
 def title(things: Sequence[str], people: Sequence[str], days: Sequence[str]) -> str:
     """What something is about: things, people and months, the best of each first."""
-    what = ", ".join(distinct(things)[:_TITLED])
-    who = ", ".join(distinct(people)[: _TITLED - 1])
+    what = ", ".join(distinct(map(plain_title, things))[:_TITLED])
+    who = ", ".join(distinct(map(plain_title, people))[: _TITLED - 1])
     return " · ".join(filter(None, (what, who, span([day[:_MONTH] for day in days]))))
 
 

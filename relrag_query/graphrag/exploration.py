@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relrag_pipelines.graphrag.candidates import EntityType
+from relrag_pipelines.graphrag.graph import plain_title
 from relrag_query import exploration
 from relrag_query.archive import Archive
 from relrag_query.exploration import Exploration, GraphNode
@@ -13,7 +14,6 @@ from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import IndexMissing
 from relrag_query.graphrag.service import nearest
 from relrag_query.graphrag.support import Support
-from relrag_query.graphrag.terms import plain_title
 from relrag_query.retrieval.question import redact_question
 
 _CONCEPTS = frozenset({EntityType.TERM, EntityType.QUOTATION, "TOPIC", "CONCEPT"})

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from relrag_pipelines.graphrag.candidates import EntityType, is_function_word
+from relrag_pipelines.graphrag.graph import plain_title
 from relrag_pipelines.graphrag.words import compared
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.support import stem
@@ -26,7 +27,6 @@ _PAPER = 0.3
 _LONGER = 0.4
 """that each further word of a phrase adds"""
 _WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’״\"-][^\W\d_]+)*(?!\w|-\d)")
-_SUFFIX = re.compile(r" \([^()]*\)$")
 """by which titles of entities are told apart"""
 
 
@@ -83,11 +83,6 @@ def cohesion(seed: Term, found: Sequence[Term], units: Set[int]) -> float:
         reverse=True,
     )
     return sum(alike[:_BESIDE]) / _BESIDE
-
-
-def plain_title(title: str) -> str:
-    """The title of an entity without what tells it from others of its name."""
-    return _SUFFIX.sub("", title)
 
 
 class _Gathered:

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from relrag_pipelines.chunking.sentences import sentences, spans
+from relrag_pipelines.graphrag.graph import plain_title
 from relrag_pipelines.graphrag.reports import FIGURE, figures_of, is_tabular, title
 from relrag_pipelines.graphrag.words import compared
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import PERSON, Corpus
-from relrag_query.graphrag.terms import Term, beside, cohesion, nouns, plain_title, terms
+from relrag_query.graphrag.terms import Term, beside, cohesion, nouns, terms
 
 THEMES, SENTENCES = 6, 3
 _PEOPLE, _FIGURES = 4, 4

@@ -3,7 +3,7 @@
 import pytest
 
 from relrag_pipelines.graphrag.graph import Sentence, shorten
-from relrag_pipelines.graphrag.reports import Entity, Link, Material, Unit, draft, fingerprint, render
+from relrag_pipelines.graphrag.reports import Entity, Link, Material, Unit, draft, fingerprint, render, title
 from relrag_query.graphrag.citations import parse
 
 ENTITIES = [
@@ -89,3 +89,8 @@ def test_whatever_a_draft_is_made_of_changes_its_fingerprint(changed: Material) 
 def test_long_texts_are_cut_between_words() -> None:
     assert shorten("one two three four", 12) == "one two …"
     assert shorten("one two", 12) == "one two"
+
+
+def test_a_title_tells_no_namesakes_apart() -> None:
+    people = ["Kája (100027)", "Tomáš Říha < >", "Zdena Bendová"]
+    assert title(["kiln (term)"], people, ["2024-01-05"]) == "kiln · Kája, Tomáš Říha · 2024-01"
