@@ -169,6 +169,8 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
         yield "Not every folder was looked into; a sync reads those too."
     if zone is None:
         yield "This machine does not say its time zone; timezone is UTC. Local times in chats depend on it: set it."
+    else:
+        yield f"Local times in chats are read as those of {zone}, the time zone of this machine (timezone)."
     yield from environment.location_warnings(_home(config))
     if tree := environment.tracking_git_tree(_home(config)):
         yield f"{_home(config)} lies in the git tree {tree}; it gets a .gitignore of its own and is left out."

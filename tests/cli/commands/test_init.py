@@ -131,6 +131,16 @@ def test_without_a_zone_it_writes_utc_and_says_so(
     assert settings.load(folder / "relrag.toml", {}).timezone == "UTC"
 
 
+def test_the_zone_of_the_machine_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "time_zone", lambda: "Etc/UTC")
+    assert init(folder, yes=True) == 0
+    assert (
+        "- Local times in chats are read as those of Etc/UTC, " in capsys.readouterr().out
+    )
+
+
 def test_in_a_git_tree_the_index_ignores_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     subprocess.run(["git", "-C", str(folder), "init"], check=True, capture_output=True)
     assert init(folder, yes=True) == 0
