@@ -176,7 +176,7 @@ def changed_sources(workspace: Workspace) -> Requests:
         if one.scan and (one.scan.changed or one.scan.gone):
             # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
             changed = map(one.scan.units.__getitem__, one.scan.changed)
-            units = [(unit.path, unit.mtime_ns, unit.siblings_fingerprint) for unit in changed]
+            units = [(unit.path, unit.mtime_ns, unit.version, unit.siblings_fingerprint) for unit in changed]
             state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
             keys = [dg.AssetKey([one.source, "export"])]

@@ -38,6 +38,11 @@ _PREFIXES = frozenset({"", "0", *(zeros + code for zeros in ("", "00") for code 
 """digits that may stand before a national phone number"""
 
 
+def is_guess(entity: str, value: str) -> bool:
+    """Whether only where it stood says that this is what it was taken for; elsewhere it may be any number."""
+    return entity == _PHONE and _GUESS.fullmatch(value) is not None
+
+
 class Held(NamedTuple):
     """A value that a text holds."""
 
@@ -62,7 +67,7 @@ class KnownValues:
         numbers: dict[str, set[Held]] = {}
         words: dict[str, set[Held]] = {}
         for entity, value in values:
-            if entity == _PHONE and _GUESS.fullmatch(value):
+            if is_guess(entity, value):
                 continue
             digits, word = _numbers_of(entity, value), folded(value).strip()
             for one in digits - shown:

@@ -28,6 +28,7 @@ from relrag_pipelines.pii import (
     Replacement,
     apply,
     json_values,
+    known_values,
     pseudonyms,
     redacted_numbers,
 )
@@ -114,7 +115,10 @@ def _redacted(
         return armless
 
     def keep(changes: list[Replacement]) -> None:
-        originals.update((redactor.vault_name(one), one.value) for one in changes)
+        for one in changes:
+            name = redactor.vault_name(one)
+            if name not in originals or not known_values.is_guess(one.entity, one.value):
+                originals[name] = one.value
 
     def redact_text(text: str, knows: int) -> str:
         told, armless = (text, knows), pseudonyms.escape_lookalikes(text)
@@ -136,7 +140,7 @@ def _redacted(
         redacted = _redact_json(json_values.parse(text), lambda one: redact(one, knows), least)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
-    changes_of = {"text": redact_text, "extra": redact_json, "locations": redact_location}
+    changes_of = {"text": redact_text, "subject": redact_text, "extra": redact_json, "locations": redact_location}
     bad = np.zeros(rows.num_rows, dtype=bool)
     columns = {}
     for field in rows.schema:
@@ -153,7 +157,9 @@ def _redacted(
             bad |= wrong
         columns[field.name] = column
     told = list(zip(rows["text"].to_pylist(), knows.tolist(), strict=True))
-    columns["numbers"] = redacted_numbers.redact(columns["numbers"], [replaced.get(one) for one in told], redactor)
+    titled = zip(rows["subject"].to_pylist(), knows.tolist(), strict=True)
+    gone = [replaced.get(one, {}) | replaced.get(other, {}) for one, other in zip(titled, told, strict=True)]
+    columns["numbers"] = redacted_numbers.redact(columns["numbers"], gone, redactor)
     for name in ("pages", "spoken"):
         columns[name] = _shift_offsets(told, rows[name].combine_chunks(), passes)
     return pa.table(columns, schema=rows.schema), bad

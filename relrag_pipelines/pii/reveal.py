@@ -27,8 +27,9 @@ def known_values(home: Path, keys: Keys, allowed: Iterable[str], names: Collecti
 
     `allowed` are nobody's secret. Raises VaultError where the vault cannot be read.
     """
-    sealed_values = dict(vault.read_all(home)) if names is None else vault.read(home, names)
-    opened = ((name, keys.unseal(sealed, name)) for name, sealed in sealed_values.items())
+    # of one value the vault may hold several spellings, each of another month
+    sealed_values = set(vault.read_all(home)) if names is None else vault.read(home, names).items()
+    opened = ((name, keys.unseal(sealed, name)) for name, sealed in sealed_values)
     values = ((pseudonyms.entity_of(name), value) for name, value in opened if value is not None)
     return KnownValues.of(values, allowed)
 

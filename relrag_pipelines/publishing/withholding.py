@@ -38,6 +38,8 @@ EVENTS, _EVENT_LOGS = "dagster/history/event_log.db", "event_logs"
 """Dagster's database of events, and the table in it that only grows"""
 _ON_SERVER = "events on a server"
 """their mark among those of the next search; a database of another kind counts anew"""
+_FIRST = ("lake/records/", "lake/identifiers/", "lake/failures/")
+"""of what the lake holds by month, from which all else is made"""
 _BEFORE = "records/when redacted"
 """records that still held a value of their own month"""
 _AGAIN = 200
@@ -98,6 +100,7 @@ class Search:
     def clean_lake(self) -> None:
         """Takes out of the lake, of what is new in it, each row that holds a value, and makes again what follows."""
         if not self._rules.known:
+            (self._workspace.home / searched_values.NAME).unlink(missing_ok=True)
             return
         known = self._before.get("lake", {})
         self.found.taken_out.update(self._left_out_before(known))
@@ -112,15 +115,17 @@ class Search:
         self.found.leaves(self._scan(_outputs(self._workspace)).leaks)
 
     def _search_older(self, known: Mapping[str, str]) -> None:
-        """Looks in the records that did not change, from which all else is made, for values that are new."""
+        """Looks in what did not change, and from which all else is made, for values that are new."""
         home = self._workspace.home
         there = vault.names(home)
         new = searched_values.since_then(home, there)
         older = [name for name, output in _outputs(self._workspace).items() if known.get(name) == output]
-        records = [name for name in older if name.startswith("lake/records/")]
-        if new and records:
-            seen = self._scan(records, LeakRules(self._workspace, new))
+        first = [name for name in older if name.startswith(_FIRST)]
+        if new and first:
+            seen = self._scan(first, LeakRules(self._workspace, new))
             self.found.saw(seen, _take_out(self._workspace, seen.leaks) if seen.leaks else ())
+            if seen.unread or self.found.left:
+                return  # so that the next sync looks again
         searched_values.note(home, there)
 
     def _left_out_before(self, known: Mapping[str, str]) -> Counter[str]:

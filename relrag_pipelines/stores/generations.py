@@ -210,6 +210,7 @@ def layouts(home: Path, number: int) -> Path:
 def _remove_retired(home: Path) -> None:
     kept = numbers(home)
     retired_generations.remove(home, kept)
+    shutil.rmtree(home / "graph-layouts", ignore_errors=True)  # where they lay before they went with a generation
     for folder in (home / "published" / "layouts").glob("*"):
         if folder.name not in map(str, kept):
             shutil.rmtree(folder, ignore_errors=True)

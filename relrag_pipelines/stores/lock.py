@@ -11,7 +11,6 @@ import json
 import os
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -25,8 +24,8 @@ _MOMENT_SECONDS = 0.2
 _held: dict[Path, int] = {}
 """depth of nested use by the thread that holds it; a sync holds the lock around stages that take it themselves"""
 
-_turns: defaultdict[Path, threading.RLock] = defaultdict(threading.RLock)
-"""whose turn it is among the threads of this process"""
+_turns: dict[Path, threading.RLock] = {}
+"""whose turn it is among the threads of this process; `setdefault` gives all of them the same"""
 
 _open: set[int] = set()
 """files of the locks that are held"""
@@ -58,7 +57,7 @@ def writing(home: Path, purpose: str, wait_seconds: float | None = None) -> Iter
     no `--wait` to be named.
     """
     path = home.resolve() / "lock"
-    turn, until = _turns[path], time.monotonic() + max(wait_seconds or 0, _MOMENT_SECONDS)
+    turn, until = _turns.setdefault(path, threading.RLock()), time.monotonic() + max(wait_seconds or 0, _MOMENT_SECONDS)
     if not turn.acquire(timeout=until - time.monotonic()):
         raise _locked(path, wait_seconds)
     try:

@@ -18,7 +18,7 @@ def clear() -> None:
 def functions() -> Iterator[functools._lru_cache_wrapper[object]]:
     """The functions and methods of ours that keep results."""
     modules = [module for name, module in [*sys.modules.items()] if name.partition(".")[0] in _OURS]
-    for one in [one for module in modules for one in vars(module).values()]:
+    for one in [one for module in modules for one in [*vars(module).values()]]:
         for member in [*vars(one).values()] if isinstance(one, type) else [one]:
             if isinstance(member, functools._lru_cache_wrapper):
                 yield member

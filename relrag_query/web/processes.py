@@ -89,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _end_with_supervisor() -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):  # not the buffered one, which a process that ends for another reason would trip over
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -309,3 +309,28 @@ def test_a_number_that_the_text_shows_is_listed_as_it_is(text: str, number: str)
     assert (kept["text"], kept["numbers"]) == (text, [number])
     assert titled["numbers"] == [number]
     assert hidden["numbers"] != [number] or number == "541234567"  # nine digits that begin like no phone at home
+
+
+@pytest.mark.parametrize(
+    ("subject", "number"),
+    [
+        ("nové tel. č. 608455100", "608455100"),
+        ("Moje nové telefonní číslo 608455100", "608455100"),
+        ("mobil č. 731000121", "731000121"),
+        ("order no. 052-123-4567", "052-123-4567"),
+        ("ID no. 123456782", "123456782"),
+    ],
+)
+def test_what_went_from_the_subject_goes_from_the_numbers(subject: str, number: str) -> None:
+    (row,) = redacted(Record("1", asset_id="a", text="Paid.", subject=subject, numbers=[number]))
+    assert number not in row["subject"]
+    assert number not in row["numbers"]
+
+
+def test_of_one_phone_the_spelling_that_tells_most_is_kept() -> None:
+    originals: dict[str, str] = {}
+    rows = [Record(str(n), asset_id=str(n), text=text) for n, text in enumerate(("+420 608 455 100", "tel. 608455100"))]
+    for order in (rows, rows[::-1]):
+        originals.clear()
+        redact_records(to_table(order, Record), redactor(), "default", originals)
+        assert [*originals.values()] == ["+420 608 455 100"]

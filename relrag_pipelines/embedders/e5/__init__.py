@@ -13,6 +13,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -91,7 +92,8 @@ class E5:
         self._places = weights.floats("emb.pos").reshape(-1, DIMENSION) + weights.floats("emb.type")[:DIMENSION]
         # a piece counts by the square of its surprise, as well as by the inverse of how many passages hold it
         self._rarity = np.square(np.minimum(weights.scores, np.float32(-1)))
-        self._question = functools.lru_cache(maxsize=_KEPT_QUESTIONS)(lambda text: self.states(_QUESTION + text))
+        self._asked: dict[str, tuple[list[int], Vectors]] = {}
+        self._asked_lock = threading.Lock()
         self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="e5")
 
     def documents(self, texts: Sequence[str]) -> tuple[Vectors, int]:
@@ -120,6 +122,15 @@ class E5:
         made = list(self._threads.map(compared, texts))
         vectors = np.array([vector for vector, _ in made], np.float32).reshape(-1, DIMENSION)
         return vectors, np.array([near for _, near in made], np.float32).reshape(-1, late_interaction.COLUMNS)
+
+    def _question(self, text: str) -> tuple[list[int], Vectors]:
+        """The pieces and states of a question, kept for those asked last: its vector and `compare` need both."""
+        with self._asked_lock:
+            if text not in self._asked:
+                self._asked[text] = self.states(_QUESTION + text)
+                if len(self._asked) > _KEPT_QUESTIONS:
+                    del self._asked[next(iter(self._asked))]
+            return self._asked[text]
 
     def words(self, ids: Sequence[int]) -> Vectors:
         """What the encoder is given for a text's pieces, a row each."""

@@ -136,9 +136,7 @@ def test_the_zone_of_the_machine_is_told(
 ) -> None:
     monkeypatch.setattr(environment, "time_zone", lambda: "Etc/UTC")
     assert init(folder, yes=True) == 0
-    assert (
-        "- Local times in chats are read as those of Etc/UTC, " in capsys.readouterr().out
-    )
+    assert "- Local times in chats are read as those of Etc/UTC, " in capsys.readouterr().out
 
 
 def test_in_a_git_tree_the_index_ignores_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
