@@ -9,7 +9,6 @@ Model card: https://huggingface.co/intfloat/multilingual-e5-small
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib.util
 import os

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.settings import Settings, SettingsError
@@ -92,6 +93,9 @@ def print_graphs(todo: Plan, settings: Settings) -> None:
     if todo.graphs and asked.method == "llm":
         host = urlsplit(asked.url).hostname or f"api.{asked.service}.com"
         print(f"send redacted passages to {host}, up to {asked.token_budget:,} tokens an index")
+    model = embedders.model(settings)
+    if todo.graphs and model and model.host:
+        print(f"send names and descriptions of what an index finds to {model.host}, redacted, to be embedded")
 
 
 def _counted(what: str, count: int) -> str:
