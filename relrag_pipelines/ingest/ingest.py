@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -186,7 +186,10 @@ def _save_state(
     report.failures = [one for one in report.failures if one.unit not in hidden]
     whole = set(selected.stale) - selected.resume_points.keys()
     failed = [one for one in unit_state.load_failures(home, source.name) if one.unit in change.states.keys() - hidden]
-    unit_state.save_failures(home, source.name, [one for one in failed if one.unit not in whole] + report.failures)
+    kept = [one for one in failed if one.unit not in whole]
+    # of a unit that has grown, what is true of all of it comes again
+    told = {astuple(one): one for one in [*kept, *report.failures]}
+    unit_state.save_failures(home, source.name, list(told.values()))
     states = {
         path: unit_state.hide_unit(state, keys.id_hash) if path in hidden else state
         for path, state in change.states.items()

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,14 @@ def read_again(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> list[st
         patch.setattr(connector, "records", noted)
         ingest(workspace, workspace.settings.source("projects"))
     return sorted("Take over" if one.startswith("Take over") else one for one in read)
+
+
+def test_that_a_clone_is_shallow_is_told_once_however_it_grows(workspace: Workspace, project: Path) -> None:
+    whole = project.parents[1] / "whole"
+    project.rename(whole)
+    git(whole, "clone", "--quiet", "--depth", "1", whole.as_uri(), str(project))
+    for number in range(3):
+        commit(project, f"more {number}", {"a": f"more {number}"}, when=f"173600000{number} +0000")
+        ingest(replace(workspace, listings={}), workspace.settings.source("projects"))
+    failures = unit_state.load_failures(workspace.home, "projects")
+    assert [one.fault for one in failures] == ["shallow"]
