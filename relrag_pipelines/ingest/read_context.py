@@ -119,7 +119,8 @@ def _listing(workspace: Workspace, source: Source, known: dict[str, UnitState]) 
     """The units as they lie there now, or as they lay there when the sync began."""
     if workspace.listings is not None and source.name in workspace.listings:
         return workspace.listings[source.name]
-    reader = reader_fingerprint(workspace, source)
+    # of what was never read no keys are needed, which would be made for it
+    reader = reader_fingerprint(workspace, source) if known else ""
     same = known and all(unit_state.reader_version(state) == reader for state in known.values())
     found = _list(workspace, source, known, unit_state.load_cursor(workspace.home, source.name) if same else "")
     if workspace.listings is not None:
@@ -136,10 +137,8 @@ def _is_claimed(workspace: Workspace, source: Source, known: dict[str, UnitState
     """Whether another source reads a file; `known` are the units of this one as last read."""
 
     def as_read(one: Source) -> dict[str, UnitState]:
-        read, reader = (
-            known if one == source else unit_state.load(workspace.home, one.name),
-            reader_fingerprint(workspace, one),
-        )
+        read = known if one == source else unit_state.load(workspace.home, one.name)
+        reader = reader_fingerprint(workspace, one) if read else ""
         return {path: state for path, state in read.items() if unit_state.reader_version(state) == reader}
 
     return ownership.claimed_elsewhere(workspace.settings, source, as_read)

@@ -48,12 +48,11 @@ def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> N
         path.unlink(missing_ok=True)
         return
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     rows = sorted(sealed.items())
     table = pa.table({"pseudonym": [name for name, _ in rows], "sealed": [value for _, value in rows]})
     with replace_file(path) as beside:
-        pq.write_table(table, beside, compression="zstd", store_schema=False, write_page_checksum=True)
+        beside.write_bytes(_encoded(table))
 
 
 def remove(home: Path, source: str, months: Collection[str]) -> None:
@@ -93,8 +92,32 @@ def names(home: Path) -> set[str]:
 def damage(home: Path) -> Iterator[tuple[str, str]]:
     """The files that are not as they were written, and what is wrong with them; a file that is gone is not noticed."""
     for path in _files(home):
-        if _table(path) is None:
+        table = _table(path)
+        if table is None or not _is_as_written(path, table):
             yield path.relative_to(home).as_posix(), _DAMAGED
+
+
+def _encoded(table: pa.Table) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", store_schema=False, write_page_checksum=True)
+    return bytes(sink.getvalue())
+
+
+def _is_as_written(path: Path, table: pa.Table) -> bool:
+    """Whether the file is what its rows give: the checksums of pages leave out what stands around them.
+
+    One that another version of pyarrow wrote is taken for what it says.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    by: str = pq.read_metadata(path).created_by
+    if by != f"parquet-cpp-arrow version {pa.__version__}":
+        return by.startswith("parquet-cpp-arrow version ")
+    return _encoded(table) == path.read_bytes()
 
 
 def _files(home: Path) -> list[Path]:

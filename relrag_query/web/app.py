@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -68,15 +69,20 @@ def unguarded(
         async with tools.session_manager.run():
             yield
 
+    shown, nothing = pages.routes(service, turns, reveals=reveals)
+
+    async def missing(request: Request, _: Exception) -> Response:
+        return await nothing(request)
+
     routes: list[BaseRoute] = [
         Route(HEALTH, _health),
         Route(f"{api.PREFIX}/openapi.json", _openapi),
         *api.routes(service, turns),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
-        *pages.routes(service, turns, reveals=reveals),  # the last of them answers what no other route does
+        *shown,
     ]
-    faults = {Exception: answer_error}
+    faults: dict[Any, Any] = {Exception: answer_error, 404: missing}
     return Starlette(routes=routes, middleware=list(middleware), lifespan=lifespan, exception_handlers=faults)
 
 

@@ -40,8 +40,11 @@ GRAPH = GraphLimits(records=300)
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def routes(service: Service, turns: Turns, *, reveals: bool = False) -> list[Route]:
-    """The routes of all pages; `reveals`: whoever is logged in may see what redaction replaced."""
+def routes(service: Service, turns: Turns, *, reveals: bool = False) -> tuple[list[Route], Endpoint]:
+    """The routes of all pages, and what answers every other address.
+
+    `reveals`: whoever is logged in may see what redaction replaced.
+    """
     reveals = reveals and service.settings.pii_redaction_enabled and not service.clients
     pages = Pages(service, turns, reveals)
     shown: dict[str, Endpoint] = {
@@ -66,7 +69,7 @@ def routes(service: Service, turns: Turns, *, reveals: bool = False) -> list[Rou
     if reveals:
         revealed = reveal_page.endpoint(service.settings, turns, pages.templates)
         found.append(Route("/reveal", pages.guarded(revealed), methods=["POST"]))
-    return [*found, Route("/{path:path}", pages.guarded(pages.nothing))]
+    return found, pages.guarded(pages.nothing)
 
 
 class Pages:

@@ -189,7 +189,7 @@ def misbehave(
 POINTS: list[tuple[Any, str, list[str]]] = [
     (redaction_check, "find_unredacted", ["notes", "redacted"]),
     (lake_damage, "verify", ["notes", "edges"]),
-    (catalog, "dangling", ["published_generation"]),
+    (catalog, "count_dangling", ["published_generation"]),
     (generation_damage, "verify", ["published_generation"]),
     (catalog_build, "build", ["duckdb_catalog"]),
     (leak_scan, "find", ["duckdb_catalog"]),

@@ -215,4 +215,4 @@ def test_recognise(folder: Path) -> None:
 
 def test_the_table_of_kinds_names_the_suffixes_that_are_read() -> None:
     assert set(KINDS["document"].suffixes) == set(SUFFIXES)
-    assert KINDS["document"].one_record
+    assert KINDS["document"].one_record_per_unit
