@@ -1,6 +1,7 @@
 """The command line: what it prints, how it ends, and what it does not import."""
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -171,7 +172,14 @@ def test_trace_tells_the_steps(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, out, _ = run(capsys, monkeypatch, "ask", "sanitární čerpadlo", "--trace", "-c", str(config))
-    assert "\nTrace:\n  search: 2 passages found, 2 kept (" in out
+    steps = re.findall(r"^  (\d) ([a-z ]+): (\d+) in, (\d+) out", out.partition("\nTrace:\n")[2], re.MULTILINE)
+    assert [int(number) for number, *_ in steps] == sorted(int(number) for number, *_ in steps)
+    assert {(number, name) for number, name, *_ in steps} >= {
+        ("2", "rerank"),
+        ("5", "neighborhood"),
+        ("8", "token budget"),
+    }
+    assert steps[-1][3] == "2"
 
 
 def test_show(config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
