@@ -40,7 +40,7 @@ from relrag_pipelines.stores import lock
 from relrag_pipelines.text import kinship
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
-from relrag_query.people.known import Known, PeopleError
+from relrag_query.people.indexed_person import IndexedPerson, PeopleError
 from relrag_query.people.people import People
 from relrag_query.people.relations import Relation
 
@@ -55,7 +55,7 @@ class Said:
 
     number: int
     """of the entry, for `undo`"""
-    about: tuple[Known, ...]
+    about: tuple[IndexedPerson, ...]
     notice: str = ""
     """what is still to be done, or could not be"""
 
@@ -209,7 +209,7 @@ def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wa
         return replace(_say(archive, (about,), [said]), notice="it counts from the next `relrag sync` on")
 
 
-def _require_apart(about: Known, after: ResolvedPerson | None, aliases: Sequence[str]) -> None:
+def _require_apart(about: IndexedPerson, after: ResolvedPerson | None, aliases: Sequence[str]) -> None:
     """Raises PeopleError for an alias that a split leaves where it is: it stands on one card with what stays."""
     entries = after.entries if after else []
     for alias in aliases:
@@ -242,7 +242,7 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Said:
         return replace(_say(archive, (), [Undo(number)]), notice=later)
 
 
-def is_known(people: People, person: Known, other: Known, relationship_type: str) -> bool:
+def is_known(people: People, person: IndexedPerson, other: IndexedPerson, relationship_type: str) -> bool:
     """Whether there is such a relationship, as it is stated or seen from the other side."""
     return _row(people, (person, other), relationship_type) is not None
 
@@ -265,7 +265,7 @@ def _writing(config: Path | None, wait: float) -> Iterator[Archive]:
         yield archive
 
 
-def _say(archive: Archive, about: tuple[Known, ...], said: Sequence[Statement]) -> Said:
+def _say(archive: Archive, about: tuple[IndexedPerson, ...], said: Sequence[Statement]) -> Said:
     """Writes statements, and embeds the relationship that they are about."""
     settings = archive.settings
     numbers = journal.append(settings.home_path, said)
@@ -289,7 +289,7 @@ def _embed(workspace: Workspace, row: PersonRelationship) -> str:
 
 def _known_relationship(
     people: People, from_person: str, to_person: str, type_: str
-) -> tuple[tuple[Known, Known], PersonRelationship]:
+) -> tuple[tuple[IndexedPerson, IndexedPerson], PersonRelationship]:
     ends = people.one(from_person), people.one(to_person)
     row = _row(people, ends, type_)
     if row is None:
@@ -299,7 +299,7 @@ def _known_relationship(
     return ends, row
 
 
-def _row(people: People, ends: tuple[Known, Known], type_: str) -> PersonRelationship | None:
+def _row(people: People, ends: tuple[IndexedPerson, IndexedPerson], type_: str) -> PersonRelationship | None:
     return _row_of(people, (_id(ends[0]), _id(ends[1])), _type(type_))
 
 
@@ -315,7 +315,7 @@ def _between(people: People, ends: tuple[int, int]) -> list[Relation]:
     return [one for one in people.relationships([ends[0]]) if one.other_id == ends[1]]
 
 
-def _checked(said: StatedRelationship, ends: tuple[Known, ...]) -> StatedRelationship:
+def _checked(said: StatedRelationship, ends: tuple[IndexedPerson, ...]) -> StatedRelationship:
     if said.from_person_id == said.to_person_id:
         raise PeopleError(f"{ends[0].name} cannot be related to themselves")
     for name in ("attitude", "proximity"):
@@ -332,9 +332,9 @@ def _type(written: str) -> str:
     return name
 
 
-def _told(ends: tuple[Known, Known], type_: str) -> str:
+def _told(ends: tuple[IndexedPerson, IndexedPerson], type_: str) -> str:
     return f"{ends[1].name} as {type_} of {ends[0].name}"
 
 
-def _id(person: Known) -> int:
+def _id(person: IndexedPerson) -> int:
     return person.person_id

@@ -13,7 +13,7 @@ import duckdb
 from pydantic import BaseModel
 
 from relrag_pipelines.sources import record_type
-from relrag_query.people.known import is_number
+from relrag_query.people.indexed_person import is_number
 
 Connection = duckdb.DuckDBPyConnection
 _LABEL = 80

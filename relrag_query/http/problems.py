@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from relrag_pipelines.errors import RelragError
 from relrag_query.archive import ArchiveError
-from relrag_query.people.known import PeopleError
+from relrag_query.people.indexed_person import PeopleError
 from relrag_query.service import NotServed, UnknownRef
 
 MEDIA_TYPE = "application/problem+json"

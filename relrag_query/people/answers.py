@@ -8,7 +8,7 @@ from datetime import date
 
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
-from relrag_query.people.known import Known
+from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import age
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
@@ -103,7 +103,7 @@ def _lines_of_named(facts: list[PersonFact], people: People) -> list[tuple[str, 
     return lines
 
 
-def person_hit(person: Known, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
+def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
     """What is known of a person as a passage of the source `entity_store`."""
     own = [fact for fact in facts if fact.person_id == person.person_id]
     names = list(dict.fromkeys([person.name, *(one["alias"] for one in person.aliases if one["kind"] == "name")]))
@@ -121,10 +121,10 @@ def person_hit(person: Known, facts: list[PersonFact], relations: list[Relation]
 
 def _line(
     asked: PeopleQuestion,
-    person: Known,
+    person: IndexedPerson,
     facts: list[PersonFact],
     relations: list[Relation],
-    known: dict[int, Known],
+    known: dict[int, IndexedPerson],
     today: date,
 ) -> str:
     """What is said of one person."""
@@ -151,11 +151,11 @@ def _ties(asked: PeopleQuestion, relations: list[Relation]) -> list[Relation]:
     return [one for one in relations if one.person_id in asked.people and one.type in FAMILY]
 
 
-def _name(person_id: int, known: dict[int, Known]) -> str:
+def _name(person_id: int, known: dict[int, IndexedPerson]) -> str:
     return known[person_id].name if person_id in known else ""
 
 
-def _fact(predicate: str, person: Known, facts: list[PersonFact], today: date) -> str:
+def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today: date) -> str:
     said = {fact.predicate: fact.value for fact in reversed(facts)}
     if predicate == "age":
         years = age(said.get("birthday", ""), today, said.get("died", ""))
@@ -168,7 +168,7 @@ def _fact(predicate: str, person: Known, facts: list[PersonFact], today: date) -
 
 
 def _scoped(
-    asked: PeopleQuestion, ids: list[int], known: dict[int, Known], people: People, context: QueryContext
+    asked: PeopleQuestion, ids: list[int], known: dict[int, IndexedPerson], people: People, context: QueryContext
 ) -> list[Hit]:
     """Passages that have to do with these people: of each type the one with most of them first, then by topic."""
     if asked.asks == "fact" or (asked.asks == "who" and asked.relations):

@@ -10,7 +10,7 @@ import duckdb
 
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.sources import RECORD_TYPES
-from relrag_query.people.known import Known
+from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic, traffic
@@ -43,10 +43,10 @@ _RECORDS = """
 class PersonPage:
     """All that is known of a person."""
 
-    person: Known
+    person: IndexedPerson
     facts: list[PersonFact]
     relations: list[Relation]
-    others: dict[int, Known]
+    others: dict[int, IndexedPerson]
     """the people whom the relations and the pairs lead to"""
     traffic: list[dict[str, Any]]
     """asset_type, records, first, last: of each channel, what the person wrote, received or took part in"""
@@ -68,7 +68,7 @@ class PersonPage:
         return max((one["last"] for one in self.traffic if one["last"] is not None), default=None)
 
 
-def page(connection: duckdb.DuckDBPyConnection, people: People, person: Known) -> PersonPage:
+def page(connection: duckdb.DuckDBPyConnection, people: People, person: IndexedPerson) -> PersonPage:
     """The page about a person."""
     ids = people.ids_in_index([person.person_id])
     about = [one.name for one in RECORD_TYPES.values() if one.about_people]

@@ -20,7 +20,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import skeletons
-from relrag_query.people.known import Known, PeopleError, is_number
+from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.pending import Pending
 from relrag_query.people.relations import FAMILY, INVERSE, Relation, is_of_type
 
@@ -48,24 +48,24 @@ class People:
         rows = self._connection.execute("SELECT former_person_id, person_id FROM person_redirects").fetchall()
         return dict(rows)
 
-    def known(self, person_ids: Iterable[int]) -> dict[int, Known]:
+    def known(self, person_ids: Iterable[int]) -> dict[int, IndexedPerson]:
         """The people of these ids that there are, by id, in order."""
         now = {old: one for one in {self.survivor(some) for some in person_ids} for old in self.pending.former(one)}
         rows = self._rows("persons", now)
-        found: dict[int, Known] = {}
+        found: dict[int, IndexedPerson] = {}
         for row in sorted(rows, key=lambda one: (now[one["person_id"]] != one["person_id"], one["person_id"])):
-            known = found.setdefault(now[row["person_id"]], Known(now[row["person_id"]], row["name"]))
+            known = found.setdefault(now[row["person_id"]], IndexedPerson(now[row["person_id"]], row["name"]))
             known.is_owner |= row["is_owner"]
         for row in self._rows("person_aliases", now):
             if now[row["person_id"]] in found:
                 found[now[row["person_id"]]].aliases.append(row)
         return dict(sorted(found.items()))
 
-    def every(self) -> dict[int, Known]:
+    def every(self) -> dict[int, IndexedPerson]:
         """All people, by id, in order."""
         return self.known(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
 
-    def bearing(self, text: str, *, sounds: bool = True) -> dict[int, Known]:
+    def bearing(self, text: str, *, sounds: bool = True) -> dict[int, IndexedPerson]:
         """Who bears a name of which some word of a text may be a form; with `sounds` in any script and spelling."""
         words = beginnings([text]) | {tables.plain(word) for word in text.split()}
         sounding = {SOUND + key for word in words for key in skeletons(word) if len(key) > 1} if sounds else set()
@@ -80,7 +80,7 @@ class People:
         ).fetchall()
         return self.known(one for (one,) in rows)
 
-    def find(self, typed: str) -> list[Known]:
+    def find(self, typed: str) -> list[IndexedPerson]:
         """The people whom a name, an id or an alias as it is stored fits best; several where it fits them equally."""
         if is_number(typed.strip()):
             return list(self.known([int(typed)]).values())
@@ -103,7 +103,7 @@ class People:
         ).fetchall()
         return sorted({self.survivor(one) for (one,) in rows})
 
-    def one(self, typed: str) -> Known:
+    def one(self, typed: str) -> IndexedPerson:
         """The one person who is meant. Raises PeopleError, which offers the choices where there are several."""
         found = self.find(typed)
         if not found:

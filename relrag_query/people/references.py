@@ -18,8 +18,8 @@ from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import as_given, gender_of, inflections, words
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import script
+from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import KinWord, kin_words
-from relrag_query.people.known import Known
 from relrag_query.people.people import People
 from relrag_query.people.relations import INVERSE, Relation
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -266,7 +266,7 @@ def _by_role(start: int, end: int, word: KinWord, people: People, *, surely: boo
     return Reference(start, end, ids, choices=maybe, unknown="" if ids else word.type)
 
 
-def _named(word: KinWord, person_id: int, people: People, known: dict[int, Known]) -> list[PersonFact]:
+def _named(word: KinWord, person_id: int, people: People, known: dict[int, IndexedPerson]) -> list[PersonFact]:
     """Who a text says it is, by a name that nobody who is known bears, or several; none of those who are `known`."""
     asked = kinship.gender(word.word)
     facts = [one for one in people.facts([person_id]) if one.predicate == word.type]
@@ -281,7 +281,7 @@ def _named(word: KinWord, person_id: int, people: People, known: dict[int, Known
     ]
 
 
-def _fits(word: KinWord, relation: Relation, person: Known) -> bool | None:
+def _fits(word: KinWord, relation: Relation, person: IndexedPerson) -> bool | None:
     """Whether a relative may be called by that word, a sister is no brother; None where nothing tells.
 
     What is said of a relationship tells of whom it leads to: "my sister Dana" says nothing of who wrote it.
@@ -297,6 +297,6 @@ def _fits(word: KinWord, relation: Relation, person: Known) -> bool | None:
     return None if not said or len(said) == 2 else said == {asked}
 
 
-def _sex(person: Known) -> str:
+def _sex(person: IndexedPerson) -> str:
     """m or f by a given name; empty where it does not tell."""
     return gender_of(person.name.split(" ")[0])

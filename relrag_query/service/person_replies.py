@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_pipelines.settings import now
-from relrag_query.people.known import Known
+from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import PersonPage, age
 from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic
@@ -190,7 +190,7 @@ def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonRep
     )
 
 
-def person_briefs(known: Iterable[Known], records: Mapping[int, int]) -> list[PersonBrief]:
+def person_briefs(known: Iterable[IndexedPerson], records: Mapping[int, int]) -> list[PersonBrief]:
     """A line of each person, those of most records first; `records` are counted by person_id."""
     briefs = [
         PersonBrief(
@@ -201,7 +201,7 @@ def person_briefs(known: Iterable[Known], records: Mapping[int, int]) -> list[Pe
     return sorted(briefs, key=lambda one: (-one.records, one.person_id))
 
 
-def traffic_reply(one: Traffic, others: dict[int, Known], zone: ZoneInfo) -> TrafficReply:
+def traffic_reply(one: Traffic, others: dict[int, IndexedPerson], zone: ZoneInfo) -> TrafficReply:
     """What passes between two, as it is sent."""
     return TrafficReply(
         other_id=one.other_id,
@@ -222,7 +222,7 @@ def _fact(fact: dict[str, Any], zone: ZoneInfo) -> FactReply:
     return FactReply(**{name: fact[name] for name in FactReply.model_fields if name in fact}, years=years)
 
 
-def _relationship(relation: Relation, others: dict[int, Known]) -> RelationshipReply:
+def _relationship(relation: Relation, others: dict[int, IndexedPerson]) -> RelationshipReply:
     row = asdict(relation.row)
     said = {name: row[name] for name in RelationshipReply.model_fields if name in row}
     other = {"other_id": relation.other_id, "other": others[relation.other_id].name}

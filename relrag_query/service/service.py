@@ -17,7 +17,7 @@ from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.exploration import explore
-from relrag_query.people.known import PeopleError, is_number
+from relrag_query.people.indexed_person import PeopleError, is_number
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
 from relrag_query.service.archive_status import Status, collect

@@ -11,7 +11,7 @@ import pytest
 from relrag_query import exploration, statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import people as commands
-from relrag_query.people.known import PeopleError
+from relrag_query.people.indexed_person import PeopleError
 from relrag_query.people.questions import read
 from tests import archive as archives
 

@@ -12,7 +12,7 @@ from relrag_pipelines.people.stage import read_people
 from relrag_query import exploration, statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import people as commands
-from relrag_query.people.known import PeopleError
+from relrag_query.people.indexed_person import PeopleError
 from relrag_query.people.questions import PeopleQuestion, read
 from tests import archive as archives
 from tuning.people import measure

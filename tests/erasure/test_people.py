@@ -20,7 +20,7 @@ from relrag_pipelines.workspace import Workspace
 from relrag_query import statements
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands.forget import ForgetRequest
-from relrag_query.people.known import PeopleError
+from relrag_query.people.indexed_person import PeopleError
 from tests import archive
 from tests.people.test_stage import ids, make, rows
 

@@ -11,7 +11,7 @@ import pytest
 
 from relrag_pipelines.stores import generations
 from relrag_query.archive import ArchiveError
-from relrag_query.people.known import PeopleError
+from relrag_query.people.indexed_person import PeopleError
 from relrag_query.service import Filters, NotServed, Service, UnknownRef
 from relrag_query.service.cursors import CursorError, cursor, offset_of
 from tests import archive

@@ -27,7 +27,7 @@ from relrag_query.archive import Archive
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import time_of
-from relrag_query.people.known import Known
+from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import PersonPage, age
 from relrag_query.people.people import People
 from relrag_query.people.relations import Relation
@@ -239,22 +239,22 @@ def _stated(what: str, said: Said) -> int:
     return 0
 
 
-def _numbered(people: Iterable[Known]) -> list[str]:
+def _numbered(people: Iterable[IndexedPerson]) -> list[str]:
     return [f"{one.name or 'somebody'} ({one.person_id})" for one in people]
 
 
-def _title(person: Known) -> str:
+def _title(person: IndexedPerson) -> str:
     return f"{person.name or '(no name)'}{' (owner)' if person.is_owner else ''}"
 
 
-def _other_names(person: Known) -> list[str]:
+def _other_names(person: IndexedPerson) -> list[str]:
     said = dict.fromkeys(
         one["alias"] for one in person.aliases if one["kind"] == "name" and one["alias"] != person.name
     )
     return list(said)
 
 
-def _person_json(person: Known) -> dict[str, Any]:
+def _person_json(person: IndexedPerson) -> dict[str, Any]:
     aliases = [{name: one[name] for name in ("alias", "script", "kind", "stated")} for one in person.aliases]
     return {"person_id": person.person_id, "name": person.name, "is_owner": person.is_owner, "aliases": aliases}
 
@@ -264,7 +264,7 @@ def _in_words(said: Statement, people: People) -> tuple[str, str]:
 
     def named(*ids: int) -> list[str]:
         known = people.known(ids)
-        return _numbered(known.get(people.survivor(one), Known(one, "")) for one in ids)
+        return _numbered(known.get(people.survivor(one), IndexedPerson(one, "")) for one in ids)
 
     match said:
         case Merge(into, others):

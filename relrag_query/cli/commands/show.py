@@ -15,7 +15,7 @@ from relrag_query.cli import conversation
 from relrag_query.cli.commands.people import page_lines
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import seconds_of, time_of
-from relrag_query.people.known import is_number
+from relrag_query.people.indexed_person import is_number
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:

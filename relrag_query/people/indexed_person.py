@@ -21,7 +21,7 @@ class PeopleError(RelragError):
 
 
 @dataclass
-class Known:
+class IndexedPerson:
     """A person with the names that he is known by."""
 
     person_id: int
