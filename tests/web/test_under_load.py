@@ -43,7 +43,8 @@ def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path, mo
                 "/api/v1/show?ref=jsonl:notes:gone", "/entities/graph/full",
             )  # fmt: skip
             before = {path: opened.get(path) for path in paths}
-            assert [one for one in caches.functions() if _holds(str(gc.get_referents(one)))]
+            served = [one for one in caches.functions() if one.__module__.startswith("relrag_query.")]
+            assert [one for one in served if _holds(str(gc.get_referents(one)))]
             assert b"PNG" in before[paths[8]].content[:8]
             assert sum(_holds(answer.text) for path, answer in before.items() if ".png" not in path) > 5
             done = threading.Event()
@@ -71,7 +72,9 @@ def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path, mo
             assert min(answered.values()) > 5
             assert statuses <= {200, 404, 503}
             assert held == {(1, True), (2, False)}
-            assert not [one for one in caches.functions() if _holds(str(gc.get_referents(one)))]
+            # `forget` runs in this process here and in one of its own elsewhere: what it keeps is not the server's
+            served = [one for one in caches.functions() if one.__module__.startswith("relrag_query.")]
+            assert not [one for one in served if _holds(str(gc.get_referents(one)))]
             after = {path: opened.get(path) for path in paths}
             assert after[paths[8]].status_code == 404
             for path, answer in after.items():
