@@ -123,8 +123,11 @@ class Search:
         first = [name for name in older if name.startswith(_FIRST)]
         if new and first:
             seen = self._scan(first, LeakRules(self._workspace, new))
-            self.found.saw(seen, _take_out(self._workspace, seen.leaks) if seen.leaks else ())
-            if seen.unread or self.found.left:
+            taken = _take_out(self._workspace, seen.leaks) if seen.leaks else ()
+            self.found.saw(seen, taken)
+            stay = set(seen.leaks) - set(taken)
+            self.found.leaves(stay)
+            if seen.unread or stay:
                 return  # so that the next sync looks again
         searched_values.note(home, there)
 

@@ -31,6 +31,8 @@ _MOST_WORDS = 12
 """words of a question in which names of other scripts are looked for"""
 _LONGEST_NAME = 3
 """words of a name that is looked for so"""
+_SHORTEST_PREFIXED = 4
+"""letters, of which the first may be a prefix"""
 
 
 @dataclass
@@ -132,7 +134,7 @@ def _is_name(question: str, reference: Reference) -> bool:
 
 def _without_prefix(word: str) -> list[str]:
     """A Hebrew word without a letter that is written before names."""
-    return [word[1:]] if word[0] in PREFIXED and len(word) > _LONGEST_NAME else []
+    return [word[1:]] if word[0] in PREFIXED and len(word) >= _SHORTEST_PREFIXED else []
 
 
 def _strangers(question: str, people: People) -> Iterator[Reference]:
