@@ -364,6 +364,13 @@ class Settings(BaseModel):
     )
     answer_model: str = Field("", description="model that writes answers; else the service's usual one")
     answer_url: str = Field("", description="another server that speaks the protocol, https://.../v1")
+    answer_temperature: float = Field(
+        0.0,
+        ge=-1,
+        le=2,
+        description="0 writes the likeliest words, so that the same question is answered alike; -1 leaves it to the "
+        "service, as models that reason demand",
+    )
     answer_max_tokens: int = Field(800, ge=50, description="longest written answer, in tokens")
     answer_context_tokens: int = Field(6000, ge=200, description="passages given to the model, in tokens, roughly")
     answer_seconds: int = Field(90, ge=1, description="time that a written answer may take")

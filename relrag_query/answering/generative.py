@@ -13,7 +13,7 @@ from html import escape
 
 from relrag_pipelines.chunking.sentences import count_tokens
 from relrag_pipelines.sources import RECORD_TYPES
-from relrag_query.answering.llm import AnswerError, ChatModel
+from relrag_query.answering.llm import AnswerError, ChatModel, Usage
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.retrieval.hit import Hit
 
@@ -50,6 +50,7 @@ class GeneratedAnswer:
     cited: list[Hit] = field(default_factory=list)
     invented: int = 0
     """citations of passages that it was not given; they are taken out"""
+    usage: Usage = field(default_factory=Usage)
 
     @property
     def found(self) -> bool:
@@ -79,7 +80,7 @@ def generate(
 
     AnswerError where the answer breaks off or is empty.
     """
-    answer = GeneratedAnswer(writer.model, writer.host)
+    answer = GeneratedAnswer(writer.model, writer.host, usage=writer.usage)
     unsaid = ""
     for piece in _checked(writer.write(INSTRUCTIONS, build_prompt(question, hits)), hits, answer):
         answer.text += piece

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from relrag_pipelines.embedders import EmbeddingError, service
@@ -22,10 +22,30 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 30.0
 """for the next piece of an answer"""
 RETRIES = 2
+_PRICES = {"gpt-4.1-mini": (0.40, 1.60), "command-a-03-2025": (2.50, 10.00)}
+"""USD for a million tokens read and written: https://openai.com/api/pricing, https://cohere.com/pricing"""
 
 
 class AnswerError(RelragError):
     """No answer could be written; the message says why and holds neither text nor key."""
+
+
+@dataclass
+class Usage:
+    """What an answer took, as the service counts it; 0 tokens where it does not say."""
+
+    tokens_read: int = 0
+    tokens_written: int = 0
+    price: tuple[float, float] | None = None
+    """of a million tokens read, and of a million written, in USD by the list; None where it is not known"""
+
+    @property
+    def usd(self) -> float | None:
+        """What it cost by the list price; None where that is not known."""
+        if self.price is None:
+            return None
+        read, written = self.price
+        return (self.tokens_read * read + self.tokens_written * written) / 1e6
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,8 @@ class ChatModel:
     host: str
     write: Callable[[str, str], Iterator[str]]
     """given instructions and a request, the pieces of the answer; AnswerError where it breaks off"""
+    usage: Usage = field(default_factory=Usage)
+    """grows as answers end"""
 
 
 def writer(settings: Settings) -> ChatModel:
@@ -56,10 +78,10 @@ def _openai(settings: Settings) -> ChatModel:
     secret = "none" if url and not service.has_key("OPENAI_API_KEY") else service.key("openai", "OPENAI_API_KEY")
     base = url or "https://api.openai.com/v1"
     client = openai.OpenAI(api_key=secret, base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
-    pieces = functools.partial(_openai_pieces, client, name, settings)
-    return _told(
-        ChatModel(name, _host(url, "api.openai.com"), pieces), settings, openai.APIStatusError, openai.OpenAIError
-    )
+    usage = Usage(price=None if url else _PRICES.get(name))
+    pieces = functools.partial(_openai_pieces, client, name, settings, usage)
+    model = ChatModel(name, _host(url, "api.openai.com"), pieces, usage)
+    return _told(model, settings, openai.APIStatusError, openai.OpenAIError)
 
 
 def _cohere(settings: Settings) -> ChatModel:
@@ -75,8 +97,9 @@ def _cohere(settings: Settings) -> ChatModel:
         max_retries=RETRIES,
         log_warning_experimental_features=False,
     )
-    pieces = functools.partial(_cohere_pieces, client, name, settings)
-    return _told(ChatModel(name, _host(url, "api.cohere.com"), pieces), settings, ApiError, httpx.HTTPError)
+    usage = Usage(price=None if url else _PRICES.get(name))
+    pieces = functools.partial(_cohere_pieces, client, name, settings, usage)
+    return _told(ChatModel(name, _host(url, "api.cohere.com"), pieces, usage), settings, ApiError, httpx.HTTPError)
 
 
 def _host(url: str, usual: str) -> str:
@@ -96,22 +119,24 @@ def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreac
                 raise
         raise AnswerError(f"{asked.host} {fault.said}")
 
-    return ChatModel(asked.model, asked.host, write)
+    return replace(asked, write=write)
 
 
 def _openai_pieces(
-    client: openai.OpenAI, name: str, settings: Settings, instructions: str, request: str
+    client: openai.OpenAI, name: str, settings: Settings, usage: Usage, instructions: str, request: str
 ) -> Iterator[str]:
     from openai import omit
 
-    most = settings.answer_max_tokens
+    most, warmth = settings.answer_max_tokens, settings.answer_temperature
     answer = client.chat.completions.create(
         model=name,
         messages=[{"role": "system", "content": instructions}, {"role": "user", "content": request}],
         # servers that speak the protocol know the older name of the limit
         max_tokens=most if settings.answer_url else omit,
         max_completion_tokens=omit if settings.answer_url else most,
+        temperature=omit if warmth < 0 else warmth,
         stream=True,
+        stream_options={"include_usage": True},
     )
     ended = False
     with answer:
@@ -119,23 +144,33 @@ def _openai_pieces(
             for choice in event.choices[:1]:
                 ended |= choice.finish_reason is not None
                 yield choice.delta.content or ""
+            if event.usage:
+                usage.tokens_read += event.usage.prompt_tokens
+                usage.tokens_written += event.usage.completion_tokens
     if not ended:
         raise AnswerError("the answer broke off")
 
 
 def _cohere_pieces(
-    client: cohere.ClientV2, name: str, settings: Settings, instructions: str, request: str
+    client: cohere.ClientV2, name: str, settings: Settings, usage: Usage, instructions: str, request: str
 ) -> Iterator[str]:
     from cohere import SystemChatMessageV2, UserChatMessageV2
+    from cohere.v2.client import OMIT
 
+    warmth = settings.answer_temperature
     events = client.chat_stream(
         model=name,
         messages=[SystemChatMessageV2(content=instructions), UserChatMessageV2(content=request)],
         max_tokens=settings.answer_max_tokens,
+        temperature=OMIT if warmth < 0 else warmth,
     )
     ended = False
     for event in events:
-        ended |= event.type == "message-end"
+        if event.type == "message-end":
+            ended = True
+            counted = event.delta.usage.tokens if event.delta and event.delta.usage else None
+            usage.tokens_read += int(counted.input_tokens or 0) if counted else 0
+            usage.tokens_written += int(counted.output_tokens or 0) if counted else 0
         if event.type == "content-delta":
             message = event.delta.message if event.delta else None
             yield (message.content.text or "") if message and message.content else ""

@@ -126,6 +126,9 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
     missing: list[str]
     written_by: str | None = Field(description="the language model that wrote it; null for an extract")
     invented_citations: int
+    tokens_read: int = Field(description="by the language model, as its service counts; 0 where nothing was written")
+    tokens_written: int
+    usd: float | None = Field(description="what writing cost by the list price; null where that is not known")
     notice: str
     people: list[int] = Field(
         description="ids of the people whom it is about, where it is told by what is known of them"
@@ -188,6 +191,9 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         missing=answer.missing,
         written_by=answer.written.model if answer.written else None,
         invented_citations=answer.written.invented if answer.written else 0,
+        tokens_read=answer.written.usage.tokens_read if answer.written else 0,
+        tokens_written=answer.written.usage.tokens_written if answer.written else 0,
+        usd=answer.written.usage.usd if answer.written else None,
         notice=answer.notice,
         people=answer.people,
         intents=[intent.value for intent in answer.intents],

@@ -59,13 +59,16 @@ def _openai(piece: str | None) -> bytes:
     delta = {"role": "assistant", "content": piece}
     choice = {"index": 0, "delta": delta, "finish_reason": "stop" if piece is None else None}
     chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
-    end = b"data: [DONE]\n\n" if piece is None else b""
-    return f"data: {json.dumps(chunk)}\n\n".encode() + end
+    if piece is not None:
+        return f"data: {json.dumps(chunk)}\n\n".encode()
+    counted = chunk | {"choices": [], "usage": {"prompt_tokens": 1200, "completion_tokens": 50, "total_tokens": 1250}}
+    return f"data: {json.dumps(chunk)}\n\ndata: {json.dumps(counted)}\n\ndata: [DONE]\n\n".encode()
 
 
 def _cohere(piece: str | None) -> bytes:
     if piece is None:
         event: dict[str, Any] = {"type": "message-end", "id": "1", "delta": {"finish_reason": "COMPLETE"}}
+        event["delta"]["usage"] = {"tokens": {"input_tokens": 1200, "output_tokens": 50}}
     else:
         event = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": piece}}}}
     return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()

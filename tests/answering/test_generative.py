@@ -164,11 +164,29 @@ def test_an_answer_is_written_streamed_and_its_sources_shown(
     asked = service.asked[0]
     assert asked["messages"][0] == {"role": "system", "content": generative.INSTRUCTIONS}
     assert asked["messages"][1]["content"].endswith(f"Question: {QUESTION}")
-    assert asked["max_tokens"] == 800
+    assert (asked["max_tokens"], asked["temperature"]) == (800, 0)
+    assert "1,200 tokens read and 50 written" in said
+    assert "50 written, $" not in said, "no price is known of a server of one's own"
     assert ask(QUESTION, SearchOptions(), config, as_json=True) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["answer"], answer["invented_citations"]) == ("It was repaired [1] and costs \x1b[31m900.", 1)
+    assert (answer["tokens_read"], answer["tokens_written"], answer["usd"]) == (1200, 50, None)
     assert [source["asset_id"] for source in answer["sources"]] == [first]
+
+
+def test_a_model_that_reasons_is_asked_without_a_temperature(
+    config: Path, service: ChatService, answerer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.pieces = ["It was repaired [1]."]
+    monkeypatch.setenv("RELRAG_ANSWER_TEMPERATURE", "-1")
+    with Archive.open(config) as archive:
+        archive.ask(QUESTION)
+    assert "temperature" not in service.asked[0]
+
+
+def test_what_an_answer_costs_is_counted_by_the_list_price() -> None:
+    assert llm.Usage(1_200, 50, (0.40, 1.60)).usd == pytest.approx(0.00056)
+    assert llm.Usage(1_200, 50).usd is None
 
 
 @pytest.mark.parametrize("fault", ["status", "broken", "slow", "empty", "key"])
