@@ -25,6 +25,7 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
+from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import pending, references
 from relrag_query.people.page import PersonPage, page
@@ -45,9 +46,7 @@ __all__ = ["Archive", "ArchiveError", "DateLike"]
 class Archive:
     """The newest generation of an archive, for any number of threads. Use it in a `with` block, or close it."""
 
-    def __init__(
-        self, settings: Settings, generation: Generation, held: ExitStack, clients: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, settings: Settings, generation: Generation, held: ExitStack, clients: Sequence[str] = ()):
         self.settings, self.generation, self._held, self._clients = settings, generation, held, clients
         self._zone = ZoneInfo(settings.timezone)
         # point lookups are faster on one thread, and many readers may run at once
@@ -283,12 +282,12 @@ class Archive:
         entities: Sequence[int] = (),
     ) -> QueryContext:
         context = read_question(
-            question, self.settings, self._vectors, connection, self._counted(connection),
-            self._questions.of_question, filters, follows=follows, entities=entities, limit=limit,
+            question, self.settings, self._vectors, connection, self._counted(connection), self._questions.of_question,
+            filters, infer=functools.partial(intent_model.infer, settings=self.settings), follows=follows,
+            entities=entities, limit=limit,
         )  # fmt: skip
         if filters.person:
-            found = self._people(connection).filter_ids(filters.person)
-            context.where = replace(context.where, person_ids=found)
+            context.where = replace(context.where, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:
             context.similarities = functools.partial(self._questions.similarities, context.asked, context.meaning)
         return context

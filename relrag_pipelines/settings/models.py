@@ -342,6 +342,11 @@ class Settings(BaseModel):
     asset_neighborhood_expansion_enabled: bool = Field(
         False, description="follow threads and attachments where a question asks for them; `relrag init` writes true"
     )
+    intent_classifier: Literal["rules", "llm"] = Field(
+        "rules",
+        description="who reads what a question asks for; llm: the model that `answerer` names is sent the redacted "
+        "question too, before it is searched for; where it fails the rules decide",
+    )
     reranker: Literal["none", "cohere"] = Field(
         "none",
         description="who puts the passages found in order; cohere is sent the redacted question and the redacted "
@@ -452,6 +457,12 @@ class Settings(BaseModel):
     def _with_preset(cls, values: Any) -> Any:
         preset, given = PRESETS.get(values.get("pii_preset", "balanced"), POLICIES), values.get("pii_policies", {})
         return {**values, "pii_policies": {**preset, **given}} if isinstance(given, dict) else values
+
+    @model_validator(mode="after")
+    def _a_model_to_ask(self) -> Settings:
+        if self.intent_classifier == "llm" and self.answerer == "extractive":
+            raise ValueError('intent_classifier "llm" needs a model; set answerer to openai or cohere')
+        return self
 
     @model_validator(mode="after")
     def _distinct_names(self) -> Settings:

@@ -20,7 +20,7 @@ from relrag_query.retrieval.connection_sharing import ArchiveError
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
-from relrag_query.understanding.intent import asks_for_latest, classify_query_intent, named_channel
+from relrag_query.understanding.intent import QueryIntent, asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
 
 DateLike = str | date | None
@@ -48,6 +48,7 @@ def read_question(
     embed: Callable[[str], tuple[Vectors | None, str]],
     filters: Filters,
     *,
+    infer: Callable[[str], tuple[list[QueryIntent], str]] = lambda redacted: ([], ""),
     follows: Sequence[str] = (),
     entities: Sequence[int] = (),
     limit: int,
@@ -55,15 +56,17 @@ def read_question(
     """The question with its words, time, intents and vector, within the limits that are given.
 
     A question that `follows` others means their time and channel where it names none, and their words beside its own.
-    `entities` are the people whom it names. `embed` gives the vector of a redacted question, or why it has none. Raises
-    ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown, WhenError
-    where a date is none.
+    `entities` are the people whom it names. `embed` gives the vector of a redacted question, or why it has none.
+    `infer` gives its intents as a language model reads them, none where rules are to decide, and a line for the trace.
+    Raises ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown,
+    WhenError where a date is none.
     """
     zone = ZoneInfo(settings.timezone)
     where = _limits(filters, settings, limit, zone)
     question, *follows = (one.encode(errors="replace").decode() for one in (question, *follows))  # bytes, not UTF-8
     assets = named_assets(redact_question(question, settings), connection)
-    intents = classify_query_intent(question, entities, assets)
+    inferred, noted = infer(redact_question(question, settings))
+    intents = inferred or classify_query_intent(question, entities, assets)
     now = settings_module.now()
     times = [time_range(one, now, zone) for one in (question, *follows)]
     topics = [_topic(one, when) for one, when in zip((question, *follows), times, strict=True)]
@@ -77,7 +80,7 @@ def read_question(
     phrases = [one.phrase if one and not one.relative else "" for one in times]
     terms = [query_terms(*one) for one in zip(topics, repeat(frequencies), redacted, phrases, strict=False)]
     channels = (named_channel(one, classify_query_intent(one, [], [])) for one in (question, *follows))
-    return QueryContext(
+    context = QueryContext(
         question=question,
         search_text="\n".join(dict.fromkeys([*topics, *redacted])),
         redacted=redacted[0],
@@ -97,6 +100,9 @@ def read_question(
         asked=asked,
         why_words_only=why,
     )
+    if noted:
+        context.note("intents", noted)
+    return context
 
 
 def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:
