@@ -175,11 +175,17 @@ def entities_of(
 
 
 def relationships_of(
-    entities: Sequence[int], corpus: Corpus, *, both: bool = True, nearest: Sequence[int] = ()
+    entities: Sequence[int],
+    corpus: Corpus,
+    *,
+    both: bool = True,
+    nearest: Sequence[int] = (),
+    units: frozenset[str] | None = None,
 ) -> list[int]:
     """Relationships between the entities, or where not `both` ends have to be of these of any.
 
-    The heaviest first, fused with those nearest by meaning.
+    The heaviest first, fused with those nearest by meaning; those alone that one of the text units states, where
+    `units` names some.
     """
     table = corpus.index.tables["relationships"]
     wanted = {corpus.titles[row] for row in entities}
@@ -188,6 +194,7 @@ def relationships_of(
         row: 0.0 if pd.isna(weight) else float(weight)
         for row, (source, target, weight) in rows
         if (source in wanted and target in wanted if both else source in wanted or target in wanted)
+        and (units is None or not units.isdisjoint(table["text_unit_ids"].iat[row]))
     }
     heaviest = sorted(inside, key=lambda row: (-inside[row], row))
     return _fused([heaviest, [row for row in nearest if row in inside]])[:_RELATIONSHIPS]

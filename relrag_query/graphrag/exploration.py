@@ -65,23 +65,25 @@ def _nodes(
     units = index.rows_of("text_units", "id", of)
     rows = entities_of(Support(query), units, corpus, near, within=within)
     kept = [row for row in rows if not corpus.is_person(row)][:limit]
-    return [_node(row, place, corpus, {*of} if within else None) for place, row in enumerate(kept)]
+    return [_node(row, place, corpus, frozenset(of) if within else None) for place, row in enumerate(kept)]
 
 
-def _node(row: int, place: int, corpus: Corpus, units: set[str] | None) -> GraphNode:
+def _node(row: int, place: int, corpus: Corpus, units: frozenset[str] | None) -> GraphNode:
+    """An entity or concept; with `units` only what these text units say of it: its description is of all."""
     entities, links = corpus.index.tables["entities"], corpus.index.tables["relationships"]
     title = corpus.titles[row]
     related = []
-    for link in relationships_of([row], corpus, both=False):
+    for link in relationships_of([row], corpus, both=False, units=units)[:_RELATED]:
         ends = links["source"].iat[link], links["target"].iat[link]
-        if units is None or units.intersection(links["text_unit_ids"].iat[link]):
-            related.append({"with": plain_title(ends[ends[0] == title]), "description": links["description"].iat[link]})
-    named = corpus.units_of_entity[row]
+        described = links["description"].iat[link] if units is None else ""
+        related.append({"with": plain_title(ends[ends[0] == title]), "description": described})
+    ids = corpus.index.tables["text_units"]["id"]
+    named = [one for one in corpus.units_of_entity[row] if units is None or ids.iat[one] in units]
     data = {
         "type": corpus.types[row],
-        "description": entities["description"].iat[row],
+        "description": entities["description"].iat[row] if units is None else "",
         "passages": len(named),
-        "related": related[:_RELATED],
+        "related": related,
     }
     kind = "concept" if corpus.types[row] in _CONCEPTS else "entity"
     return GraphNode(f"entity:{entities['id'].iat[row]}", kind, plain_title(title), round(1 / (1 + place), 4), data)

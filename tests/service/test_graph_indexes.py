@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from relrag_pipelines import settings as settings_module
+from relrag_query.graphrag import answer
 from relrag_query.graphrag.exploration import explore
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
@@ -153,6 +154,31 @@ def test_of_a_person_only_what_the_records_found_name_is_shown(service: Service)
     named = {node.name for node in of_ota if node.kind in ("entity", "concept")}
     assert "glazier" in named
     assert "cabin" not in named
+    things = [node.data for node in of_ota if node.kind in ("entity", "concept")]
+    assert not any(one["description"] or any(other["description"] for other in one["related"]) for one in things), (
+        "descriptions are of everybody's records"
+    )
+    (everywhere,), (his,) = ([node.data for node in nodes if node.name == "glazier"] for nodes in (everybody, of_ota))
+    assert (everywhere["passages"], his["passages"]) == (3, 2)
+
+
+def test_relations_are_those_of_the_text_units_before_the_heaviest_are_taken(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer, "_RELATIONSHIPS", 1)
+    corpus = service.graphs.own_corpus()
+    assert corpus is not None
+    table = corpus.index.tables["relationships"]
+    stated = {
+        (end, unit) for one in table.itertuples() for end in (one.source, one.target) for unit in one.text_unit_ids
+    }
+    lighter = 0
+    for title, unit in stated:
+        row = corpus.titles.index(title)
+        (found,) = answer.relationships_of([row], corpus, both=False, units=frozenset([unit]))
+        assert unit in table["text_unit_ids"].iat[found]
+        lighter += answer.relationships_of([row], corpus, both=False) != [found]
+    assert lighter, "some are lighter than what other text units state"
 
 
 def test_those_who_see_a_part_of_the_archive_are_shown_no_index(config: Path) -> None:
