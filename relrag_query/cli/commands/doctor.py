@@ -22,7 +22,19 @@ from relrag_pipelines.onboarding import environment
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_query.cli.commands.doctor_home import CheckResult, disk, generation, home, keys, runs, stated, store, writer
+from relrag_pipelines.stores import legacy_server
+from relrag_query.cli.commands.doctor_home import (
+    CheckResult,
+    disk,
+    generation,
+    home,
+    in_the_clear,
+    keys,
+    runs,
+    stated,
+    store,
+    writer,
+)
 from relrag_query.display.amounts import number, size
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
@@ -128,6 +140,8 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("problem", "sources", "none; add a [[sources]] table to relrag.toml")
     for source in settings.sources:
         what, path = f"source {source.name}", settings.source_path(source)
+        if in_the_clear(source.url, legacy_server.KEY):
+            yield CheckResult("warning", what, "the key and the texts go to it in the clear; use an https:// address")
         try:
             taken = ownership.claimed_elsewhere(settings, source)
             found = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()

@@ -100,9 +100,7 @@ def store(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("problem", what, str(error))
         return
     yield CheckResult("ok", what, f"Qdrant {version} at {url}")
-    host = urlsplit(url).hostname or ""
-    within = host in _THIS_MACHINE or "." not in host  # a name without a dot is of this machine's own network
-    if os.environ.get("QDRANT_API_KEY") and url.startswith("http:") and not within:
+    if in_the_clear(url, "QDRANT_API_KEY"):
         yield CheckResult("warning", what, "the key and the vectors go to it in the clear; use an https:// address")
     ours = {one.name for one in known if one}
     others = [name for name in names if name.startswith(f"relrag-{settings.archive}-") and name not in ours]
@@ -110,6 +108,13 @@ def store(settings: Settings) -> Iterator[CheckResult]:
         said = f"{number(len(others), 'collection')} of an archive of this name but of no generation here"
         advice = "if no other home uses the server, remove them there"
         yield CheckResult("warning", what, f"{said}, the first is {others[0]}; {advice}")
+
+
+def in_the_clear(url: str, key: str) -> bool:
+    """Whether the key in that variable of the environment would go to another machine without encryption."""
+    host = urlsplit(url).hostname or ""
+    within = host in _THIS_MACHINE or "." not in host  # a name without a dot is of this machine's own network
+    return bool(os.environ.get(key)) and url.startswith("http:") and not within
 
 
 def disk(settings: Settings) -> Iterator[CheckResult]:

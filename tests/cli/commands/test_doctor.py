@@ -8,6 +8,7 @@ import pytest
 
 from relrag_pipelines import settings
 from relrag_pipelines.embedders import e5
+from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy.key_stores import KeyFile
@@ -240,6 +241,21 @@ def test_a_missing_and_an_empty_source_are_told(config: Path) -> None:
 def test_a_dead_link_in_a_source_is_a_warning(config: Path) -> None:
     (config.parent / "chats" / "b.txt").symlink_to("nowhere")
     assert found(config, "source chat") == [("warning", "1 file cannot be read by this user, the first is b.txt")]
+
+
+def test_a_key_that_goes_to_an_older_systems_server_in_the_clear_is_a_warning(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ("warning", "the key and the texts go to it in the clear; use an https:// address")
+    for url, key, warned in (
+        ("http://qdrant.example.org:6333", "a-secret", True),
+        ("http://qdrant.example.org:6333", "", False),
+        ("http://127.0.0.1:6333", "a-secret", False),
+    ):
+        monkeypatch.setenv("QDRANT_SOURCE_API_KEY", key)
+        config.write_text(f'[[sources]]\nname = "old"\nkind = "legacy"\npath = "old"\nurl = "{url}"\ncollection = "c"\n')
+        monkeypatch.setattr(module, "scan_units", lambda *given, **named: SourceScan({}, (), ()))
+        assert (told in found(config, "source old")) == warned
 
 
 @pytest.mark.parametrize(
