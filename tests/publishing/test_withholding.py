@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,37 @@ def test_a_value_that_becomes_known_is_looked_for_in_months_that_did_not_change(
     assert len(names) >= 2
     assert searched_values.since_then(workspace.home, [*names, unknown]) == {unknown}
     assert leak_scan.scan_home(archive.workspace(config)).leaks == []
+
+
+@pytest.mark.parametrize("fault", ["a row stays", "a file cannot be read"])
+def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_publish(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    config, account = workspace.settings.folder / "relrag.toml", "10-800-99999999"
+    before: Any = {"id": "n5", "text": f"to {account}", "timestamp": "2023-05-01"}
+    later: Any = {"id": "n6", "text": f"IL620108000000099999999, so {account}", "timestamp": "2024-03-01"}
+    archive.write_notes(config.parent, before)
+    assert sync(config) == 0
+    archive.write_notes(config.parent, before, later)
+    with monkeypatch.context() as broken:
+        if fault == "a row stays":
+            broken.setattr(withholding, "_take_out", lambda *_: [])
+        else:
+            scan = leak_scan.scan
+            broken.setattr(
+                leak_scan,
+                "scan",
+                lambda *given, **named: replace(scan(*given, **named), leaks=[], unread=["lake (OSError)"]),
+            )
+        sync(config)
+        assert check(workspace).metadata[{"a row stays": "left", "a file cannot be read": "unread"}[fault]].value
+    assert searched_values.since_then(workspace.home, vault.names(workspace.home))
+    archive.write_notes(
+        config.parent, before, later, {"id": "n7", "text": "what is new publishes", "timestamp": "2024-04-01"}
+    )
+    sync(config)
+    assert lake.read(workspace.home, "records", "notes", "2023-05").num_rows == 0
+    assert not searched_values.since_then(workspace.home, vault.names(workspace.home))
 
 
 def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -253,7 +253,9 @@ def test_a_key_that_goes_to_an_older_systems_server_in_the_clear_is_a_warning(
         ("http://127.0.0.1:6333", "a-secret", False),
     ):
         monkeypatch.setenv("QDRANT_SOURCE_API_KEY", key)
-        config.write_text(f'[[sources]]\nname = "old"\nkind = "legacy"\npath = "old"\nurl = "{url}"\ncollection = "c"\n')
+        config.write_text(
+            f'[[sources]]\nname = "old"\nkind = "legacy"\npath = "old"\nurl = "{url}"\ncollection = "c"\n'
+        )
         monkeypatch.setattr(module, "scan_units", lambda *given, **named: SourceScan({}, (), ()))
         assert (told in found(config, "source old")) == warned
 
