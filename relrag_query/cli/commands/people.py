@@ -33,7 +33,7 @@ from relrag_query.people.people import People
 from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic
 from relrag_query.service.person_replies import person_reply
-from relrag_query.statements import Said
+from relrag_query.statements import StatementReceipt
 
 _MOST_PAIRS = 10
 """pairs that a page lists; --json has all"""
@@ -96,24 +96,24 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
 
 def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """States that these are one person; returns the exit code."""
-    said = statements.merge(into, others, config=config, wait=wait)
-    first, *rest = said.about
+    receipt = statements.merge(into, others, config=config, wait=wait)
+    first, *rest = receipt.people
     if not rest:
-        return _stated(f"what nobody had named is now of {_numbered([first])[0]}", said)
-    return _stated(f"{', '.join(_numbered(rest))} and {_numbered([first])[0]} are one person", said)
+        return _stated(f"what nobody had named is now of {_numbered([first])[0]}", receipt)
+    return _stated(f"{', '.join(_numbered(rest))} and {_numbered([first])[0]} are one person", receipt)
 
 
 def split(name: str, aliases: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """States that aliases are somebody else's; returns the exit code."""
-    said = statements.split(name, aliases, config=config, wait=wait)
-    return _stated(f"{', '.join(aliases)}: somebody other than {_numbered(said.about)[0]}", said)
+    receipt = statements.split(name, aliases, config=config, wait=wait)
+    return _stated(f"{', '.join(aliases)}: somebody other than {_numbered(receipt.people)[0]}", receipt)
 
 
 def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False, wait: float = 0) -> int:
     """Takes back a statement, or lists what can be taken back; returns the exit code."""
     if entry is not None:
         return _stated(f"number {entry} is taken back", statements.undo(entry, config=config, wait=wait))
-    found = statements.stated(settings_module.load(config))
+    found = statements.list_statements(settings_module.load(config))
     if as_json:
         return _json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
     with Archive.open(config) as archive, archive.people() as people:
@@ -142,19 +142,19 @@ def relate(
         ends = [people.one(name), people.one(other)]
         there = statements.is_known(people, ends[0], ends[1], type_)
     if there or remove:
-        said = statements.update_relationship(name, other, type_, **about, deleted=remove, config=config, wait=wait)
+        receipt = statements.update_relationship(name, other, type_, **about, deleted=remove, config=config, wait=wait)
         for note in notes:
-            said = statements.add_note_to_relationship(name, other, type_, note, config=config, wait=wait)
+            receipt = statements.add_note_to_relationship(name, other, type_, note, config=config, wait=wait)
     else:
-        said = statements.create_relationship(name, other, type_, **about, notes=notes, config=config, wait=wait)
+        receipt = statements.create_relationship(name, other, type_, **about, notes=notes, config=config, wait=wait)
     verb = "is no" if remove else "is the"
-    return _stated(f"{_numbered(said.about)[1]} {verb} {type_} of {_numbered(said.about)[0]}", said)
+    return _stated(f"{_numbered(receipt.people)[1]} {verb} {type_} of {_numbered(receipt.people)[0]}", receipt)
 
 
 def note(name: str, other: str, type_: str, text: str, config: Path | None = None, *, wait: float = 0) -> int:
     """Adds a note to a relationship; returns the exit code."""
-    said = statements.add_note_to_relationship(name, other, type_, text, config=config, wait=wait)
-    return _stated(f"noted of {_numbered(said.about)[1]} as {type_} of {_numbered(said.about)[0]}", said)
+    receipt = statements.add_note_to_relationship(name, other, type_, text, config=config, wait=wait)
+    return _stated(f"noted of {_numbered(receipt.people)[1]} as {type_} of {_numbered(receipt.people)[0]}", receipt)
 
 
 def fact(
@@ -168,8 +168,8 @@ def fact(
     wait: float = 0,
 ) -> int:
     """States a fact; returns the exit code."""
-    said = statements.add_fact(name, predicate, value, valid_from, valid_to, config=config, wait=wait)
-    return _stated(f"{_numbered(said.about)[0]}: {predicate} {value}", said)
+    receipt = statements.add_fact(name, predicate, value, valid_from, valid_to, config=config, wait=wait)
+    return _stated(f"{_numbered(receipt.people)[0]}: {predicate} {value}", receipt)
 
 
 def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
@@ -233,9 +233,9 @@ def _validity(since: str | None, until: str | None) -> str:
     return " ".join(part for part in (f"from {since}" if since else "", f"to {until}" if until else "") if part)
 
 
-def _stated(what: str, said: Said) -> int:
-    notice = f"; {said.notice}" if said.notice else ""
-    print(safe(f"Stated as number {said.number}: {what}{notice}."))
+def _stated(what: str, receipt: StatementReceipt) -> int:
+    notice = f"; {receipt.notice}" if receipt.notice else ""
+    print(safe(f"Stated as number {receipt.number}: {what}{notice}."))
     return 0
 
 
