@@ -56,7 +56,10 @@ def build(service: Service) -> MCPServer[Any]:
 
 def tools(service: Service) -> list[Callable[..., str]]:
     """Each tool as a function, whose name, docstring and parameters describe it."""
+    return [*_question_tools(service), *_record_tools(service), *_people_tools(service), *graph_tools(service)]
 
+
+def _question_tools(service: Service) -> list[Callable[..., str]]:
     @told
     def search(
         query: Words,
@@ -92,6 +95,10 @@ def tools(service: Service) -> list[Callable[..., str]]:
         found.answer = "" if found.quotes else found.answer  # not everything twice
         return _page(found, "sources" if found.sources else "closest", cursor)
 
+    return [search, ask]
+
+
+def _record_tools(service: Service) -> list[Callable[..., str]]:
     @told
     def show(ref: Ref, cursor: Cursor = None) -> str:
         """What an id names, whole: a record, passage (chunk:...), thread (thread:...) or person (person:...).
@@ -125,6 +132,10 @@ def tools(service: Service) -> list[Callable[..., str]]:
         """
         return _page(service.neighbors(ref, relation_types, direction, limit, cursor), "neighbors", cursor)
 
+    return [show, thread, neighbors]
+
+
+def _people_tools(service: Service) -> list[Callable[..., str]]:
     @told
     def explore(
         query: Words,
@@ -143,7 +154,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         """What is known of a person, by a name, an alias or a number: facts and relationships with what says so."""
         return _page(service.person(name), "latest", cursor)
 
-    return [search, ask, show, thread, neighbors, explore, person, *graph_tools(service)]
+    return [explore, person]
 
 
 def graph_tools(service: Service) -> list[Callable[..., str]]:

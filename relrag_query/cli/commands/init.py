@@ -64,28 +64,23 @@ def init(
 ) -> int:
     """Proposes sources for a folder and writes relrag.toml; returns the exit code.
 
-    output is where it is written, else into the folder. owner is whose archive it is; without it that is asked, and
-    never taken for granted. redaction is one of LEVELS, else balanced. yes does not ask; force replaces a relrag.toml
-    that is there and keeps a copy. Raises SettingsError where the folder is none, where a relrag.toml is already there,
-    or where the level is not known.
+    `output` is where it is written, by default the folder. `owner` is whose archive it is; if it is not given, the
+    user is asked. `redaction` is one of LEVELS, by default balanced. With `yes` nothing is asked; `force` replaces a
+    relrag.toml that is there and keeps a copy. Raises SettingsError where the folder does not exist, where a
+    relrag.toml is already there, or where the level is unknown.
     """
     folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
     if config.is_dir():
         config = config / CONFIG_NAME
-    if redaction and redaction not in LEVELS:
-        raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
-    if not folder.is_dir():
-        raise SettingsError(f"{folder} is no folder; name the folder that holds your exports")
-    if config.exists() and not force:
-        raise SettingsError(f"{config} is already there; edit it, or replace it with --force, which keeps a copy")
+    _require_usable(folder, config, redaction, force)
     print(f"Looking into {folder} ...", flush=True)
     found = discover(folder)
     if not found.sources:
         _print_nothing(folder, found, config)
         return 2
-    _print_plan(found)
     zone = environment.time_zone()
     sources = [_source(one, folder, config.parent) for one in found.sources]
+    _print_plan(found)
     for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
         print(f"- {note}")
     owner = owner.strip()
@@ -97,18 +92,22 @@ def init(
             print("Nothing was written.")
             return 2
     if not owner:
-        print(f"- owner is {_NOBODY}.")
-        if guess:
-            print(safe(f'- It may be "{guess}"; --owner "{guess}" says so.'))
-    chosen = {
-        **({"owner": owner} if owner else {}),
-        "timezone": zone or "UTC",
-        **_CHOSEN,
-        **LEVELS[redaction or "balanced"][0],
-    }
+        _print_no_owner(guess)
+    whose = {"owner": owner} if owner else {}
+    chosen = {**whose, "timezone": zone or "UTC", **_CHOSEN, **LEVELS[redaction or "balanced"][0]}
     text = settings_module.template(_archive(folder, config), sources, chosen, {} if owner else {"owner": _NOBODY})
     _write(config, text)
     return 0
+
+
+def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> None:
+    """Raises SettingsError where the options cannot be carried out."""
+    if redaction and redaction not in LEVELS:
+        raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
+    if not folder.is_dir():
+        raise SettingsError(f"{folder} is not a folder; name the folder that holds your exports")
+    if config.exists() and not force:
+        raise SettingsError(f"{config} is already there; edit it, or replace it with --force, which keeps a copy")
 
 
 def _asked_redaction() -> str:
@@ -136,6 +135,12 @@ def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
         print(said)
     if not found.complete:
         print("Not every folder could be looked into in the time; name one further down.")
+
+
+def _print_no_owner(guess: str) -> None:
+    print(f"- owner is {_NOBODY}.")
+    if guess:
+        print(safe(f'- It may be "{guess}"; --owner "{guess}" says so.'))
 
 
 def _print_plan(found: Discovery) -> None:

@@ -23,7 +23,7 @@ from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.journal import journal
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
-from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
@@ -75,13 +75,7 @@ def sync(
     require_sources(workspace)
     started = time.monotonic()
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
-        access.restrict_folder(workspace.home)
-        _resume_forgetting(workspace)
-        journal.take_over(workspace.home)
-        generations.sweep(workspace.home, workspace.settings.keep_generations)
-        lake.sweep(workspace.home)
-        archive_tables.sweep(workspace.home)
-        graph_indexes.sweep(workspace.home, workspace.settings.graphrag.made)
+        _tidy(workspace)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
         if todo.empty and not full:
@@ -92,10 +86,7 @@ def sync(
         ahead = cost_ahead(workspace, todo)
         print_plan(todo, ahead, workspace.settings.qdrant_url)
         print_graphs(todo, workspace.settings)
-        if workspace.settings.qdrant_url:
-            vectors.server_info(workspace.settings.qdrant_url)  # one that is down is said before anything is done
-        if ahead and ahead.host:
-            embedders.load(workspace.settings)  # a key or package that is missing is said before anything is done
+        _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
         if not workspace.settings.pii_redaction_enabled:
             print("warning: redaction is off, so personal data is indexed as it stands (pii_redaction_enabled)")
         with _worker_pool(todo.large or full) as pool:
@@ -110,6 +101,25 @@ def sync(
     if _needs_deletion_consent(outcome):
         return sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
     return _not_finished(workspace, outcome, started)
+
+
+def _tidy(workspace: Workspace) -> None:
+    """Finishes or removes what earlier runs left behind."""
+    access.restrict_folder(workspace.home)
+    _resume_forgetting(workspace)
+    journal.take_over(workspace.home)
+    generations.sweep(workspace.home, workspace.settings.keep_generations)
+    lake.sweep(workspace.home)
+    archive_tables.sweep(workspace.home)
+    graph_indexes.sweep(workspace.home, workspace.settings.graphrag.made)
+
+
+def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
+    """Raises for a server that is down, or a missing key or package, before any work is done."""
+    if settings.qdrant_url:
+        vectors.server_info(settings.qdrant_url)
+    if remote_embedder:
+        embedders.load(settings)
 
 
 def _resume_forgetting(workspace: Workspace) -> None:

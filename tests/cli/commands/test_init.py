@@ -108,7 +108,7 @@ def test_an_empty_folder_is_told_what_can_be_read(tmp_path: Path, capsys: pytest
 
 
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"nowhere is no folder; name the folder that holds your exports"):
+    with pytest.raises(SettingsError, match=r"nowhere is not a folder; name the folder that holds your exports"):
         init(tmp_path / "nowhere")
 
 
