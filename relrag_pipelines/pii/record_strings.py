@@ -64,7 +64,7 @@ class RecordStrings:
         for changes in self.passes[key]:
             self._keep_originals(changes)
             gone = {redacted_numbers.compact(armless[one.start : one.end]): one for one in changes}
-            listed = {found: redacted_numbers.listed(one, self._redactor) for found, one in gone.items()}
+            listed = {found: redacted_numbers.listed_form(one, self._redactor) for found, one in gone.items()}
             self.numbers.setdefault(key, {}).update(listed)
             armless = apply(armless, changes)
         return armless

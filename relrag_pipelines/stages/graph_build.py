@@ -84,7 +84,7 @@ def run(workspace: Workspace, collection: str) -> IndexInfo:
     return done
 
 
-def broken(workspace: Workspace, collection: str) -> list[str]:
+def broken_invariants(workspace: Workspace, collection: str) -> list[str]:
     """The invariants that the index on disk breaks, without text."""
     from relrag_pipelines.graphrag.invariants import violations
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
-from relrag_query.mcp.tool_replies import fields, to_json, told
+from relrag_query.mcp.tool_replies import fields, seal_errors, to_json
 from relrag_query.mcp.writing_tools import writing_tools
 from relrag_query.service import Filters, Service
 from relrag_query.service.cursors import cursor, offset_of
@@ -60,7 +60,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
 
 
 def _question_tools(service: Service) -> list[Callable[..., str]]:
-    @told
+    @seal_errors
     def search(
         query: Words,
         sources: Names = None,
@@ -75,7 +75,7 @@ def _question_tools(service: Service) -> list[Callable[..., str]]:
         found = service.search(query, Filters(sources or (), kinds or (), since, until, person), limit, cursor)
         return _page(found, "hits", cursor)
 
-    @told
+    @seal_errors
     def ask(
         question: Words,
         sources: Names = None,
@@ -99,7 +99,7 @@ def _question_tools(service: Service) -> list[Callable[..., str]]:
 
 
 def _record_tools(service: Service) -> list[Callable[..., str]]:
-    @told
+    @seal_errors
     def show(ref: Ref, cursor: Cursor = None) -> str:
         """What an id names, whole: a record, passage (chunk:...), thread (thread:...) or person (person:...).
 
@@ -113,12 +113,12 @@ def _record_tools(service: Service) -> list[Callable[..., str]]:
             return _page(shown, "latest", cursor)
         return _shown(service, ref, cursor)
 
-    @told
+    @seal_errors
     def thread(thread_id: Ref, limit: Limit = 50, cursor: Cursor = None) -> str:
         """The records of a thread or chat, newest first, with the beginning of each."""
         return _page(service.thread(thread_id, limit, cursor), "members", cursor)
 
-    @told
+    @seal_errors
     def neighbors(
         ref: Ref,
         relation_types: Names = None,
@@ -136,7 +136,7 @@ def _record_tools(service: Service) -> list[Callable[..., str]]:
 
 
 def _people_tools(service: Service) -> list[Callable[..., str]]:
-    @told
+    @seal_errors
     def explore(
         query: Words,
         search_relationships: bool = True,
@@ -149,7 +149,7 @@ def _people_tools(service: Service) -> list[Callable[..., str]]:
 
     explore.__doc__ = DESCRIPTION
 
-    @told
+    @seal_errors
     def person(name: Ref, cursor: Cursor = None) -> str:
         """What is known of a person, by a name, an alias or a number: facts and relationships with what says so."""
         return _page(service.person(name), "latest", cursor)
@@ -160,7 +160,7 @@ def _people_tools(service: Service) -> list[Callable[..., str]]:
 def graph_tools(service: Service) -> list[Callable[..., str]]:
     """The tools of GraphRAG indexes; none where there is no index."""
 
-    @told
+    @seal_errors
     def graphrag(
         question: Words,
         method: Literal["global", "local", "basic"] = "global",
@@ -176,7 +176,7 @@ def graph_tools(service: Service) -> list[Callable[..., str]]:
         found.answer = "" if found.themes and not found.model else found.answer  # not everything twice
         return _page(found, "sources", cursor)
 
-    @told
+    @seal_errors
     def trace(answer: TracedAnswer, question: str = "", collection: str = "", cursor: Cursor = None) -> str:
         """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
         return _page(service.graphs.trace(answer, question, collection), "sources", cursor)

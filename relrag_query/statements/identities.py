@@ -35,7 +35,7 @@ def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait:
         ids = list(dict.fromkeys(one.person_id for one in persons))
         if len(ids) < 2:
             raise PeopleError("that is one person already")
-        notice = "it counts now; the next `relrag sync` writes it to all passages"
+        notice = "it takes effect now; the next `relrag sync` writes it to all passages"
         return record(archive, tuple(persons), [Merge(ids[0], tuple(ids[1:]))], notice)
 
 

@@ -14,7 +14,7 @@ from relrag_pipelines.stores import lock
 from relrag_query.archive import Archive
 from relrag_query.people.indexed_person import IndexedPerson
 
-FROM_NEXT_SYNC = "it counts from the next `relrag sync` on"
+FROM_NEXT_SYNC = "it takes effect with the next `relrag sync`"
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def _embed(workspace: Workspace, row: PersonRelationship) -> str:
     try:
         relationship_embeddings.embed(workspace, [hashed])
     except EmbeddingError as error:
-        return f"it is found by its words; {error}"
+        return f"it is only found by its words: {error}"
     return ""
 
 

@@ -193,7 +193,7 @@ def test_a_number_that_nobody_named_becomes_somebodys(small: Path, capsys: pytes
     with pytest.raises(PeopleError, match="no record has"):
         statements.merge("+420 777 999 999", ["Petr Kolar"], config=small)
     assert commands.merge("+420 777 123 456", ["Petr Kolar"], small) == 0
-    assert "it counts from the next `relrag sync` on" in capsys.readouterr().out
+    assert "it takes effect with the next `relrag sync`" in capsys.readouterr().out
     archives.sync(small)
     with Archive.open(small) as archive:
         assert archive.ask("whose number is +420 777 123 456?").people == [petr]

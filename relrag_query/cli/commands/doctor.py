@@ -22,7 +22,17 @@ from relrag_pipelines.onboarding import environment
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import KINDS
-from relrag_query.cli.commands.doctor_home import CheckResult, disk, generation, home, keys, runs, stated, store, writer
+from relrag_query.cli.commands.doctor_home import (
+    CheckResult,
+    disk,
+    generation,
+    home,
+    keys,
+    runs,
+    statements,
+    store,
+    writer,
+)
 from relrag_query.display.amounts import number, size
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
@@ -33,7 +43,7 @@ def doctor(config: Path | None = None) -> int:
     worst = 0
     warnings = 0
     for finding in examine(config):
-        print(f"{finding.level:<8} {finding.what}: {finding.said}", flush=True)
+        print(f"{finding.level:<8} {finding.what}: {finding.finding}", flush=True)
         worst = max(worst, 2 if finding.level == "problem" else 0)
         warnings += finding.level == "warning"
     if worst:
@@ -54,8 +64,8 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
         return
     yield CheckResult("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
     checks: tuple[Callable[[Settings], Iterator[CheckResult]], ...] = (
-        _redaction, _time_zone, home, keys, stated, _sources, _embedder, store, _answerer, _transcription, _golden_set,
-        disk, writer, generation, runs,
+        _redaction, _time_zone, home, keys, statements, _sources, _embedder, store, _answerer, _transcription,
+        _golden_set, disk, writer, generation, runs,
     )  # fmt: skip
     for check in checks:
         yield from check(settings)
@@ -151,7 +161,7 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
     try:
         model = embedders.model(settings)
         if model is None:
-            yield CheckResult("ok", "embedder", "none: passages are found by their words only")
+            yield CheckResult("ok", "embedder", "none: passages are found only by their words")
             return
         embedders.load(settings)
     except (embedders.EmbeddingError, SettingsError) as error:
@@ -159,7 +169,7 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
         return
     said = f"{embedders.describe(settings)}, {', '.join(model.languages) or 'all languages'}"
     if not model.host:
-        yield CheckResult("ok", "embedder", f"{said}, on this machine; its files are those that were checked")
+        yield CheckResult("ok", "embedder", f"{said}, on this machine; its files have the expected hashes")
     elif settings.pii_redaction_enabled:
         yield CheckResult("ok", "embedder", f"{said}; redacted passages and questions are sent to {model.host}")
     else:
@@ -183,7 +193,7 @@ def _answerer(settings: Settings) -> Iterator[CheckResult]:
     try:
         found = writer(settings)
     except (AnswerError, SettingsError) as error:
-        yield CheckResult("warning", "answerer", f"{error}; until then answers are quoted")
+        yield CheckResult("warning", "answerer", f"{error}; until then answers consist of quotes")
         return
     yield CheckResult(
         "ok", "answerer", f"{found.model} at {found.host}, which is sent the passages that it answers from"

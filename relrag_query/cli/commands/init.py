@@ -81,7 +81,7 @@ def init(
     zone = environment.time_zone()
     sources = [_source(one, folder, config.parent) for one in found.sources]
     _print_plan(found)
-    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
+    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).sentences()]:
         print(f"- {note}")
     owner = owner.strip()
     guess = "" if owner else _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
@@ -131,10 +131,10 @@ def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
         print(f"  {kind.name:<{width}} {kind.meaning}")
     if found.unread:
         print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
-    for said in _left_out(folder, config, []).said():
+    for said in _left_out(folder, config, []).sentences():
         print(said)
     if not found.complete:
-        print("Not every folder could be looked into in the time; name one further down.")
+        print("There was no time to look into every folder; name a subfolder.")
 
 
 def _print_no_owner(guess: str) -> None:
@@ -169,11 +169,11 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
         count = number(len(found.unrecognised), "file is", "files are")
         yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
     if found.by_name:
-        yield f"{number(found.by_name, 'file was', 'files were')} told apart by name only, as there are so many."
+        yield f"{number(found.by_name, 'file was', 'files were')} recognised by name only, since there are so many."
     if not found.complete:
-        yield "Not every folder was looked into; a sync reads those too."
+        yield "Not every folder was examined; a sync reads them all."
     if zone is None:
-        yield "This machine does not say its time zone; timezone is UTC. Local times in chats depend on it: set it."
+        yield "This machine has no time zone set, so timezone is UTC. Set it: local times in chats depend on it."
     else:
         yield f"Local times in chats are read as those of {zone}, the time zone of this machine (timezone)."
     yield from environment.location_warnings(_home(config))
@@ -181,9 +181,9 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
         yield f"{_home(config)} lies in the git tree {tree}; it gets a .gitignore of its own and is left out."
     named = os.environ.get("RELRAG_CONFIG")
     if named and Path(named).expanduser().resolve() != config:
-        yield f"RELRAG_CONFIG names {named}, which stays in charge until you change it."
+        yield f"RELRAG_CONFIG names {named}, which stays in effect until you change it."
     if (_home(config) / "private").exists() and not config.exists():
-        yield f"{_home(config)} holds an index already; its keys are known under the archive name it was made with."
+        yield f"{_home(config)} already holds an index; its keys are stored under the archive name it was created with."
 
 
 def _embedding(found: Discovery) -> Iterator[str]:

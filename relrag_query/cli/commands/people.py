@@ -69,9 +69,9 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
     _table(("score", "id", "name", "id", "name", "why"), rows)
     if found:
         first = found[0]
-        print(f"`relrag people merge {first.person_id} {first.other_id}` says that the first two are one.")
+        print(f"`relrag people merge {first.person_id} {first.other_id}` states that the first two are one.")
     else:
-        print("Nobody looks like somebody else.")
+        print("No two people look the same.")
     return 0
 
 
@@ -93,14 +93,14 @@ def split(name: str, aliases: Sequence[str], config: Path | None = None, *, wait
 def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False, wait: float = 0) -> int:
     """Takes back a statement, or lists what can be taken back; returns the exit code."""
     if entry is not None:
-        return _stated(f"number {entry} is taken back", statements.undo(entry, config=config, wait=wait))
+        return _stated(f"number {entry} is withdrawn", statements.undo(entry, config=config, wait=wait))
     found = statements.list_statements(settings_module.load(config))
     if as_json:
         return _json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
     with Archive.open(config) as archive, archive.people() as people:
         rows = [(str(one), *statement_in_words(said, people)) for one, said in found]
     _table(("number", "what", "of whom"), rows)
-    print("`relrag people undo NUMBER` takes one back." if found else "Nothing was stated of people.")
+    print("`relrag people undo NUMBER` withdraws one." if found else "Nothing was stated about people.")
     return 0
 
 

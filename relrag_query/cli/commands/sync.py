@@ -47,10 +47,10 @@ from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number, size
 
 if TYPE_CHECKING:
-    from relrag_pipelines.orchestration.runner import Outcome
+    from relrag_pipelines.orchestration.runner import RunOutcome
 
 _SAID_OF = {
-    LIKE_FORGOTTEN: "{} may be what you had forgotten under another name",
+    LIKE_FORGOTTEN: "{} may be something you had forgotten, under another name",
     "date_order": "{} read with an assumed order of day and month",
 }
 """fault words of what was read all the same, and what is said of it; where it was not read, they are of a failure"""
@@ -88,7 +88,7 @@ def sync(
         print_graphs(todo, workspace.settings)
         _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
         if not workspace.settings.pii_redaction_enabled:
-            print("warning: redaction is off, so personal data is indexed as it stands (pii_redaction_enabled)")
+            print("warning: redaction is off, so personal data is indexed as it is (pii_redaction_enabled)")
         with _worker_pool(todo.large or full) as pool:
             # imported only now: an unchanged archive is told so in less time than this import takes
             from relrag_pipelines.orchestration.runner import sync as run
@@ -186,7 +186,7 @@ def _collecting_seldom() -> Iterator[None]:
         gc.freeze()  # the process is about to end, and would look through all that it holds once more
 
 
-def _needs_deletion_consent(outcome: Outcome) -> bool:
+def _needs_deletion_consent(outcome: RunOutcome) -> bool:
     """On a terminal, asks about deletions that were refused."""
     refused = [error for error in outcome.errors if "--accept-deletions" in error]
     if not refused or not sys.stdin.isatty():
@@ -221,12 +221,12 @@ def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
     for name in unread_files.unconfigured_sources(workspace.settings):
         if accepted:
             lake.remove(workspace.home, name)
-            print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
+            print(f"{name}: no longer in {settings_module.CONFIG_NAME}; all its stored data was removed")
         else:
             print(unread_files.describe_unconfigured(name))
 
 
-def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float, strict: bool) -> int:
+def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, started: float, strict: bool) -> int:
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     with generations.open_current(workspace.home) as current:
@@ -239,7 +239,7 @@ def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float, 
     return max(_report_failures(workspace, todo, strict), WITH_FAILURES if outcome.warnings else DONE)
 
 
-def _not_finished(workspace: Workspace, outcome: Outcome, started: float) -> int:
+def _not_finished(workspace: Workspace, outcome: RunOutcome, started: float) -> int:
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     for error in outcome.errors:

@@ -53,7 +53,7 @@ def ui(
         print(
             "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
         )
-    print(f"What it and its runs say goes to {log}; stop it with Ctrl-C", flush=True)
+    print(f"Output of the UI and its runs goes to {log}; stop it with Ctrl-C", flush=True)
     tell = _teller(folder, port, read_only)
     # held by what can start a queued run, for as long as it lives
     held = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
