@@ -10,13 +10,13 @@ import time
 from collections.abc import Iterator
 
 from bench.clock import medians, most_memory
-from relrag_pipelines.sources.mail.threads import Mail, thread
+from relrag_pipelines.sources.mail.threads import ThreadedMail, thread
 
 MAILS = 1_000_000
 RUNS = 3
 
 
-def mails(count: int = MAILS) -> Iterator[Mail]:
+def mails(count: int = MAILS) -> Iterator[ThreadedMail]:
     """Mails of which three in four answer a recent one; one in ten is missing, one in ten has Gmail's thread id."""
     rng = random.Random(7)
     recent: list[tuple[str, tuple[str, ...]]] = []
@@ -33,10 +33,10 @@ def mails(count: int = MAILS) -> Iterator[Mail]:
             written += 1
             first = above[0] if above else name
             gmail = str(int(first[:12], 16)) if first[0] in "01" and rng.random() < 0.8 else None
-            yield Mail(name, above, above[-1] if above else None, gmail)
+            yield ThreadedMail(name, above, above[-1] if above else None, gmail)
 
 
-def floor(given: list[Mail]) -> int:
+def floor(given: list[ThreadedMail]) -> int:
     """The number of threads by the plainest union-find."""
     numbers: dict[str, int] = {}
     joined: list[int] = []
@@ -70,7 +70,7 @@ def measure() -> dict[str, float]:
     }
 
 
-def _seconds(work: object, given: list[Mail]) -> float:
+def _seconds(work: object, given: list[ThreadedMail]) -> float:
     assert callable(work)
     begun = time.perf_counter()
     work(given)

@@ -173,11 +173,11 @@ def changed_sources(workspace: Workspace) -> Requests:
     """A run of the export of each source whose files have changed."""
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     for one in surveys:
-        if one.scan and (one.scan.changed or one.scan.gone):
+        if one.scan and (one.scan.changed_units or one.scan.missing_units):
             # keyed, because a path can be guessed; the hour lets a failed run, or a file that went twice, be tried
-            changed = map(one.scan.units.__getitem__, one.scan.changed)
+            changed = map(one.scan.units.__getitem__, one.scan.changed_units)
             units = [(unit.path, unit.mtime_ns, unit.version, unit.siblings_fingerprint) for unit in changed]
-            state = f"{units} {one.scan.gone} {settings_module.now():%Y-%m-%dT%H}"
+            state = f"{units} {one.scan.missing_units} {settings_module.now():%Y-%m-%dT%H}"
             key = f"{one.source}:{workspace.keys.id_hash(state)}"
             keys = [dg.AssetKey([one.source, "export"])]
             tags = run_tags.describe_run(workspace, keys, {}, run_tags.SENSOR)

@@ -171,9 +171,9 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
     codes.append(commands.sync(config, full=True))
     going = [value for value, way in planted.ways.items() if way != KEPT]
     searched = byte_search.search(home, going)
-    left = {value: list(byte_search.search(home, [value]).holding) for value in sorted(searched.found)}
+    left = {value: list(byte_search.search(home, [value]).holding) for value in sorted(searched.hits)}
     staying = {value for value, way in planted.ways.items() if way == KEPT}
-    lost = sorted(staying - byte_search.search(home, sorted(staying)).found)
+    lost = sorted(staying - byte_search.search(home, sorted(staying)).hits)
     return Found(codes, left, lost, searched.files)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines.assets.error_boundary import seal_errors
-from relrag_pipelines.assets.metadata import column_schema, table_written
+from relrag_pipelines.assets.metadata import column_schema, table_metadata
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.monthly import ASSET_OF_TABLE
 from relrag_pipelines.stages.whole_archive import ArchiveStage
@@ -57,7 +57,7 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
         started = time.monotonic()
         entries, counts = made()
         for table, entry in entries.items():
-            told = table_written(entry, time.monotonic() - started)
+            told = table_metadata(entry, time.monotonic() - started)
             yield dg.MaterializeResult(asset_key=table, metadata={**told, **counts})
 
     return _assets

@@ -37,7 +37,7 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
         specs=[
             dg.AssetSpec(
                 key(collection, table.name),
-                deps=[key(collection, one) for one in table.made_from] or ["published_generation"],
+                deps=[key(collection, one) for one in table.inputs] or ["published_generation"],
                 group_name=GROUP,
                 kinds={"parquet"},
                 owners=_OWNERS,
@@ -51,7 +51,7 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
         known = made()
-        told = {**known.told, "seconds": round(time.monotonic() - started, 3), "index": known.number}
+        told = {**known.figures, "seconds": round(time.monotonic() - started, 3), "index": known.number}
         for table in tables:
             rows, output = known.counts[table.name], known.files[f"{table.name}.parquet"]
             yield dg.MaterializeResult(
@@ -72,7 +72,7 @@ def graph_checks(workspace: Workspace, collection: str) -> list[dg.AssetChecksDe
     )
     @seal_errors
     def _dangling() -> dg.AssetCheckResult:
-        wrong = graph_build.broken(workspace, collection)
+        wrong = graph_build.broken_invariants(workspace, collection)
         return dg.AssetCheckResult(passed=not wrong, metadata={"violations": len(wrong)})
 
     @dg.asset_check(asset=of, name="no_unredacted_value", description="No text of the tables holds personal data.")

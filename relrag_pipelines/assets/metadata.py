@@ -4,7 +4,7 @@ import dagster as dg
 
 from relrag_pipelines.records import TABLES, columns
 from relrag_pipelines.stores.fingerprint import fingerprint
-from relrag_pipelines.stores.lake import Entry, Manifest
+from relrag_pipelines.stores.lake import Manifest, ManifestEntry
 
 
 def column_schema(table: str) -> dict[str, dg.TableSchema]:
@@ -32,7 +32,7 @@ def output_metadata(entries: Manifest, seconds: float) -> dict[str, dg.MetadataV
     }
 
 
-def table_written(entry: Entry, seconds: float) -> dict[str, dg.MetadataValue]:
+def table_metadata(entry: ManifestEntry, seconds: float) -> dict[str, dg.MetadataValue]:
     """What was written of a table of the whole archive: rows, bytes, seconds, and the hash of its file."""
     return {
         "dagster/row_count": dg.MetadataValue.int(entry.rows),

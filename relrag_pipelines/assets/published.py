@@ -11,7 +11,9 @@ from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
 from relrag_pipelines.erasure import purge
-from relrag_pipelines.publishing import disk_space, publish, withholding
+from relrag_pipelines.publishing import disk_space, publish
+from relrag_pipelines.publishing.withholding import LeakSearch
+from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations, lake
 from relrag_pipelines.stores.lock import writing
@@ -91,14 +93,14 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
 
 
 @seal_errors
-def _build(workspace: Workspace) -> tuple[dict[str, int], withholding.Withheld]:
+def _build(workspace: Workspace) -> tuple[dict[str, int], WithholdingReport]:
     """Builds catalog and points beside what is published; the number of rows, and what was left out of them."""
     with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
         purge.resume(workspace)
         lake.sweep(workspace.home)
         archive_tables.sweep(workspace.home)
         disk_space.require_vector_space(workspace.settings)
-        search = withholding.Search(workspace)
+        search = LeakSearch(workspace)
         search.clean_lake()
         counts = publish.build(workspace, search)
         search.look_at_build()

@@ -41,11 +41,11 @@ class SearchResult:
     files: int = 0
     holding: dict[str, int] = field(default_factory=dict)
     """file, relative to the home -> how many of the values it holds"""
-    found: set[str] = field(default_factory=set, repr=False)
+    hits: set[str] = field(default_factory=set, repr=False)
     """the values that any file holds"""
-    unread: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
     """files whose content could not be read; their bytes were searched all the same"""
-    packed: int = 0
+    opaque_files: int = 0
     """files with content that is not opened, as PDF, zip or PGP within a mail that could not be read to its end"""
 
 
@@ -104,14 +104,14 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
         except FileNotFoundError:  # such as the journal of a database that somebody had open
             continue
         try:
-            seen.packed += _is_raw(path) and raw_items.is_packed(path.read_bytes())
+            seen.opaque_files += _is_raw(path) and raw_items.is_packed(path.read_bytes())
             for text in unpacked_text(path):
                 held |= packed.found(text) | spoken.whole(text)
         except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
-            seen.unread.append(f"{name} ({type(error).__name__})")
+            seen.unreadable.append(f"{name} ({type(error).__name__})")
         if held:
             seen.holding[name] = len(held)
-            seen.found |= held
+            seen.hits |= held
     return seen
 
 

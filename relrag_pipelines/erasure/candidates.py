@@ -19,7 +19,7 @@ from anyascii import anyascii
 
 from relrag_pipelines.erasure import rule_matching, selection
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.erasure.selection import Selection
+from relrag_pipelines.erasure.selection import ErasureSelection
 from relrag_pipelines.identity.participants import ParsedIdentifier, parse_identifiers
 from relrag_pipelines.workspace import Workspace
 
@@ -36,14 +36,14 @@ _FIRST_OTHER_SCRIPT = 0x370
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SimilarName:
     """Somebody who may be meant as well."""
 
     value: str
     """as the archive writes it"""
     records: int
     """how many records that stay hold it"""
-    beside: bool
+    same_entry: bool
     """it is an address, number or name that stands beside one that was named; else it is written alike"""
 
 
@@ -74,8 +74,8 @@ def same_person_values(workspace: Workspace, who: str) -> list[str]:
 
 
 def find_candidates(
-    workspace: Workspace, named: Iterable[str], chosen: Selection, matcher: RuleMatcher
-) -> list[Candidate]:
+    workspace: Workspace, named: Iterable[str], chosen: ErasureSelection, matcher: RuleMatcher
+) -> list[SimilarName]:
     """Who may be meant too in the records that stay, those with most records first."""
     wanted = [one for who in named for one in parse_identifiers(who)]
     beside = _same_entry_values(workspace, wanted, chosen)
@@ -93,7 +93,7 @@ def find_candidates(
                 for value, is_beside in told[code]:
                     key = forms.setdefault(_plain(value), value)
                     holding[key, is_beside].add(ids[row])
-    found = [Candidate(value, len(records), is_beside) for (value, is_beside), records in holding.items()]
+    found = [SimilarName(value, len(records), is_beside) for (value, is_beside), records in holding.items()]
     return sorted(found, key=lambda one: (-one.records, one.value))
 
 
@@ -108,7 +108,9 @@ def _namesakes_in_text(
     return found + [(value, False) for value in near if (value, True) not in found]
 
 
-def _same_entry_values(workspace: Workspace, wanted: list[ParsedIdentifier], chosen: Selection) -> set[tuple[str, str]]:
+def _same_entry_values(
+    workspace: Workspace, wanted: list[ParsedIdentifier], chosen: ErasureSelection
+) -> set[tuple[str, str]]:
     """What stands in one string with a name that is to be forgotten, or on the same card."""
     keys = {(one.kind, one.normalised) for one in wanted}
     found: set[tuple[str, str]] = set()

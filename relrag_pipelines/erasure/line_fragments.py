@@ -32,7 +32,7 @@ _OMITTED = re.compile(r"\.{2,}|…")
 _QUOTED = re.compile(r"[\s>]*")
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of a quotation."""
 
     start: int
@@ -45,7 +45,7 @@ class Line(NamedTuple):
     """how often it is quoted by >"""
 
 
-def lines_of(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Line]:
+def lines_of(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[TextLine]:
     """The lines of a text, of which the words stand at these places."""
     start = word = 0
     for line in text.split("\n"):
@@ -53,11 +53,11 @@ def lines_of(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Line]:
         while word < len(spans) and spans[word][0] < end:
             word += 1
         mark = _QUOTED.match(line)
-        yield Line(start, end, first, word, mark[0].count(">") if mark else 0)
+        yield TextLine(start, end, first, word, mark[0].count(">") if mark else 0)
         start = end + 1
 
 
-def interleave(lines: Sequence[Line], hashes: Hashes, forgotten: Hashes, gone: Mask) -> None:
+def interleave(lines: Sequence[TextLine], hashes: Hashes, forgotten: Hashes, gone: Mask) -> None:
     """Marks runs that somebody has written between the lines of: those of one depth are read as one text."""
     depths = np.repeat([line.depth for line in lines], [line.last - line.first for line in lines])
     for depth in np.unique(depths):
@@ -66,7 +66,7 @@ def interleave(lines: Sequence[Line], hashes: Hashes, forgotten: Hashes, gone: M
             gone[places[place : place + RUN]] = True
 
 
-def lines_of_answered_mail(text: str, lines: Sequence[Line]) -> set[int]:
+def lines_of_answered_mail(text: str, lines: Sequence[TextLine]) -> set[int]:
     """Which lines quote the answered mail itself, as far as depth and introductions tell: not what that one quotes."""
     introductions = segmentation.attribution_lines(text)
     told = [
@@ -96,7 +96,7 @@ class Finder:
         self._begun |= single  # a letter alone says nothing by itself
         self._ended |= single
 
-    def mark(self, line: Line, gone: Mask, *, own: bool) -> None:
+    def mark(self, line: TextLine, gone: Mask, *, own: bool) -> None:
         """Marks the pieces on a line; `own` says that the forgotten mail itself is quoted there, by an answer to it."""
         for first, last in stretches(~gone[line.first : line.last]):
             begin = line.first + first
@@ -105,7 +105,7 @@ class Finder:
                     self._mark(line, begin, place, gone, own)
                     begin = place
 
-    def _mark(self, line: Line, begin: int, end: int, gone: Mask, own: bool) -> None:
+    def _mark(self, line: TextLine, begin: int, end: int, gone: Mask, own: bool) -> None:
         """Marks the words from `begin` to `end` where they are a piece, but for a word cut at either side."""
         # the rest of a line that is cut is of the same mail, although others may say it too
         own = own or (begin > line.first and bool(gone[begin - 1])) or (end < line.last and bool(gone[end]))
@@ -130,7 +130,7 @@ class Finder:
         known = contains(pieces, self._forgotten)
         return bool((known | contains(as_shared(pieces), self._forgotten) if own else known).all())
 
-    def _open(self, line: Line, place: int) -> bool:
+    def _open(self, line: TextLine, place: int) -> bool:
         """Whether a word may have been cut there: where a line begins or ends, or something was left out."""
         return place in (line.first, line.last) or self._omitted(place)
 

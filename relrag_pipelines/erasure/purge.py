@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.erasure import mail_quotes, people, raw_items, rule_file, sidecars
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.erasure.selection import Selection, private_months, select
+from relrag_pipelines.erasure.selection import ErasureSelection, private_months, select
 from relrag_pipelines.files import atomic
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
@@ -27,7 +27,7 @@ from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.workspace import Workspace
 
 
-def remove(workspace: Workspace, rules: ErasureRules, chosen: Selection) -> None:
+def remove(workspace: Workspace, rules: ErasureRules, chosen: ErasureSelection) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
     people.remove_statements(workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys))
     sidecars.remove_from_sidecars(
@@ -76,7 +76,7 @@ def undo(workspace: Workspace, number: int) -> ErasureRule:
     return taken
 
 
-def _remove_from(workspace: Workspace, source: str, chosen: Selection, matcher: RuleMatcher) -> None:
+def _remove_from(workspace: Workspace, source: str, chosen: ErasureSelection, matcher: RuleMatcher) -> None:
     """The months themselves go last: after a kill, what they still hold tells what else has to go."""
     home, touched = workspace.home, dict(chosen.months.get(source, {}))
     if matcher.of_texts:

@@ -17,7 +17,7 @@ from relrag_pipelines.workspace import Workspace
 
 
 @dataclass
-class Selection:
+class ErasureSelection:
     """The records that rules name."""
 
     sources: set[str] = field(default_factory=set)
@@ -32,7 +32,7 @@ class Selection:
     """asset_ids of which no row is left"""
     native_ids: set[tuple[str, str]] = field(default_factory=set)
     """their sources and native ids there"""
-    said: word_hashes.Hashes = field(default_factory=word_hashes.empty)
+    text_hashes: word_hashes.Hashes = field(default_factory=word_hashes.empty)
     """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
     repeating: dict[str, int] = field(default_factory=dict)
     """asset_ids of records that stay and say the same in their own text -> how many words in a row"""
@@ -53,10 +53,13 @@ class Selection:
         return pa.array([whole or one in self.ids for one in table["asset_id"].to_pylist()], pa.bool_())
 
 
-def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> Selection:
+def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> ErasureSelection:
     """Finds what the rules name in the private records of all sources, and the parts of it; changes nothing."""
     rules = list(rules)
-    chosen, matcher = Selection({rule.source for rule in rules if rule.source}), RuleMatcher(rules, workspace.keys)
+    chosen, matcher = (
+        ErasureSelection({rule.source for rule in rules if rule.source}),
+        RuleMatcher(rules, workspace.keys),
+    )
     parts: dict[str, list[str]] = {}
     for source, _, table in private_months(workspace):
         if source not in chosen.sources:
@@ -77,23 +80,26 @@ def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> Selection:
     return chosen
 
 
-def mails_quoting_selection(workspace: Workspace, rule: ErasureRule, chosen: Selection) -> list[str]:
+def mails_quoting_selection(workspace: Workspace, rule: ErasureRule, chosen: ErasureSelection) -> list[str]:
     """asset_ids of the mails that stay and quote what goes by that rule; changes nothing."""
-    matcher, found = RuleMatcher([replace(rule, said=word_hashes.encode(chosen.said))], workspace.keys), set[str]()
-    for source, _, table in private_months(workspace) if len(chosen.said) else ():
+    matcher, found = (
+        RuleMatcher([replace(rule, said=word_hashes.encode(chosen.text_hashes))], workspace.keys),
+        set[str](),
+    )
+    for source, _, table in private_months(workspace) if len(chosen.text_hashes) else ():
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         found.update(record.asset_id for record in mail_quotes.quoting_mails(staying, matcher).values())
     return sorted(found)
 
 
-def complete_rule(rule: ErasureRule, chosen: Selection, workspace: Workspace) -> ErasureRule:
+def complete_rule(rule: ErasureRule, chosen: ErasureSelection, workspace: Workspace) -> ErasureRule:
     """The rule with the ids of all that it does not tell by itself, so that none of it comes back."""
     keys, ids = workspace.keys, set(rule.ids)
     ids |= {rule_matching.keyed_id(one, keys) for one in chosen.parts}
     if rule.what in ("records", "person"):
         # another file may hold the same record without what told it here, such as a folder's name
         ids |= {rule_matching.keyed_id(one, keys) for one in chosen.ids} | chosen.marks
-        rule = replace(rule, hints=sorted(chosen.hints), said=word_hashes.encode(chosen.said))
+        rule = replace(rule, hints=sorted(chosen.hints), said=word_hashes.encode(chosen.text_hashes))
     return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
 
 
@@ -115,13 +121,13 @@ def private_months(
                 raise ForgettingError(f"{what} cannot be read; run `relrag sync --full` first") from None
 
 
-def selected_rows(workspace: Workspace, chosen: Selection) -> Iterator[pa.Table]:
+def selected_rows(workspace: Workspace, chosen: ErasureSelection) -> Iterator[pa.Table]:
     """The chosen records themselves, month by month."""
     for source, _, table in private_months(workspace, chosen.months):
         yield table.filter(chosen.rows(source, table))
 
 
-def _count(workspace: Workspace, chosen: Selection) -> None:
+def _count(workspace: Workspace, chosen: ErasureSelection) -> None:
     held: set[str] = set()
     for source, month, table in private_months(workspace):
         rows = chosen.rows(source, table)
@@ -135,7 +141,7 @@ def _count(workspace: Workspace, chosen: Selection) -> None:
     chosen.nowhere -= held
 
 
-def _record_fingerprints(workspace: Workspace, chosen: Selection) -> None:
+def _record_fingerprints(workspace: Workspace, chosen: ErasureSelection) -> None:
     """Notes by what the chosen are known again, and which records that stay are the same: an attachment, saved."""
     for going in selected_rows(workspace, chosen):
         for mark in fingerprints.fingerprints(going, workspace.keys):
@@ -152,7 +158,7 @@ def _record_fingerprints(workspace: Workspace, chosen: Selection) -> None:
     chosen.hints -= kept
 
 
-def _record_quotes(workspace: Workspace, chosen: Selection) -> None:
+def _record_quotes(workspace: Workspace, chosen: ErasureSelection) -> None:
     """Notes what the chosen mails say, and who else does: a phrase is everybody's, a longer stretch is said again.
 
     What a mail that stays says itself is its own, wherever it is quoted: the chosen one may pass it on, or be its copy.
@@ -180,7 +186,7 @@ def _record_quotes(workspace: Workspace, chosen: Selection) -> None:
         )[:3]
     own = [going.runs, going.lines, going.pieces[~everyday], word_hashes.as_shared(going.pieces[everyday]), going.edges]
     not_own = np.concatenate(others)
-    chosen.said = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.as_shared(not_own)]))
+    chosen.text_hashes = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.as_shared(not_own)]))
 
 
 def _union(some: Iterable[mail_quotes.OwnShingles]) -> mail_quotes.OwnShingles:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from relrag_pipelines.erasure import line_fragments
-from relrag_pipelines.erasure.line_fragments import Line
+from relrag_pipelines.erasure.line_fragments import TextLine
 from relrag_pipelines.erasure.word_hashes import (
     RUN,
     WORD,
@@ -106,7 +106,7 @@ def _cut_once(text: str, forgotten: Hashes, words: WordHasher, answers: bool, fo
     return _text_outside(text, spans, lines, gone)
 
 
-def _close_gaps(text: str, spans: Sequence[tuple[int, int]], line: Line, gone: Mask) -> None:
+def _close_gaps(text: str, spans: Sequence[tuple[int, int]], line: TextLine, gone: Mask) -> None:
     """Marks what mail programs put between two words of a line that go: an address behind a name."""
     for (_, end), (begin, _) in pairwise(stretches(gone[line.first : line.last])):
         between = text[spans[line.first + end - 1][1] : spans[line.first + begin][0]]
@@ -122,7 +122,7 @@ def _drop_introductions(text: str, spans: Sequence[tuple[int, int]], gone: Mask)
             gone[begin:end] = True
 
 
-def _text_outside(text: str, spans: Sequence[tuple[int, int]], lines: Iterable[Line], gone: Mask) -> str:
+def _text_outside(text: str, spans: Sequence[tuple[int, int]], lines: Iterable[TextLine], gone: Mask) -> str:
     kept: list[str] = []
     empty = True
     for start, end, first, last, _ in lines:

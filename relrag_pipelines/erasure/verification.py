@@ -47,12 +47,12 @@ class SimilarRecord(NamedTuple):
 class ErasureProof:
     """What the search for forgotten values saw."""
 
-    searched: SearchResult
+    search: SearchResult
     values: int = 0
     """how many were searched for"""
-    sampled: bool = False
+    is_sample: bool = False
     """there are more; these are a fair sample"""
-    shared: int = 0
+    shared_values: int = 0
     """how many stand in records that stay as well, and are not searched for"""
     own: int = 0
     """how many are among this program's own words or in the paths of the archive, and are not searched for"""
@@ -60,13 +60,13 @@ class ErasureProof:
     """how many words, numbers and dates tell nothing by themselves, and are not searched for"""
     alike: list[SimilarRecord] = field(default_factory=list)
     """records that stay and hold what few others do: they may hold pieces of it; those with the most come first"""
-    still_named: list[str] = field(default_factory=list)
+    remaining_names: list[str] = field(default_factory=list)
     """names that were to be forgotten, as given, and stand in what stays"""
 
     @property
     def holds(self) -> bool:
         """No file holds any of the values, and all could be read."""
-        return not (self.searched.holding or self.searched.unread or self.still_named)
+        return not (self.search.holding or self.search.unreadable or self.remaining_names)
 
 
 def distinctive_values(tables: Iterable[pa.Table]) -> tuple[set[str], bool]:

@@ -97,7 +97,7 @@ class MentionFinder:
 
     def people(self, text: str, present: Collection[int] = ()) -> set[int]:
         """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""
-        return {one for mention in self.find(text) if (one := meant(mention, present)) is not None}
+        return {one for mention in self.find(text) if (one := certain_person(mention, present)) is not None}
 
     def _at(self, text: str, start: int) -> Mention | None:
         """The longest name that begins there, if one does."""
@@ -123,7 +123,7 @@ class MentionFinder:
         return Mention(start, ends[0], ids, first in tables.common(), first not in self._inflected)
 
 
-def meant(mention: Mention, present: Collection[int] = ()) -> int | None:
+def certain_person(mention: Mention, present: Collection[int] = ()) -> int | None:
     """The person whom a name means: who alone bears it of those present, or of all; None where that is not certain."""
     here = [one for one in mention.person_ids if one in present]
     if len(here) == 1:

@@ -65,7 +65,7 @@ def finder(found: Resolution, only: Iterable[int] | None = None) -> MentionFinde
     return MentionFinder(names)
 
 
-def mentioned(
+def mention_rows(
     finder: MentionFinder, lake_month: str, texts: Mapping[str, str], present: Mapping[str, Collection[int]]
 ) -> list[PersonMention]:
     """Who is named in texts, by asset_id; `present` has who takes part."""

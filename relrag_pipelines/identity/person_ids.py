@@ -61,7 +61,7 @@ def _allocated(said: Sequence[Entry]) -> tuple[dict[str, int], dict[str, int], s
     return given, since, used
 
 
-def merged(
+def merge_groups(
     ids: Mapping[str, int], members: Mapping[str, Sequence[str]], known: Mapping[int, int], said: Sequence[Entry]
 ) -> dict[int, int]:
     """The id of each group -> the id that it has after the owner's merges; a later split keeps groups apart."""

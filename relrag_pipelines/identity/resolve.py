@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
-from relrag_pipelines.identity.person_ids import allocate, merged
-from relrag_pipelines.identity.statements import Allocation, Entry, Numbered, StatedIdentifier, holding
+from relrag_pipelines.identity.person_ids import allocate, merge_groups
+from relrag_pipelines.identity.statements import Allocation, Entry, NumberedEntry, StatedIdentifier, holding
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10
@@ -49,7 +49,7 @@ class Resolution:
 
 def resolve(
     entries: Sequence[NamingEntry],
-    journal: Iterable[Numbered],
+    journal: Iterable[NumberedEntry],
     keyed: Callable[[str], str],
     unnamed_after: int = UNNAMED_AFTER,
     owner: str = "",
@@ -67,7 +67,7 @@ def resolve(
         root: nodes for root, nodes in groups.members().items() if _is_somebody(_entries(nodes, entries), unnamed_after)
     }
     ids, allocations, known = allocate(members, said)
-    survivors = merged(ids, members, known, said)
+    survivors = merge_groups(ids, members, known, said)
     gathered: defaultdict[int, list[str]] = defaultdict(list)
     for root in members:
         gathered[survivors[ids[root]]] += members[root]

@@ -19,7 +19,7 @@ _KISSES = re.compile(r"(?:\s+[xX]+|[\s,.!]|[^\w\s])+$")
 _PART = re.compile(r"[,|–—]|\s-\s")
 
 
-class Signed(NamedTuple):
+class SignatureFact(NamedTuple):
     """What a signature states."""
 
     predicate: str
@@ -27,7 +27,7 @@ class Signed(NamedTuple):
     quote: str
 
 
-def relative(text: str, names: Sequence[WrittenName]) -> Signed | None:
+def relative(text: str, names: Sequence[WrittenName]) -> SignatureFact | None:
     """What the sender is to whom it is written, where the last line says nothing else: `Dad x`, `brácha Tomáš`."""
     lines = _lines(text)
     if not lines:
@@ -39,10 +39,10 @@ def relative(text: str, names: Sequence[WrittenName]) -> Signed | None:
     type_ = kinship.types_of_names().get(words[0])
     if type_ is None or type_ in kinship.ROLES or len(words[0]) < _FEWEST:
         return None
-    return Signed(type_, type_, lines[-1])
+    return SignatureFact(type_, type_, lines[-1])
 
 
-def facts(text: str, names: Sequence[WrittenName]) -> Iterator[Signed]:
+def facts(text: str, names: Sequence[WrittenName]) -> Iterator[SignatureFact]:
     """The occupation and the telephone number that stand beside the sender's name or below it."""
     lines = _lines(text)
     place = next((place for place, line in enumerate(lines) if _is_named(line, names)), None)
@@ -51,12 +51,12 @@ def facts(text: str, names: Sequence[WrittenName]) -> Iterator[Signed]:
     name, *more = _PART.split(lines[place])
     for part in (*more, *lines[place + 1 : place + 3]):
         if kinship.roles_in(part) and not _NUMBER.search(part):
-            yield Signed("occupation", part.strip(" .,"), f"{name.strip()}, {part.strip()}")
+            yield SignatureFact("occupation", part.strip(" .,"), f"{name.strip()}, {part.strip()}")
             break
     for line in lines[place:]:
         number = _NUMBER.search(line)
         if number and _TELEPHONE.match(line):
-            yield Signed("phone", number["number"], line)
+            yield SignatureFact("phone", number["number"], line)
             break
 
 

@@ -122,7 +122,7 @@ KINDS: dict[str, type] = {
 """name in the journal -> type"""
 
 
-class Numbered(Protocol):
+class NumberedEntry(Protocol):
     """An entry of the journal."""
 
     @property
@@ -142,7 +142,7 @@ class Entry:
     said: Statement
 
 
-def holding(journal: Iterable[Numbered]) -> list[Entry]:
+def holding(journal: Iterable[NumberedEntry]) -> list[Entry]:
     """What holds, in order: all but what was undone, and not the undoing. An id that was given stays given.
 
     Entries of the journal that are about something else are left out.
@@ -160,7 +160,7 @@ def holding(journal: Iterable[Numbered]) -> list[Entry]:
     ]
 
 
-def numbered(journal: Sequence[Entry], said: Iterable[Statement]) -> list[Entry]:
+def number_statements(journal: Sequence[Entry], said: Iterable[Statement]) -> list[Entry]:
     """The journal with further statements, numbered on."""
     last = max((entry.number for entry in journal), default=0)
     return [*journal, *(Entry(number, one) for number, one in enumerate(said, last + 1))]

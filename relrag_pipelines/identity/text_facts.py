@@ -24,7 +24,7 @@ _LONGEST = 120
 _STRANGER = re.compile(r",? (?P<name>[^\W\d_]+(?:-[^\W\d_]+)?(?: [A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ][^\W\d_]+)?)")
 
 
-class StatedFact(NamedTuple):
+class TextualFact(NamedTuple):
     """A fact of a person."""
 
     owner: Mention | None
@@ -47,7 +47,7 @@ class Introduction(NamedTuple):
     end: int
 
 
-def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[StatedFact]:
+def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[TextualFact]:
     """What a text of that day states for certain, given the names in it, in order."""
     found = {}
     for template, names, matches in _matching(fact_phrases.of_facts(), text, mentions):
@@ -56,7 +56,7 @@ def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> li
             start, end = _span(names, matches)
             predicate = "birthday" if template.predicate == "turns" else template.predicate
             owner = names.get("name")
-            found[owner, predicate] = StatedFact(owner, predicate, value, start, end)
+            found[owner, predicate] = TextualFact(owner, predicate, value, start, end)
     return sorted({*found.values(), *_relatives(text, mentions)}, key=lambda one: (one.start, one.end, one.predicate))
 
 
@@ -152,7 +152,7 @@ def _month(word: str) -> int | None:
     return months.get(word) or months.get(word.removeprefix("ב"))
 
 
-def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[StatedFact]:
+def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[TextualFact]:
     """Relatives by a name that no known person bears: `my brother Gilad`; none of an inflected form."""
     taken = [(one.start, one.end) for one in mentions]
     strangers = [one for one in _strangers(text) if all(one.end <= start or one.start >= end for start, end in taken)]
@@ -162,7 +162,7 @@ def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[StatedFact]:
     for one in stated_relations(text, every):
         if not one.other.person_ids and (one.owner is None or one.owner.person_ids):
             value = text[one.other.start : one.other.end]
-            yield StatedFact(one.owner, one.relationship_type, value, one.start, one.end)
+            yield TextualFact(one.owner, one.relationship_type, value, one.start, one.end)
 
 
 def _strangers(text: str) -> Iterator[Mention]:

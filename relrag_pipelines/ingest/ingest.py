@@ -57,21 +57,21 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
         return IngestReport()
     stored = unit_state.load(home, source.name)
     found = scan_source(workspace, source, stored)
-    if not (full or found.changed or found.gone):
+    if not (full or found.changed_units or found.missing_units):
         return IngestReport()
     full = full or _must_read_all(workspace, source)
     if full and not found.complete:
         found = scan_source(workspace, source, stored, whole=True)
     matcher = RuleMatcher(forgotten.rules, workspace.keys)
     selected = select_units(workspace, source, found, full=full)
-    change = merge.rewrites_for_removed(source, found.known, found.gone)
+    change = merge.rewrites_for_removed(source, found.known_units, found.missing_units)
     change.tables.folder = spill_folder(home, source.name)
     change.tables.clear()  # a kill may have left some there
-    report = IngestReport(units_read=len(selected.stale), units_gone=len(found.gone))
-    hidden = found.known.keys() - stored.keys()
+    report = IngestReport(units_read=len(selected.stale), units_gone=len(found.missing_units))
+    hidden = found.known_units.keys() - stored.keys()
     hidden = hidden | _read_units(workspace, source, matcher, found, selected, change, report, full=full)
     # what a kill left half rewritten: no unit need be marked for it, where only threads of its mails have moved
-    change.touched |= lake.unlisted_months(home, source.name)
+    change.months |= lake.unlisted_months(home, source.name)
     if not accept_deletions:
         merge.check_deletion_limit(workspace, source, change)
     index = _write_months(workspace, source, found, stored, change, report)
@@ -115,18 +115,18 @@ def _read_units(
     for done, path in enumerate(selected.stale):
         workspace.report(f"{source.name}: export", done, len(selected.stale))
         contents = next(read) if selected.locations(path)[0] == path else UnitRecords()
-        if path in grown and _reuses_ids(home, source.name, found.known[path], contents):
+        if path in grown and _reuses_ids(home, source.name, found.known_units[path], contents):
             del grown[path]
             quarantine.drop_units(home, source.name, keys, [path])
             contents = read_one((replace(found.units[path], resume_point=""), [path]))
         if path in grown:
-            merge.extend_unit(change, found.known[path], contents)
+            merge.extend_unit(change, found.known_units[path], contents)
         else:
-            merge.replace_unit(change, path, found.known.get(path), contents, full)
-        if contents.forgotten:
+            merge.replace_unit(change, path, found.known_units.get(path), contents, full)
+        if contents.omits_forgotten:
             hidden.add(path)
         report.failures += contents.failures
-        report.bytes_read += found.units[path].size - (found.known[path].size if path in grown else 0)
+        report.bytes_read += found.units[path].size - (found.known_units[path].size if path in grown else 0)
     if alone:
         sandbox.stop()  # what was loaded would take memory from all that follows
     _note_states(selected, change, report)
@@ -139,7 +139,9 @@ def _note_states(selected: UnitSelection, change: MonthRewrites, report: IngestR
     # a disk or a network may give it the next time, so it counts as never read
     selected.hashes.update(dict.fromkeys(failing, ""))
     change.states |= {
-        path: selected.state(path, change.states[path]) for path in selected.units if path not in change.interrupted
+        path: selected.state(path, change.states[path])
+        for path in selected.units
+        if path not in change.interrupted_units
     }
 
 
@@ -154,13 +156,17 @@ def _write_months(
     """Rewrites the months that changed; the index of threads, where the kind has one, is saved once all else is."""
     home = workspace.home
     if not source.retain:
-        quarantine.drop_units(home, source.name, workspace.keys, found.gone)
+        quarantine.drop_units(home, source.name, workspace.keys, found.missing_units)
     else:
-        merge.drop_superseded(home, source, change, found.known.keys() - found.units.keys(), newly=bool(found.gone))
+        merge.drop_superseded(
+            home, source, change, found.known_units.keys() - found.units.keys(), newly=bool(found.missing_units)
+        )
     threads = KINDS[source.kind].threads
-    index = thread_index.ThreadIndex(home, source.name, change.replaced, change.threaded) if threads else None
+    index = (
+        thread_index.ThreadIndex(home, source.name, change.replaced_units, change.thread_tables) if threads else None
+    )
     if index:
-        change.touched |= index.moved
+        change.months |= index.moved
     report.months = merge.write(workspace, source, stored, change, index)
     return index
 

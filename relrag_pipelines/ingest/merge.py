@@ -43,36 +43,38 @@ class MonthRewrites:
 
     states: dict[str, UnitState]
     """the units as they are now"""
-    replaced: set[str] = field(default_factory=set)
+    replaced_units: set[str] = field(default_factory=set)
     """units whose earlier records go"""
-    extended: set[str] = field(default_factory=set)
+    extended_units: set[str] = field(default_factory=set)
     """units whose earlier records stay and get further ones"""
-    touched: set[str] = field(default_factory=set)
+    months: set[str] = field(default_factory=set)
     """months to be rewritten"""
     tables: SpillBuffer = field(default_factory=SpillBuffer)
     """new private records"""
-    threaded: list[pa.Table] = field(default_factory=list)
+    thread_tables: list[pa.Table] = field(default_factory=list)
     """what the threads of the new records follow from"""
     coverage: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     """replaced unit -> from when to when it speaks of a thread; one that is not here speaks of all that it held"""
-    held: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+    ids_by_unit: dict[str, pa.ChunkedArray] = field(default_factory=dict)
     """unit with coverage -> asset_ids of what it holds now: none of them is kept as it was"""
-    superseded: dict[str, pa.Array] = field(default_factory=dict)
+    superseded_ids: dict[str, pa.Array] = field(default_factory=dict)
     """month -> asset_ids that go from what `gone` units hold there"""
-    gone: set[str] = field(default_factory=set)
+    missing_units: set[str] = field(default_factory=set)
     """units whose files are gone and whose records stay"""
-    interrupted: set[str] = field(default_factory=set)
+    interrupted_units: set[str] = field(default_factory=set)
     """units that a kill left half replaced and that could not be read now"""
 
     @functools.cached_property
     def leaving_units(self) -> pa.Array:
         """The replaced units, once all are known."""
-        return pa.array(sorted(self.replaced), pa.string())
+        return pa.array(sorted(self.replaced_units), pa.string())
 
     @functools.cached_property
     def held_now(self) -> pa.Array:
         """Unit and asset_id, with a zero byte between, of all that is held by units with coverage."""
-        pairs = [pc.binary_join_element_wise(unit, ids, "\0").combine_chunks() for unit, ids in self.held.items()]
+        pairs = [
+            pc.binary_join_element_wise(unit, ids, "\0").combine_chunks() for unit, ids in self.ids_by_unit.items()
+        ]
         return pa.concat_arrays([pa.array([], pa.string()), *pairs])
 
 
@@ -81,12 +83,12 @@ def rewrites_for_removed(source: Source, known: dict[str, UnitState], gone: tupl
     if not source.retain:
         months = {month.month for path in gone for month in known[path].months}
         left = {path: state for path, state in known.items() if path not in gone}
-        return MonthRewrites(left, replaced=set(gone), touched=months)
+        return MonthRewrites(left, replaced_units=set(gone), months=months)
     settled = {path: replace(state, reader=unit_state.RETAINED) for path, state in known.items() if path in gone}
     # what was written of them stays; months that were being replaced when they vanished need entries again
     unfinished = {path for path in gone if known[path].reader == unit_state.UNFINISHED}
     months = {month.month for path in unfinished for month in known[path].months}
-    return MonthRewrites({**known, **settled}, touched=months)
+    return MonthRewrites({**known, **settled}, months=months)
 
 
 def drop_superseded(home: Path, source: Source, change: MonthRewrites, gone: set[str], *, newly: bool) -> None:
@@ -94,9 +96,9 @@ def drop_superseded(home: Path, source: Source, change: MonthRewrites, gone: set
     new = change.tables.ids()
     if not gone or not (newly or len(new)):
         return
-    change.gone = gone
-    change.superseded = revisit.superseded_records(home, source.name, change.states, gone, new, all_months=newly)
-    change.touched |= change.superseded.keys()
+    change.missing_units = gone
+    change.superseded_ids = revisit.superseded_records(home, source.name, change.states, gone, new, all_months=newly)
+    change.months |= change.superseded_ids.keys()
 
 
 def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, contents: UnitRecords, full: bool) -> None:
@@ -105,15 +107,15 @@ def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, con
     if not contents.complete and before and before.months:
         # what was not read is not deleted; one that a kill left half replaced stays so until it can be read
         if unfinished:
-            change.interrupted.add(path)
+            change.interrupted_units.add(path)
         return
     earlier = {month.month: month for month in before.months} if before else {}
     later = {month.month: month for month in contents.months}
     anew = full or unfinished or before is None or before.reader == unit_state.RETAINED
-    change.touched |= {month for month in earlier | later if anew or earlier.get(month) != later.get(month)}
-    change.replaced.add(path)
+    change.months |= {month for month in earlier | later if anew or earlier.get(month) != later.get(month)}
+    change.replaced_units.add(path)
     if contents.coverage:
-        change.coverage[path], change.held[path] = _spans(contents.coverage), contents.tables.ids()
+        change.coverage[path], change.ids_by_unit[path] = _spans(contents.coverage), contents.tables.ids()
     _add(change, path, contents, later)
 
 
@@ -123,14 +125,14 @@ def extend_unit(change: MonthRewrites, before: UnitState, contents: UnitRecords)
     for more in contents.months:
         held = months.get(more.month, UnitMonth(more.month, 0, ""))
         months[more.month] = UnitMonth(more.month, held.rows + more.rows, combined_hash([held.hash, more.hash]))
-    change.touched |= {month.month for month in contents.months}
-    change.extended.add(before.path)
+    change.months |= {month.month for month in contents.months}
+    change.extended_units.add(before.path)
     _add(change, before.path, contents, months)
 
 
 def _add(change: MonthRewrites, path: str, contents: UnitRecords, months: dict[str, UnitMonth]) -> None:
     change.tables.take(contents.tables)
-    change.threaded += contents.threaded
+    change.thread_tables += contents.thread_tables
     change.states[path] = UnitState(path, 0, 0, "", "", [months[month] for month in sorted(months)])
 
 
@@ -138,7 +140,7 @@ def check_deletion_limit(workspace: Workspace, source: Source, change: MonthRewr
     home = workspace.home
     before: set[str] = set()
     after: set[str] = set()
-    for month in change.touched:
+    for month in change.months:
         stored = lake.read(home, "private_records", source.name, month, damaged=True)
         leaving = pa.array(_rows_to_drop(stored, change))
         before.update(stored["asset_id"].filter(leaving).to_pylist())
@@ -164,10 +166,10 @@ def write(
 ) -> dict[str, int]:
     """Rewrites the touched months; returns how many records each holds now. `stored` are the units before."""
     home, first, last = workspace.home, workspace.settings.first_month, now().strftime("%Y-%m")
-    if not change.touched:
+    if not change.months:
         return {}
     marked = dict(stored)
-    for path in change.replaced | change.extended:
+    for path in change.replaced_units | change.extended_units:
         before, after = stored.get(path), change.states.get(path)
         held = {month.month: month for state in (before, after) if state for month in state.months}
         marked.pop(unit_state.hashed_path(path, workspace.keys.id_hash), None)
@@ -180,16 +182,16 @@ def write(
         kept = earlier.filter(pa.array(~_rows_to_drop(earlier, change)))
         if month == first:
             kept = revisit.mark_due_records_exact(kept, change.leaving_units, first, last)
-        if month in change.superseded:
-            gone = pc.is_in(kept["unit"], pa.array(sorted(change.gone), pa.string()))
-            kept = kept.filter(pc.invert(pc.and_(gone, pc.is_in(kept["asset_id"], change.superseded[month]))))
+        if month in change.superseded_ids:
+            gone = pc.is_in(kept["unit"], pa.array(sorted(change.missing_units), pa.string()))
+            kept = kept.filter(pc.invert(pc.and_(gone, pc.is_in(kept["asset_id"], change.superseded_ids[month]))))
         _carry_over_months(change, stored, month, kept)
         rows = pa.concat_tables([kept, change.tables.of(month)])
         if index:
             rows = index.threaded(month, rows)
         return rows, InputFingerprint("", 0, "") if rows.num_rows else None
 
-    months = sorted(change.touched)
+    months = sorted(change.months)
     entries = lake.write(home, "private_records", source.name, months, map(make, months))
     return {month: entries[month].rows if month in entries else 0 for month in months}
 

@@ -14,7 +14,7 @@ from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, Listing, Place, ReadContext, Unit
+from relrag_pipelines.sources import KINDS, Listing, ListingPlace, ReadContext, Unit
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -91,22 +91,23 @@ def scan_source(
         KINDS[source.kind],
     )
     listing = _listing(workspace, source, known)
-    if whole and listing.removed is not None:
+    if whole and listing.removed_ids is not None:
         listing = _list(workspace, source, known, "")
     found = compare_units(listing, path, source, known, reader, workspace.keys.id_hash)
     first, last = workspace.settings.first_month, now().strftime("%Y-%m")
     due = (
-        revisit.units_with_due_records(workspace.home, source.name, first, last) & found.units.keys() - found.why.keys()
+        revisit.units_with_due_records(workspace.home, source.name, first, last)
+        & found.units.keys() - found.reasons.keys()
     )
     if due:  # one that can no longer be read to its end would be due for ever
         due -= {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
     again_why = dict.fromkeys(sorted(due), DUE_RECORDS)
-    if kind.asks_others and (found.changed or found.gone):
+    if kind.asks_others and (found.changed_units or found.missing_units):
         failures = unit_state.load_failures(workspace.home, source.name)
         asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
-        again_why |= dict.fromkeys(sorted(asked - found.why.keys()), RELATED_UNITS)
-    changed = tuple(dict.fromkeys((*found.changed, *again_why)))
-    return replace(found, changed=changed, why={**found.why, **again_why})
+        again_why |= dict.fromkeys(sorted(asked - found.reasons.keys()), RELATED_UNITS)
+    changed = tuple(dict.fromkeys((*found.changed_units, *again_why)))
+    return replace(found, changed_units=changed, reasons={**found.reasons, **again_why})
 
 
 def units_of_source(workspace: Workspace, source: Source) -> list[Unit]:
@@ -129,7 +130,7 @@ def _listing(workspace: Workspace, source: Source, known: dict[str, UnitState]) 
 
 
 def _list(workspace: Workspace, source: Source, known: dict[str, UnitState], cursor: str) -> Listing:
-    place = Place(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
+    place = ListingPlace(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
     return list_units(place, KINDS[source.kind], source, _is_claimed(workspace, source, known))
 
 

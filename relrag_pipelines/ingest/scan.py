@@ -11,7 +11,7 @@ from pathlib import Path
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import Kind, Listing, Place, Unit
+from relrag_pipelines.sources import Kind, Listing, ListingPlace, Unit
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes
 from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, UNFINISHED, hashed_path, reader_version
 
@@ -38,13 +38,13 @@ class SourceScan:
 
     units: dict[str, Unit]
     """all that are there, by path"""
-    changed: tuple[str, ...]
+    changed_units: tuple[str, ...]
     """new ones and those whose size, time or reader differ"""
-    gone: tuple[str, ...]
+    missing_units: tuple[str, ...]
     """read before and no longer there; where the source retains them, only those not yet known to be gone"""
-    why: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
     """of the changed ones that were read before, by path: why they are to be read again"""
-    known: dict[str, UnitState] = field(default_factory=dict)
+    known_units: dict[str, UnitState] = field(default_factory=dict)
     """what was read before, by path; forgotten units that are still there under their own paths again"""
     cursor: str = ""
     """where the next listing goes on, once all of this has been read"""
@@ -70,7 +70,7 @@ def scan_units(
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-    listing = list_units(Place(root, source.excludes, source.follow_links), kind, source, taken)
+    listing = list_units(ListingPlace(root, source.excludes, source.follow_links), kind, source, taken)
     return compare_units(listing, root, source, known, reader, hash)
 
 
@@ -83,15 +83,15 @@ def compare_units(
         paths = {hashed_path(path, hash): path for path in units}
         known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
     missing = sorted(known.keys() - units.keys())
-    if listing.removed is not None:
-        same = [path for path in missing if path not in listing.removed and not path.startswith(HIDDEN)]
+    if listing.removed_ids is not None:
+        same = [path for path in missing if path not in listing.removed_ids and not path.startswith(HIDDEN)]
         units |= {path: Unit(path, root, 0, 0, version=known[path].content_hash or _UNREAD) for path in same}
-        missing = sorted(known.keys() & listing.removed)
+        missing = sorted(known.keys() & listing.removed_ids)
     why = {path: _reason(unit, known.get(path), reader, hash) for path, unit in units.items()}
     why = {path: reason for path, reason in why.items() if reason}
     gone = tuple(path for path in missing if not source.retain or known[path].reader != RETAINED)
     known_why = {path: reason for path, reason in why.items() if path in known}
-    return SourceScan(units, tuple(why), gone, known_why, known, listing.cursor, listing.removed is None)
+    return SourceScan(units, tuple(why), gone, known_why, known, listing.cursor, listing.removed_ids is None)
 
 
 def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:

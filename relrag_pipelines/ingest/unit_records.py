@@ -54,9 +54,9 @@ class UnitRecords:
     failures: list[Failure] = field(default_factory=list)
     coverage: list[CoveredInterval] = field(default_factory=list)
     complete: bool = True
-    forgotten: bool = False
+    omits_forgotten: bool = False
     """some of it, or all, was left out because the owner had it forgotten"""
-    threaded: list[pa.Table] = field(default_factory=list)
+    thread_tables: list[pa.Table] = field(default_factory=list)
     """what the threads of its records follow from"""
 
 
@@ -67,7 +67,7 @@ def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: t
     """
     unit, places = one
     if matcher.names(unit.path):
-        return UnitRecords(forgotten=True)
+        return UnitRecords(omits_forgotten=True)
     sorter = _MonthSorter(workspace, source, matcher, unit)
     contents = sorter.contents
     for record in read_items(workspace, source, unit, contents):
@@ -144,7 +144,7 @@ class _MonthSorter:
             _extend_thread_spans(self._spans, rows)
         erased = self._matcher.rows(rows, self._erased_ids)
         if erased.any():
-            contents.forgotten = True
+            contents.omits_forgotten = True
             self.erased_places.update(pc.list_flatten(rows["locations"].filter(pa.array(erased))).to_pylist())
             rows = rows.filter(pa.array(~erased))
             pending = list(itertools.compress(pending, ~erased))
@@ -154,7 +154,7 @@ class _MonthSorter:
         self._counts.update(months)
         contents.tables.add(rows, months)
         if self._kind.threads:
-            contents.threaded.append(thread_index.rows(months, self._unit.path, pending))
+            contents.thread_tables.append(thread_index.rows(months, self._unit.path, pending))
         self._pending, self._months, self._weight = [], [], 0
 
 
@@ -189,9 +189,9 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
         contents.complete &= not failure.whole_unit
         contents.failures.append(replace(failure, source=source.name, unit=unit.path))
 
-    for failure in unit.refused:
+    for failure in unit.refusals:
         refuse(failure)
-    if not all(failure.location for failure in unit.refused):
+    if not all(failure.location for failure in unit.refusals):
         return
     try:
         if not unit.version:  # it may have become something else since the folder was looked at

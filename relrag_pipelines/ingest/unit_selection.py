@@ -72,16 +72,18 @@ def _content_hashes(
 
     One that cannot be opened has the empty hash. One that was not read to its end before is read from its beginning.
     """
-    kind, known, reader = KINDS[source.kind], found.known, reader_fingerprint(workspace, source)
+    kind, known, reader = KINDS[source.kind], found.known_units, reader_fingerprint(workspace, source)
     failed = {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
     hashes: dict[str, str] = {}
     grown: dict[str, str] = {}
     for path, unit in found.units.items():
         before = known.get(path)
-        if before and path not in found.changed and not full:
+        if before and path not in found.changed_units and not full:
             hashes[path] = before.content_hash
             continue
-        continuable = before and before.reader == reader and path not in failed and found.why.get(path) != DUE_RECORDS
+        continuable = (
+            before and before.reader == reader and path not in failed and found.reasons.get(path) != DUE_RECORDS
+        )
         earlier = before if continuable and not full else None
         try:
             if unit.version:
@@ -102,7 +104,7 @@ def _content_hashes(
 def _content_hash_of(unit: Unit) -> str:
     hashes = [file_hash(file) for file in (unit.file, *unit.companions)]
     names = [os.fsencode(file.name).hex() for file in unit.companions]
-    refused = [[f"{one.fault} {one.location}" for one in unit.refused]] if unit.refused else []
+    refused = [[f"{one.fault} {one.location}" for one in unit.refusals]] if unit.refusals else []
     return fingerprint([hashes, names, *refused]) if names or refused else hashes[0]
 
 
@@ -127,10 +129,10 @@ def _units_to_read(
     full: bool,
 ) -> list[str]:
     """The units that are read, in order: those that changed, and those whose dates are no longer right."""
-    known = found.known
+    known = found.known_units
     changed = {path for path in found.units if full or not _is_unchanged(known.get(path), hashes[path], readers[path])}
-    changed |= {path for path, why in found.why.items() if why in (DUE_RECORDS, RELATED_UNITS)}
-    touched = [known[path] for path in found.changed if path not in changed and not found.units[path].version]
+    changed |= {path for path, why in found.reasons.items() if why in (DUE_RECORDS, RELATED_UNITS)}
+    touched = [known[path] for path in found.changed_units if path not in changed and not found.units[path].version]
     changed |= revisit.units_dated_by_mtime(workspace.home, source.name, touched)
     return [path for path in found.units if path in changed]
 

@@ -12,7 +12,17 @@ from typing import NoReturn
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.settings import CONFIG_NAME, Source
-from relrag_pipelines.sources import Kind, Listing, ListingError, Place, Unit, UnitRef, path_of, unit_of, unit_of_ref
+from relrag_pipelines.sources import (
+    Kind,
+    Listing,
+    ListingError,
+    ListingPlace,
+    Unit,
+    UnitRef,
+    path_of,
+    unit_of,
+    unit_of_ref,
+)
 
 
 class SourceNotFound(RelragError):
@@ -21,7 +31,7 @@ class SourceNotFound(RelragError):
     stored = "the path of the source is missing or cannot be listed; `relrag plan` says which"
 
 
-def list_units(place: Place, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Listing:
+def list_units(place: ListingPlace, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Listing:
     """Every unit of a source, or those that changed since the cursor where its kind can tell; none of them is opened.
 
     `taken` says whether another source reads a file. SourceNotFound where the source's path is not there.
@@ -47,11 +57,11 @@ def list_units(place: Place, kind: Kind, source: Source, taken: Callable[[Path],
         except OSError as error:
             _refuse(error)
         found = (unit_of_ref(one, root) if isinstance(one, UnitRef) else one for one in listing.units)
-        return replace(listing, units=tuple(unit for unit in found if not place.excluded(unit.path)))
+        return replace(listing, units=tuple(unit for unit in found if not place.is_excluded(unit.path)))
     return Listing(tuple(_single_file(place, kind, taken) if root.is_file() else _files(place, kind, taken)))
 
 
-def _single_file(place: Place, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+def _single_file(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
     """The unit that a source's path is itself."""
     file, folder = place.root, place.root.parent
     if taken(file):
@@ -64,8 +74,8 @@ def _single_file(place: Place, kind: Kind, taken: Callable[[Path], bool]) -> Ite
     yield from (unit for unit in found if unit.file == file)
 
 
-def _files(place: Place, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
-    root, excluded = place.root, place.excluded
+def _files(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+    root, excluded = place.root, place.is_excluded
 
     def _all_excluded(folder: Path) -> bool:
         # a path that no pattern can mean but one that means all in the folder, or the folder itself

@@ -38,7 +38,7 @@ class UnreadFiles:
     links: list[str] = field(default_factory=list)
     """files and folders that are links out of the folder of their source"""
 
-    def said(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
         """A sentence for each sort, with counts by suffix and the first names."""
         yield from map(describe_unconfigured, self.sources)
         if self.of_no_kind:

@@ -34,7 +34,7 @@ class JournalError(SafeError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """One thing that the owner stated."""
 
     number: int
@@ -56,12 +56,12 @@ def append(home: Path, said: Iterable[object]) -> list[int]:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         first, at = last_number(home) + 1, now().isoformat("T", "seconds")
-        entries = [Entry(number, at, kinds.kind_of(row), row) for number, row in enumerate(said, first)]
+        entries = [JournalEntry(number, at, kinds.kind_of(row), row) for number, row in enumerate(said, first)]
         _append(home, b"".join(map(_line, entries)))
     return [entry.number for entry in entries]
 
 
-def entries(home: Path, after: int = 0) -> list[Entry]:
+def entries(home: Path, after: int = 0) -> list[JournalEntry]:
     """All entries in order, or those behind a number; those of former files too, until they are taken over.
 
     Raises JournalError where a line is damaged, or a newer relrag wrote it.
@@ -70,7 +70,7 @@ def entries(home: Path, after: int = 0) -> list[Entry]:
     known = _parsed(home, state(home))
     known += tuple(_former(former, known))
     return [
-        Entry(number, at, kind, None if kind == kinds.FORGOTTEN else kinds.parse(kind, fields))
+        JournalEntry(number, at, kind, None if kind == kinds.FORGOTTEN else kinds.parse(kind, fields))
         for number, at, kind, fields in known
         if number > after
     ]
@@ -98,7 +98,7 @@ def take_over(home: Path) -> None:
         former_files.remove(home)
         return
     added = [
-        _line(Entry(number, at, kind, kinds.parse(kind, fields)))
+        _line(JournalEntry(number, at, kind, kinds.parse(kind, fields)))
         for number, at, kind, fields in _former(former, _parsed(home, state(home)))
     ]
     _replace(home, b"".join([*_whole_lines(path(home)), *added]))
@@ -162,7 +162,7 @@ def _without(line: bytes) -> bytes:
     return orjson.dumps({"entry": orjson.loads(line)["entry"], "at": "", "kind": kinds.FORGOTTEN}) + b"\n"
 
 
-def _line(entry: Entry) -> bytes:
+def _line(entry: JournalEntry) -> bytes:
     fields = kinds.to_fields(entry.said)
     return orjson.dumps({"entry": entry.number, "at": entry.at, "kind": entry.kind, "said": fields}) + b"\n"
 

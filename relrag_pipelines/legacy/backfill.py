@@ -22,7 +22,7 @@ from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.legacy.person_ids import PersonIds, person_ids, union
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources.legacy.collection import LegacyCollection, LegacyPoint, PointChange
-from relrag_pipelines.sources.legacy.layout import Layout
+from relrag_pipelines.sources.legacy.layout import CollectionLayout
 from relrag_pipelines.sources.legacy.payload import CHANNELS, GRAPH_FIELDS, OLD_VECTORS, PEOPLE_FIELDS, PointFields
 from relrag_pipelines.workspace import Workspace
 
@@ -74,7 +74,7 @@ def backfill(
     report = BackfillReport()
     for collection in source_collections.collections(workspace, source):
         with nullcontext() if dry_run else collection.exclusive():
-            layout = Layout.of(collection.points(), workspace.zone(source.name))
+            layout = CollectionLayout.of(collection.points(), workspace.zone(source.name))
             people = person_ids(workspace, layout.asset_ids())
             _describe(layout, report)
             report.people_known &= people is not None
@@ -91,7 +91,7 @@ def backfill(
     return report
 
 
-def _describe(layout: Layout, report: BackfillReport) -> None:
+def _describe(layout: CollectionLayout, report: BackfillReport) -> None:
     report.points.update(layout.points)
     report.relations.update(layout.counts)
     report.synthetic += layout.synthetic
@@ -108,7 +108,7 @@ def _changes(
     workspace: Workspace,
     source: Source,
     collection: LegacyCollection,
-    layout: Layout,
+    layout: CollectionLayout,
     people: Mapping[str, PersonIds],
 ) -> Iterator[tuple[str, PointChange]]:
     """Of each point its channel and what is to be written into it, which may be nothing."""
@@ -122,7 +122,7 @@ def _changes(
         workspace.report(f"{source.name}: points", seen, total)
 
 
-def _whose(fields: PointFields, layout: Layout, people: Mapping[str, PersonIds]) -> PersonIds:
+def _whose(fields: PointFields, layout: CollectionLayout, people: Mapping[str, PersonIds]) -> PersonIds:
     """Who has to do with a point; with one that repeats messages, who has to do with these."""
     nobody: PersonIds = ([], [])
     if not fields.is_window or fields.asset_id in people:
@@ -130,7 +130,7 @@ def _whose(fields: PointFields, layout: Layout, people: Mapping[str, PersonIds])
     return union(people.get(one, nobody) for one in layout.members(fields))
 
 
-def change_of(point: LegacyPoint, fields: PointFields, whose: PersonIds, layout: Layout) -> PointChange:
+def change_of(point: LegacyPoint, fields: PointFields, whose: PersonIds, layout: CollectionLayout) -> PointChange:
     """What is to be written into a point: all of its fields if it has none, and who it is of if that differs."""
     payload = point.payload or {}
     values: dict[str, Any] = {}
@@ -164,7 +164,7 @@ def _chosen(
     for channel, change in found:
         is_new = "asset_id" in change.values
         report.done += not is_new
-        if not (change.values or change.removed or change.vectors):
+        if not (change.values or change.removed_fields or change.vectors):
             continue
         if channel not in channels or (limit is not None and report.changed >= limit):
             report.waiting += is_new
@@ -172,5 +172,5 @@ def _chosen(
         report.changed += 1
         report.new += is_new
         report.people += any(name in change.values for name in PEOPLE_FIELDS)
-        report.vectors += bool(change.removed or change.vectors)
+        report.vectors += bool(change.removed_fields or change.vectors)
         yield change

@@ -41,10 +41,10 @@ def repair(workspace: Workspace, findings: Sequence[Finding]) -> Iterator[str]:
     home = workspace.home
     for finding in findings:
         if finding.newer:
-            raise LakeError(f"{home / finding.path} {finding.said}; install that version, nothing was changed")
+            raise LakeError(f"{home / finding.path} {finding.problem}; install that version, nothing was changed")
     # manifests first: nothing can be taken out of a damaged one
     damaged = sorted(
-        (one.path for one in findings if not one.unasked), key=lambda path: not path.endswith("MANIFEST.json")
+        (one.path for one in findings if not one.server_is_down), key=lambda path: not path.endswith("MANIFEST.json")
     )
     for source in workspace.settings.sources:
         yield from _private(workspace, source, damaged)

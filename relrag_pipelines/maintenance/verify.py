@@ -42,18 +42,18 @@ class Finding(NamedTuple):
 
     path: str
     """within the home"""
-    said: str
+    problem: str
     """what is wrong with it; a sentence with its path before it"""
 
     @property
     def newer(self) -> bool:
         """A newer relrag wrote it."""
-        return self.said.startswith(sealed_json.NEWER)
+        return self.problem.startswith(sealed_json.NEWER)
 
     @property
-    def unasked(self) -> bool:
+    def server_is_down(self) -> bool:
         """What it names is on a server that could not be asked, and may be whole."""
-        return self.said.startswith(_UNASKED)
+        return self.problem.startswith(_UNASKED)
 
 
 def verify_home(home: Path) -> list[Finding]:

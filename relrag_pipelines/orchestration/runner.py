@@ -52,7 +52,7 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """What was done."""
 
     runs: int = 0
@@ -136,7 +136,7 @@ def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance
     return instance(workspace.home, workspace.settings.dagster_storage)
 
 
-def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> Outcome:
+def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> RunOutcome:
     """Does what the plan says: exports, then the months that they make stale, then a new generation."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
         orphaned_runs.end_orphaned_runs(shared, workspace.home)
@@ -155,7 +155,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
         return _follow_up(workspace, session)
 
 
-def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcome:
+def backfill(workspace: Workspace, source: str, first: str, last: str) -> RunOutcome:
     """Makes all stages of a source's months from first to last again, then publishes if anything changed."""
     workspace.settings.source(source)
     with lock.writing(workspace.home, "relrag backfill"), _instance(workspace) as shared:
@@ -166,7 +166,7 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> Outcom
         return _follow_up(workspace, session)
 
 
-def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None) -> Outcome:
+def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None) -> RunOutcome:
     """Writes relrag's fields into the collections of these sources, and reads what that changed of their files."""
     with lock.writing(workspace.home, "relrag backfill legacy"), _instance(workspace) as shared:
         orphaned_runs.end_orphaned_runs(shared, workspace.home)
@@ -181,14 +181,14 @@ def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None)
         return _follow_up(workspace, session)
 
 
-def follow_up(workspace: Workspace) -> Outcome:
+def follow_up(workspace: Workspace) -> RunOutcome:
     """Makes the months that are stale and publishes, without reading any source."""
     with lock.writing(workspace.home, "relrag"), _instance(workspace) as shared:
         orphaned_runs.end_orphaned_runs(shared, workspace.home)
         return _follow_up(workspace, _Session(workspace, shared))
 
 
-def _follow_up(workspace: Workspace, session: "_Session") -> Outcome:
+def _follow_up(workspace: Workspace, session: "_Session") -> RunOutcome:
     workspace = replace(workspace, listings=workspace.listings or {})  # no source is read from here on
     if _is_long_embedding(workspace):
         _make_stale(session, lambda: plans.build_plan(workspace).without("embeddings"))
@@ -244,7 +244,7 @@ class _Session:
     def __init__(self, workspace: Workspace, shared: dg.DagsterInstance) -> None:
         self._workspace, self._instance = workspace, shared
         self._defs = build_defs(workspace)
-        self.outcome = Outcome()
+        self.outcome = RunOutcome()
 
     def materialize(
         self,

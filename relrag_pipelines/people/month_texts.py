@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import beginnings
-from relrag_pipelines.identity.people_tables import finder, mentioned
+from relrag_pipelines.identity.people_tables import finder, mention_rows
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.people import lake_months, text_statements
 from relrag_pipelines.people.text_statements import Appearing, Text
@@ -146,7 +146,7 @@ def _read(
     present, writers, own = _appearing(month, months, found)
     appearing = Appearing(present, writers, months.owner)
     named = every or finder(found, _bearing(*names, begun))
-    mentions = [one for one in mentioned(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
+    mentions = [one for one in mention_rows(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
     spoken = [_text(one, type_, zone) for one in records if not (type_ := record_type(one["rag_source_type"])).card]
     relations, facts = text_statements.read(named, month, spoken, appearing, found)
     return {

@@ -13,7 +13,7 @@ from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
-from relrag_pipelines.identity.statements import Entry, Statement, holding, numbered
+from relrag_pipelines.identity.statements import Entry, Statement, holding, number_statements
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import lake_months, month_texts, profiles
 from relrag_pipelines.people.month_texts import Months
@@ -126,7 +126,7 @@ def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Cal
     }
     with lake_months.connect("identifiers", files) as connection:
         said = holding(journal.entries(home))
-        found, _ = people(workspace, _entries(connection), numbered(said, more))
+        found, _ = people(workspace, _entries(connection), number_statements(said, more))
     return found, functools.partial(_keyed, workspace)
 
 

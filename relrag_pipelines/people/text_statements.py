@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from relrag_pipelines.identity import signatures
 from relrag_pipelines.identity.kinship import StatedRelation, stated_relations
-from relrag_pipelines.identity.mentions import Mention, MentionFinder, meant
+from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.identity.text_facts import introductions, stated_facts
 from relrag_pipelines.records import TextFact, TextRelationship
@@ -88,8 +88,8 @@ def _relations(
 ) -> Iterator[tuple[int, int, str, str]]:
     writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
     for said in related:
-        owner = writer if said.owner is None else meant(said.owner, here)
-        other = meant(said.other._replace(is_word=False), here)
+        owner = writer if said.owner is None else certain_person(said.owner, here)
+        other = certain_person(said.other._replace(is_word=False), here)
         if owner is not None and other is not None and owner != other:
             yield owner, other, said.relationship_type, one.text[said.start : said.end]
     for introduced in introductions(one.text, mentions):
@@ -103,7 +103,7 @@ def _relations(
 
 
 def _who(mention: Mention | None, writer: int | None, here: Collection[int]) -> int | None:
-    return writer if mention is None else meant(mention, here)
+    return writer if mention is None else certain_person(mention, here)
 
 
 def _facts(
@@ -116,7 +116,7 @@ def _facts(
             yield person, said.predicate, said.value, one.text[said.start : said.end]
     for relation in related:
         person = _who(relation.owner, writer, here)
-        if person is not None and len(relation.other.person_ids) > 1 and meant(relation.other, here) is None:
+        if person is not None and len(relation.other.person_ids) > 1 and certain_person(relation.other, here) is None:
             value = one.text[relation.other.start : relation.other.end]  # one of several who bear the name
             yield person, relation.relationship_type, value, one.text[relation.start : relation.end]
     if one.type.mail and writer is not None:

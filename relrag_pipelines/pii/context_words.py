@@ -101,7 +101,7 @@ def is_amount(text: str, end: int) -> bool:
     return _AMOUNT_FOLLOWS.match(text, end) is not None
 
 
-def lowered(text: str) -> str:
+def lower_letters(text: str) -> str:
     """The text in lower case, each letter by itself, so that a part of it is lowered as it is in the whole."""
     return text.lower().replace("ς", "σ")
 
@@ -112,7 +112,7 @@ _GLUED = re.compile("[הבלמשוכ]{1,3}(?=[א-ת]{2})")
 
 def words_in_front(text: str, start: int, count: int) -> list[str]:
     """The last words in front of a place, in lower case; of Hebrew ones also what is left without glued letters."""
-    near = lowered(text[max(0, start - _FAR) : start])
+    near = lower_letters(text[max(0, start - _FAR) : start])
     words = [match[0].rstrip("'’׳\"״") for match in _WORD.finditer(near)][-count:]
     more = [word[end:] for word in words if (glued := _GLUED.match(word)) for end in range(1, glued.end() + 1)]
     return words + more

@@ -20,7 +20,7 @@ _GAP = r"[ \u00a0.]?"
 _JOINT = r"[ \u00a0]?[-/ ][ \u00a0]?"
 
 
-def beside(text: str, iban: str) -> Iterator[Span]:
+def domestic_spans(text: str, iban: str) -> Iterator[Span]:
     """Where the account of an IBAN, in its compact form, stands in the text in its domestic form."""
     pattern = _patterns.get(iban[:2])
     if pattern:

@@ -53,7 +53,7 @@ _AT = "@＠﹫(\\[{%&"
 """what else may stand for an @: `(at)`, `%40`, `&#64;`"""
 
 
-def squeezed(value: str) -> str:
+def squeeze(value: str) -> str:
     """The value in lower case, without white space."""
     return "".join(value.split()).casefold()
 
@@ -94,7 +94,7 @@ FURTHER = {
     entity.name: entity if entity.find is None else replace(entity, find=_remembered(entity.find))
     for entity in (
         _by_patterns("US_SSN", "us_ssn", letters_and_digits),
-        _by_patterns("IP_ADDRESS", "ip", squeezed),
+        _by_patterns("IP_ADDRESS", "ip", squeeze),
         _by_patterns("MAC_ADDRESS", "mac", letters_and_digits),
         _by_patterns("CREDENTIALS", "credentials", str.strip, _DIGIT + "@"),
         _by_patterns("API_KEY", "api_key", str.strip, words=("PRIVATE KEY-----",)),
@@ -117,6 +117,6 @@ def table(file: Path | None = None) -> Mapping[str, EntityType]:
     """
     known = ENTITIES | FURTHER
     for entry in patterns.load(file) if file else ():
-        base = known.get(entry.entity) or EntityType(entry.entity, None, squeezed, entry.entity, "")
+        base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
         known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
     return known

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.pii import stored_text
-from relrag_pipelines.pii.known_values import APART, LEAST_PHONE, Held, KnownValues, folded
+from relrag_pipelines.pii.known_values import APART, LEAST_PHONE, HeldValue, KnownValues, fold_case
 
 Rows = npt.NDArray[np.int64]
 """numbers of rows, in order"""
@@ -29,7 +29,7 @@ _BREAKS[[0, *b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"]] = True
 """bytes that no number goes across"""
 
 
-def rows_that_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Iterator[tuple[int, set[Held]]]:
+def rows_that_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Iterator[tuple[int, set[HeldValue]]]:
     """The number of each row that holds values, and these."""
     rows = rows_that_may_hold(table, known)
     for number, row in zip(rows.tolist(), table.take(pa.array(rows)).to_pylist() if len(rows) else (), strict=True):
@@ -75,7 +75,7 @@ def _places(strings: pa.Array, known: KnownValues) -> Rows:
     if len(ends) != len(strings):  # a NUL of their own
         return np.arange(len(strings))
     found = [ends.searchsorted(_digit_places(data, known))]
-    plain = data.lower() if data.isascii() else folded(data.decode("utf-8", "replace")).encode()
+    plain = data.lower() if data.isascii() else fold_case(data.decode("utf-8", "replace")).encode()
     plain = plain.replace(b"%40", b"@") if b"%40" in plain else plain
     starts = [start for _, start, _ in known.by_letters.find_matches_as_indexes(plain, overlapping=True)]
     found.append((_ends(plain) if starts else ends).searchsorted(np.array(starts, np.int64)))

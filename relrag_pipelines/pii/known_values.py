@@ -43,11 +43,11 @@ def is_guess(entity: str, value: str) -> bool:
     return entity == _PHONE and _GUESS.fullmatch(value) is not None
 
 
-class Held(NamedTuple):
+class HeldValue(NamedTuple):
     """A value that a text holds."""
 
     entity: str
-    told: str
+    canonical: str
     """the one way to write it: never to be shown"""
 
 
@@ -55,31 +55,31 @@ class Held(NamedTuple):
 class KnownValues:
     """Values that were replaced, to be looked for all in one pass."""
 
-    numbers: Mapping[str, frozenset[Held]]
+    numbers: Mapping[str, frozenset[HeldValue]]
     """by digits"""
-    words: Mapping[str, frozenset[Held]]
+    words: Mapping[str, frozenset[HeldValue]]
     """by letters, as `folded` writes them"""
 
     @classmethod
     def of(cls, values: Iterable[tuple[str, str]], allowed: Iterable[str] = ()) -> KnownValues:
         """These pairs of entity and value, as it was found; `allowed` are nobody's secret, however written."""
-        shown = {told for one in allowed for told in (folded(one).strip(), *_numbers_of(_PHONE, one))}
-        numbers: dict[str, set[Held]] = {}
-        words: dict[str, set[Held]] = {}
+        shown = {told for one in allowed for told in (fold_case(one).strip(), *_numbers_of(_PHONE, one))}
+        numbers: dict[str, set[HeldValue]] = {}
+        words: dict[str, set[HeldValue]] = {}
         for entity, value in values:
             if is_guess(entity, value):
                 continue
-            digits, word = _numbers_of(entity, value), folded(value).strip()
+            digits, word = _numbers_of(entity, value), fold_case(value).strip()
             for one in digits - shown:
-                numbers.setdefault(one, set()).add(Held(entity, min(digits, key=len)))
+                numbers.setdefault(one, set()).add(HeldValue(entity, min(digits, key=len)))
             if not digits and len(word) >= LEAST_LETTERS and not word.isdecimal() and word not in shown:
-                words.setdefault(word, set()).add(Held(entity, word))
+                words.setdefault(word, set()).add(HeldValue(entity, word))
         return cls(*({one: frozenset(held) for one, held in found.items()} for found in (numbers, words)))
 
     def only(self, entities: Set[str]) -> KnownValues:
         """Those of the values that are of one of these entities."""
 
-        def some(known: Mapping[str, frozenset[Held]]) -> dict[str, frozenset[Held]]:
+        def some(known: Mapping[str, frozenset[HeldValue]]) -> dict[str, frozenset[HeldValue]]:
             left = {one: frozenset(each for each in held if each.entity in entities) for one, held in known.items()}
             return {one: held for one, held in left.items() if held}
 
@@ -89,9 +89,9 @@ class KnownValues:
         return bool(self.numbers or self.words)
 
     @functools.cached_property
-    def all(self) -> frozenset[Held]:
+    def all(self) -> frozenset[HeldValue]:
         """Every value."""
-        return frozenset[Held]().union(*self.numbers.values(), *self.words.values())
+        return frozenset[HeldValue]().union(*self.numbers.values(), *self.words.values())
 
     @functools.cached_property
     def by_digits(self) -> ahocorasick_rs.BytesAhoCorasick:
@@ -107,16 +107,16 @@ class KnownValues:
         """The entities of the values that the text holds."""
         return {one.entity for one in self.held(text)}
 
-    def held(self, text: str) -> set[Held]:
+    def held(self, text: str) -> set[HeldValue]:
         """The values that the text holds, outside of pseudonyms and hashes."""
         if not self._found(text):
             return set()
         return self._found(_HASH.sub(APART, pseudonyms.mask_pseudonyms(text)))
 
-    def _found(self, text: str) -> set[Held]:
+    def _found(self, text: str) -> set[HeldValue]:
         return {one for held in itertools.chain(self._held_numbers(text), self._held_words(text)) for one in held}
 
-    def _held_numbers(self, text: str) -> Iterator[Set[Held]]:
+    def _held_numbers(self, text: str) -> Iterator[Set[HeldValue]]:
         if not self.numbers:
             return
         held = [*self.numbers.values()]
@@ -133,10 +133,10 @@ class KnownValues:
                 some = held[number]
                 yield some if not before else {one for one in some if one.entity == _PHONE and before in _PREFIXES}
 
-    def _held_words(self, text: str) -> Iterator[Set[Held]]:
+    def _held_words(self, text: str) -> Iterator[Set[HeldValue]]:
         if not self.words:
             return
-        held, data = [*self.words.values()], folded(text).encode("utf-8", "surrogatepass")
+        held, data = [*self.words.values()], fold_case(text).encode("utf-8", "surrogatepass")
         for word, start, end in self.by_letters.find_matches_as_indexes(data, overlapping=True):
             around = (data[max(0, start - _AROUND) : start], data[end : end + _AROUND])
             if _stands_alone(*(one.decode("utf-8", "ignore") for one in around)):
@@ -162,7 +162,7 @@ def _ascii(digits: str) -> str:
     return digits if digits.isascii() else "".join(str(int(one)) for one in digits)
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """The text as values are looked for in it letter by letter."""
     return text.casefold().replace("%40", "@").replace("＠", "@")
 

@@ -67,7 +67,7 @@ class Encrypt(_Keyed):
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """The encrypted value, the same for the same value."""
         assert params
-        return pseudonyms.encrypted(params["entity"].name, text, params["keys"])
+        return pseudonyms.encrypt(params["entity"].name, text, params["keys"])
 
 
 _SHOWN = 4

@@ -15,7 +15,7 @@ from typing import Any
 import regex
 import yaml
 
-from relrag_pipelines.pii.context_words import lowered
+from relrag_pipelines.pii.context_words import lower_letters
 from relrag_pipelines.settings import SettingsError
 
 BUILT_IN = Path(__file__).parent / "recognizers.yaml"
@@ -58,7 +58,7 @@ class PatternEntry:
         )
 
     def _has_context(self, text: str) -> bool:
-        plain = lowered(text)
+        plain = lower_letters(text)
         return any(word in plain for word in self.config["context"])
 
 
@@ -89,7 +89,7 @@ def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
     context = entry.get("context") or []
     if isinstance(context, dict):
         context = [word for words in context.values() for word in words]
-    config = {**entry, "context": list(dict.fromkeys(lowered(str(word)) for word in context))}
+    config = {**entry, "context": list(dict.fromkeys(lower_letters(str(word)) for word in context))}
     config["score_thresholds"] = entry.get("score_thresholds") or {}
     name = config["name"] = str(entry.get("name") or entity.lower())
     found = PatternEntry(name, entity, config)

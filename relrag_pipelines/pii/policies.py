@@ -83,7 +83,7 @@ class EntityCatalog:
         known = self.engine.known_entities | self.ours.keys()
         if name not in known:
             raise PolicyError(f'{place} names "{name}", which is not known; known: {", ".join(sorted(known))}')
-        return EntityType(name, None, entity_table.squeezed, name, "")
+        return EntityType(name, None, entity_table.squeeze, name, "")
 
     def compile(self, channel: str, policy: Policy) -> CompiledPolicy:
         """The policy of a channel. Raises PolicyError where it names what does not exist."""
@@ -94,10 +94,10 @@ class EntityCatalog:
         named = {name: self.entity(f"{place}.entities", name) for name in policy.entities}
         named |= {name: self.entity(f"{place}.actions", name) for name in policy.actions if name not in named}
         actions = {name: policy.actions.get(name, policy.action) for name in named}
-        return compiled((entity for name, entity in named.items() if actions[name] != KEEP), actions)
+        return compile_policy((entity for name, entity in named.items() if actions[name] != KEEP), actions)
 
 
-def compiled(entities: Iterable[EntityType], actions: Mapping[str, str]) -> CompiledPolicy:
+def compile_policy(entities: Iterable[EntityType], actions: Mapping[str, str]) -> CompiledPolicy:
     """A policy for these entities."""
     looked_for = tuple(entities)
     words = dict.fromkeys(word for entity in looked_for for word in entity.words)

@@ -40,7 +40,7 @@ def all_in(text: str) -> list[str]:
     return list(dict.fromkeys(match[0] for match in _PSEUDONYM.finditer(text))) if ":k" in text else []
 
 
-def encrypted(entity: str, value: str, keys: Keys) -> str:
+def encrypt(entity: str, value: str, keys: Keys) -> str:
     """What stands for a value that the keys can turn back; the same for the same value."""
     return f"<{entity}:{keys.version}:e{keys.seal(value, entity).hex()}>"
 

@@ -11,14 +11,11 @@ of that record, however it looks. And what goes from the text goes from the reco
 from __future__ import annotations
 
 import bisect
-import itertools
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,15 +23,13 @@ from relrag_pipelines.pii import (
     PIIRedactor,
     RedactionError,
     Replacement,
-    apply,
-    json_values,
-    known_values,
     pseudonyms,
     redacted_numbers,
 )
 from relrag_pipelines.pii.phones import declared
+from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
 from relrag_pipelines.records import Record, arrow_schema
-from relrag_pipelines.sources import COMMIT_REF, record_type
+from relrag_pipelines.sources import record_type
 
 FAULT = "redaction"
 
@@ -43,17 +38,12 @@ _KEPT = {"asset_id", "parent_asset_id", "content_hash", "source", "kind", "times
 _IDS = {"source_id", "thread_id", "parent_ref"}
 _OURS_IN_IDS = r"\bh?\d*[a-f][0-9a-f]+\b|\b\d{8}T\d{6}\b"
 """hashes and local times"""
-_OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
-_QUOTED_REF = re.compile(f'"(?:{_OUR_REF.pattern})"')
+_QUOTED_REF = re.compile(f'"(?:{OUR_REF.pattern})"')
 _ID_WITH_PII = r"[@＠﹫]|%40|(?:\p{Nd}\P{Nd}{0,3}){7}"
-COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
-"""the hash of a commit; nine digits in a row in it are no ID"""
 FailedRows = npt.NDArray[np.bool_]
 """which rows could not be redacted"""
 PhoneSetIndex = npt.NDArray[np.int64]
 """for each row or value the number of the phones that its record knows of, 0 for none"""
-_TextKey = tuple[str, int]
-"""a text and the number of the phones that its record knows of"""
 
 
 def channel_of(rag_source_type: str, default: str) -> str:
@@ -104,43 +94,7 @@ def _redacted(
     knows[list(known)] = [numbered[some] for some in known.values()]
     hint = redactor.hint(channel)
     hint = f"{hint}|{pseudonyms.PATTERN}" if hint else ""
-    passes: dict[_TextKey, list[list[Replacement]]] = {}
-    replaced: dict[_TextKey, dict[str, str]] = {}
-
-    def redact(text: str, knows: int) -> str:
-        armless = pseudonyms.escape_lookalikes(text)
-        for changes in redactor.passes(armless, channel, phones[knows]):
-            keep(changes)
-            armless = apply(armless, changes)
-        return armless
-
-    def keep(changes: list[Replacement]) -> None:
-        for one in changes:
-            name = redactor.vault_name(one)
-            if name not in originals or not known_values.is_guess(one.entity, one.value):
-                originals[name] = one.value
-
-    def redact_text(text: str, knows: int) -> str:
-        told, armless = (text, knows), pseudonyms.escape_lookalikes(text)
-        passes[told] = list(redactor.passes(armless, channel, phones[knows]))
-        for changes in passes[told]:
-            keep(changes)
-            gone = {redacted_numbers.compact(armless[one.start : one.end]): one for one in changes}
-            listed = {found: redacted_numbers.listed(one, redactor) for found, one in gone.items()}
-            replaced.setdefault(told, {}).update(listed)
-            armless = apply(armless, changes)
-        return armless
-
-    def redact_location(text: str, knows: int) -> str:
-        # path and anchor apart: `mail.jsonl#someone@example.org` is no address
-        return "#".join(part if COMMIT.fullmatch(part) else redact(part, knows) for part in text.split("#"))
-
-    def redact_json(text: str, knows: int) -> str:
-        least = 0 if phones[knows] else json_values.LONG_NUMBER
-        redacted = _redact_json(json_values.parse(text), lambda one: redact(one, knows), least)
-        return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
-
-    changes_of = {"text": redact_text, "subject": redact_text, "extra": redact_json, "locations": redact_location}
+    strings = RecordStrings(redactor, channel, phones, originals)
     bad = np.zeros(rows.num_rows, dtype=bool)
     columns = {}
     for field in rows.schema:
@@ -149,19 +103,20 @@ def _redacted(
             column, wrong = _safe_ids(column, redactor)
             bad |= wrong
         elif field.name == "numbers":
-            column, wrong = _numbers(rows, redact, knows)
+            column, wrong = _numbers(rows, strings.string, knows)
             bad |= wrong
         elif field.name not in _KEPT:
-            change = changes_of.get(field.name, redact)
-            column, wrong = _map_strings(column, knows, change, hint)
+            column, wrong = _map_strings(column, knows, strings.change(field.name), hint)
             bad |= wrong
         columns[field.name] = column
     told = list(zip(rows["text"].to_pylist(), knows.tolist(), strict=True))
     titled = zip(rows["subject"].to_pylist(), knows.tolist(), strict=True)
-    gone = [replaced.get(one, {}) | replaced.get(other, {}) for one, other in zip(titled, told, strict=True)]
+    gone = [
+        strings.numbers.get(one, {}) | strings.numbers.get(other, {}) for one, other in zip(titled, told, strict=True)
+    ]
     columns["numbers"] = redacted_numbers.redact(columns["numbers"], gone, redactor)
     for name in ("pages", "spoken"):
-        columns[name] = _shift_offsets(told, rows[name].combine_chunks(), passes)
+        columns[name] = _shift_offsets(told, rows[name].combine_chunks(), strings.passes)
     return pa.table(columns, schema=rows.schema), bad
 
 
@@ -223,31 +178,6 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, FailedR
     return words.take(encoded.indices), _rows_with(encoded.indices, bad)
 
 
-def _redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
-    """The JSON redacted; whole numbers from `least` on as well."""
-    if isinstance(value, str):
-        ours = _OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix(COMMIT_REF))
-        return value if ours else redact(value)
-    if isinstance(value, list):
-        return [_redact_json(one, redact, least) for one in value]
-    if isinstance(value, dict):
-        found: dict[str, Any] = {}
-        for key, one in value.items():
-            found[_unique_key(redact(key), found)] = _redact_json(one, redact, least)
-        return found
-    number = json_values.as_integer(value)
-    if number is not None and abs(number) >= least:
-        redacted = redact(str(number))
-        return value if redacted == str(number) else redacted
-    return value
-
-
-def _unique_key(key: str, taken: Iterable[str]) -> str:
-    """The key, numbered where redaction made two alike."""
-    numbered = (f"{key} ({count})" for count in itertools.count(2))
-    return next(one for one in itertools.chain([key], numbered) if one not in taken)
-
-
 def _numbers(rows: pa.Table, redact: Callable[[str, int], str], knows: PhoneSetIndex) -> tuple[pa.Array, FailedRows]:
     """The numbers that stand alone redacted, and which rows failed."""
     listed, bad = rows["numbers"].to_pylist(), []
@@ -260,7 +190,7 @@ def _numbers(rows: pa.Table, redact: Callable[[str, int], str], knows: PhoneSetI
     return pa.array(listed, rows.schema.field("numbers").type), np.isin(np.arange(rows.num_rows), bad)
 
 
-def _shift_offsets(told: list[_TextKey], column: pa.Array, passes: dict[_TextKey, list[list[Replacement]]]) -> pa.Array:
+def _shift_offsets(told: list[TextKey], column: pa.Array, passes: dict[TextKey, list[list[Replacement]]]) -> pa.Array:
     """A column of stretches of the text, their offsets moved along with the redacted text."""
     stretches = column.to_pylist()
     touched = [row for row, one in enumerate(told) if stretches[row] and passes.get(one)]

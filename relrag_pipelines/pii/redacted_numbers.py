@@ -17,7 +17,7 @@ _LEAST_PART = 6
 """letters and digits of a number from which on it tells of another that holds it"""
 
 
-def listed(change: Replacement, redactor: PIIRedactor) -> str:
+def listed_form(change: Replacement, redactor: PIIRedactor) -> str:
     """What stands among the numbers for what was replaced: for an account its pseudonym, unless a policy removes it."""
     if not change.new or change.entity not in ACCOUNTS or pseudonyms.is_pseudonym(change.new):
         return change.new

@@ -208,7 +208,9 @@ class PIIRedactor:
         """The usual entities, for ids, and those with all that any policy names, for questions."""
         usual = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
         every = usual | {entity.name: entity for rule in self._rules.values() for entity in rule.entities}
-        ids, any_ = (policies.compiled(some.values(), dict.fromkeys(some, "pseudonymize")) for some in (usual, every))
+        ids, any_ = (
+            policies.compile_policy(some.values(), dict.fromkeys(some, "pseudonymize")) for some in (usual, every)
+        )
         return ids, any_
 
     @functools.cached_property

@@ -21,7 +21,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import journal
 from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.publishing import build_info, centred_vectors, inputs
-from relrag_pipelines.publishing.withholding import Search
+from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import graph_index, graph_vectors, redaction_check
@@ -39,7 +39,7 @@ _SHARE = 5
 """not more than one in so many records may lie on top of a base"""
 
 
-def build(workspace: Workspace, search: Search | None = None) -> dict[str, int]:
+def build(workspace: Workspace, search: LeakSearch | None = None) -> dict[str, int]:
     """Begins a generation with its catalog and its vectors; returns rows by table, and `points`.
 
     `search` has gone through what it is built from, for values that were replaced.

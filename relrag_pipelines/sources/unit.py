@@ -2,7 +2,7 @@
 
 A lister is a function `units(place)` that returns a Listing. Most units are files; one that is none, such as a
 repository or what a service lists, is a UnitRef, an id with a version. A lister may say where its next listing goes on,
-a cursor: it stands beside the state of the units, and `Place.cursor` brings it back.
+a cursor: it stands beside the state of the units, and `ListingPlace.cursor` brings it back.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Excluded = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
-class Place:
+class ListingPlace:
     """Where a lister looks."""
 
     root: Path
     """the source's path"""
-    excluded: Excluded = lambda path: False
+    is_excluded: Excluded = lambda path: False
     follow_links: bool = False
     cursor: str = ""
     """that of the last listing, all of which has been read; empty where everything is to be listed"""
@@ -67,7 +67,7 @@ class Unit:
     """of a unit that tells of files in its folder: differs when one of them came, went or changed"""
     resume_point: str = ""
     """from where it is read: an offset in a file, or what its lister gave; what lies before was read and is the same"""
-    refused: tuple[Failure, ...] = ()
+    refusals: tuple[Failure, ...] = ()
     """of its files those that are not opened; one without a location is of the unit itself, which is not read then"""
 
     @property
@@ -84,11 +84,11 @@ class Listing:
     """all there are; those that changed since the cursor where `removed` is given"""
     cursor: str = ""
     """where the next listing goes on; no text of what is listed, which may have to be forgotten"""
-    removed: frozenset[str] | None = None
+    removed_ids: frozenset[str] | None = None
     """ids of those that are gone since the cursor; the others are as they were"""
 
 
-Lister = Callable[[Place], Listing]
+Lister = Callable[[ListingPlace], Listing]
 """raises ListingError, and OSError where it cannot look"""
 
 
@@ -128,7 +128,7 @@ def unit_of(
             plain.append(one)
         except regular_files.RefusedFile as why:
             if one is file:  # a version, so that it is read again when something else lies there
-                return Unit(path, file, 0, 0, version=f"{why.fault} {path}", refused=(why.failure(),))
+                return Unit(path, file, 0, 0, version=f"{why.fault} {path}", refusals=(why.failure(),))
             refused.append(why.failure(one.name))
         except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
             return Unit(path, file, 0, 0, companions, siblings_fingerprint=siblings_fingerprint)
@@ -145,7 +145,7 @@ def unit_of(
         changed,
         tuple(plain[1:]),
         siblings_fingerprint=siblings_fingerprint,
-        refused=tuple(refused),
+        refusals=tuple(refused),
     )
 
 

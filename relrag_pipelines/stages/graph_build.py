@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import SafeError
-from relrag_pipelines.pii import redact_tables
+from relrag_pipelines.pii import record_strings, redact_tables
 from relrag_pipelines.records import Chunk, columns
 from relrag_pipelines.settings import Collection, days
 from relrag_pipelines.stages import graph_leaks, graph_vectors, redaction_check
@@ -84,7 +84,7 @@ def run(workspace: Workspace, collection: str) -> IndexInfo:
     return done
 
 
-def broken(workspace: Workspace, collection: str) -> list[str]:
+def broken_invariants(workspace: Workspace, collection: str) -> list[str]:
     """The invariants that the index on disk breaks, without text."""
     from relrag_pipelines.graphrag.invariants import violations
 
@@ -116,7 +116,7 @@ def find_unredacted(workspace: Workspace, collection: str) -> dict[str, int]:
 
 
 def _is_unredacted(workspace: Workspace, text: str, channels: Set[str]) -> bool:
-    text = redact_tables.COMMIT.sub("-", _CITATION.sub(" ", text))
+    text = record_strings.COMMIT.sub("-", _CITATION.sub(" ", text))
     return bool(channels) and all(workspace.redactor.detect(text, channel) for channel in sorted(channels))
 
 

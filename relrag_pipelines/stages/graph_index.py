@@ -31,7 +31,7 @@ class GraphTable:
     """A table of an index that Dagster shows."""
 
     name: str
-    made_from: tuple[str, ...]
+    inputs: tuple[str, ...]
     """tables of the same index; none: of the published generation"""
     meaning: str
 
@@ -103,7 +103,7 @@ def stale(workspace: Workspace, months: Mapping[str, Manifest], changing: Iterab
     return found
 
 
-def _entry(workspace: Workspace, table: str) -> lake.Entry | None:
+def _entry(workspace: Workspace, table: str) -> lake.ManifestEntry | None:
     return archive_tables.entry(workspace.home, table)
 
 

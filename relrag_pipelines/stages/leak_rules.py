@@ -76,7 +76,9 @@ class LeakRules:
         found = _entities(rows, self._only(everywhere))
         if thorough:
             for number, held in known_columns.rows_that_hold(rows, self.known):
-                apart = {one.entity for one in held if one.entity not in everywhere and one.told not in self._shown}
+                apart = {
+                    one.entity for one in held if one.entity not in everywhere and one.canonical not in self._shown
+                }
                 if apart:
                     found[number] = found.get(number, set()) | apart
         return found
@@ -112,7 +114,7 @@ class LeakRules:
                     hidden = self._hidden(redact_tables.channel_of(kind, self._workspace.channel(source)))
                     some = rows.filter(pc.equal(rows["rag_source_type"], kind))
                     for _, held in known_columns.rows_that_hold(some, self._only(entities - hidden)):
-                        shown.update(one.told for one in held)
+                        shown.update(one.canonical for one in held)
         return frozenset(shown)
 
 

@@ -32,7 +32,7 @@ class StageOutput:
     failures: list[Failure] = field(default_factory=list)
     counts: Mapping[str, float] = field(default_factory=dict)
     """what it took, to be added up over the months"""
-    sealed: Mapping[str, bytes] = field(default_factory=dict)
+    sealed_originals: Mapping[str, bytes] = field(default_factory=dict)
     """what pseudonyms in it stand for, encrypted"""
 
 
@@ -89,7 +89,7 @@ def _redact(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Sta
     why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
     faults = [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed]
     faults += [Failure(asset_id, leaked_records.FAULT, leaked_records.MEANING, source.name) for asset_id in held]
-    return StageOutput(table, faults, sealed=sealed)
+    return StageOutput(table, faults, sealed_originals=sealed)
 
 
 def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
@@ -231,7 +231,7 @@ def run(
                 counts[name] = counts.get(name, 0) + count
             stamp = expected_fingerprint(workspace, source, stage, [known[month].output for known in upstream])
             _keep_failures(workspace, source, stage, month, output.failures, stamp)
-            _keep_sealed(workspace, source, stage, month, output.sealed)
+            _keep_sealed(workspace, source, stage, month, output.sealed_originals)
             yield output.table, stamp
 
     entries = lake.write(home, stage.table, source.name, months, made())

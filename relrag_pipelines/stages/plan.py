@@ -39,7 +39,7 @@ from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests
 from relrag_pipelines.stores import archive_tables, generations, lake, unit_state
 from relrag_pipelines.stores.archive_tables import PUBLISHED
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
-from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
+from relrag_pipelines.stores.lake import InputFingerprint, Manifest, ManifestEntry
 from relrag_pipelines.text import analyzer
 from relrag_pipelines.workspace import Workspace
 
@@ -98,13 +98,13 @@ def plan(
     surveys = list(surveys)
     exports = []
     for one in surveys:
-        if one.scan and (one.scan.changed or one.scan.gone):
-            new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed)
-            size = sum(one.scan.units[path].size for path in one.scan.changed)
-            text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed)
-            counts = new, len(one.scan.changed) - new, 0 if one.retain else len(one.scan.gone)
-            why = Counter(one.scan.why.values())
-            why["gone, its records stay"] = len(one.scan.gone) if one.retain else 0
+        if one.scan and (one.scan.changed_units or one.scan.missing_units):
+            new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed_units)
+            size = sum(one.scan.units[path].size for path in one.scan.changed_units)
+            text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed_units)
+            counts = new, len(one.scan.changed_units) - new, 0 if one.retain else len(one.scan.missing_units)
+            why = Counter(one.scan.reasons.values())
+            why["gone, its records stay"] = len(one.scan.missing_units) if one.retain else 0
             exports.append(StaleUnits(one.source, *counts, size, int(text), dict(sorted((+why).items()))))
     stale = stale_months(surveys)
     tables = stale_stages(archive or ArchiveState(), surveys, stale)
@@ -130,7 +130,7 @@ def _problems(surveys: Iterable[SourceState]) -> list[str]:
 def build_plan(workspace: Workspace) -> Plan:
     """The plan for an archive as it is now."""
     surveys = [inspect_source(workspace, source) for source in workspace.settings.sources]
-    known = {one.source: set(one.scan.known) for one in surveys if one.scan}
+    known = {one.source: set(one.scan.known_units) for one in surveys if one.scan}
     published, wanted = (
         generations.current_manifest(workspace.home).get("inputs"),
         expected_inputs_hash(workspace, surveys),
@@ -159,7 +159,7 @@ def embedding_model(workspace: Workspace, surveys: Iterable[SourceState]) -> emb
 
 def stale_months(surveys: Iterable[SourceState]) -> list[StaleMonth]:
     """Every month of every stage that is not up to date with the private records and settings, in order."""
-    return sorted(entry for one in surveys if not one.unfinished for entry in _stale_months_of(one))
+    return sorted(entry for one in surveys if not one.was_interrupted for entry in _stale_months_of(one))
 
 
 def stale_stages(
@@ -283,7 +283,7 @@ def _stale_reason(
     return _difference(entry, wanted, f"{stage.inputs[0]} changed")
 
 
-def _difference(entry: Entry, wanted: InputFingerprint, inputs: str) -> str:
+def _difference(entry: ManifestEntry, wanted: InputFingerprint, inputs: str) -> str:
     """Why something that was made is to be made again; `inputs` says that they differ. Empty where nothing does."""
     if entry.version != wanted.version:
         return f"made by version {entry.version} of the stage, now {wanted.version}"

@@ -10,7 +10,7 @@ from relrag_pipelines.stages.graph_index import StaleGraph
 from relrag_pipelines.stages.month_range import contiguous
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.whole_archive import ArchiveStage
-from relrag_pipelines.stores.lake import Entry, Manifest
+from relrag_pipelines.stores.lake import Manifest, ManifestEntry
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
 
@@ -35,7 +35,7 @@ class SourceState:
     """stage -> the settings that matter to it, as stores/fingerprint.py writes them"""
     retain: bool = False
     """records of files that are gone stay"""
-    unfinished: bool = False
+    was_interrupted: bool = False
     """a kill left its private records half replaced: its months wait for the export"""
 
 
@@ -75,7 +75,7 @@ class ArchiveState:
     """What is there of the stages over the whole archive."""
 
     stages: tuple[ArchiveStage, ...] = ()
-    entries: Mapping[str, Entry | None] = field(default_factory=dict)
+    entries: Mapping[str, ManifestEntry | None] = field(default_factory=dict)
     """table -> what its manifest says; None where it was not made"""
     settings: Mapping[str, str] = field(default_factory=dict)
     """stage -> what changes its output beside its inputs, as stores/fingerprint.py writes it"""

@@ -72,7 +72,7 @@ def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> d
 
     Looks at `most` records at most, spread over each month, of those months that were written last.
     """
-    from relrag_pipelines.pii import json_values, redact_tables, redacted_numbers
+    from relrag_pipelines.pii import json_values, record_strings, redact_tables, redacted_numbers
 
     found: Counter[str] = Counter()
     if not workspace.settings.pii_redaction_enabled:
@@ -90,7 +90,7 @@ def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> d
             row["numbers"] = sorted(redacted_numbers.stand_alone(row["numbers"], row["text"], row["subject"]))
             texts = _strings([value for name, value in row.items() if name not in _IDS])
             found[month] += sum(
-                bool(workspace.redactor.detect(redact_tables.COMMIT.sub("-", text), channel)) for text in texts
+                bool(workspace.redactor.detect(record_strings.COMMIT.sub("-", text), channel)) for text in texts
             )
         left -= rows.num_rows
         if left <= 0:

@@ -20,7 +20,7 @@ from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stores import archive_tables, lake
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
-from relrag_pipelines.stores.lake import Entry, InputFingerprint, Manifest
+from relrag_pipelines.stores.lake import InputFingerprint, Manifest, ManifestEntry
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def monthly_inputs(stages: tuple[ArchiveStage, ...]) -> dict[str, set[str]]:
 
 
 def expected_fingerprint(
-    stage: ArchiveStage, months: MonthlyManifests, entries: Mapping[str, Entry | None], settings: str
+    stage: ArchiveStage, months: MonthlyManifests, entries: Mapping[str, ManifestEntry | None], settings: str
 ) -> InputFingerprint:
     """The stamp that the stage's tables have when they are up to date with these inputs and settings."""
     held: list[Any] = []
@@ -172,7 +172,7 @@ def month_outputs(months: Manifest) -> list[list[str]]:
     return [[month, entry.output] for month, entry in sorted(months.items()) if entry.output]
 
 
-def run(workspace: Workspace, stage: ArchiveStage) -> tuple[dict[str, Entry], Mapping[str, float]]:
+def run(workspace: Workspace, stage: ArchiveStage) -> tuple[dict[str, ManifestEntry], Mapping[str, float]]:
     """Makes the tables of a stage again and returns their manifest entries, and what it took.
 
     Raises StageError where the stage makes other tables than it declares, and RedactionIncomplete where a month was

@@ -18,7 +18,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import JOINED, SCHEMA_VERSION, TABLES, arrow_schema
 from relrag_pipelines.stores import lake
-from relrag_pipelines.stores.lake import Entry, InputFingerprint, LakeError
+from relrag_pipelines.stores.lake import InputFingerprint, LakeError, ManifestEntry
 
 FILE, MANIFEST = "archive.parquet", "MANIFEST.json"
 NAMES = tuple(name for name, table in TABLES.items() if f"lake/{name}/{FILE}" in table.place)
@@ -34,7 +34,7 @@ def path(home: Path, table: str) -> Path:
     return home / "lake" / table / FILE
 
 
-def entry(home: Path, table: str) -> Entry | None:
+def entry(home: Path, table: str) -> ManifestEntry | None:
     """What the manifest says of a table; None where it was not made, or in another shape than today's.
 
     Raises LakeError where a newer relrag wrote it, or where the manifest is damaged.
@@ -46,7 +46,7 @@ def entry(home: Path, table: str) -> Entry | None:
         return None
     except sealed_json.UnusableFile as unusable:
         raise LakeError(f"{place} {unusable}") from None
-    return None if stored["schema_version"] < TABLES[table].since else Entry(**stored["file"])
+    return None if stored["schema_version"] < TABLES[table].since else ManifestEntry(**stored["file"])
 
 
 def read(home: Path, table: str) -> pa.Table:
@@ -57,7 +57,7 @@ def read(home: Path, table: str) -> pa.Table:
         raise LakeError(f"{table} cannot be read; `relrag verify --repair` makes it again") from None
 
 
-def write(home: Path, made: Mapping[str, pa.Table], stamp: InputFingerprint) -> dict[str, Entry]:
+def write(home: Path, made: Mapping[str, pa.Table], stamp: InputFingerprint) -> dict[str, ManifestEntry]:
     """Puts the tables that one stage made in place and returns their entries; one without rows has a file too.
 
     All entries go before the first file is replaced: after a kill none describes a file that is not its own.
@@ -98,7 +98,7 @@ def damage(home: Path) -> Iterator[tuple[str, str]]:
 def _damage(home: Path, table: str) -> Iterator[tuple[str, str]]:
     file = path(home, table)
     try:
-        stored = Entry(**sealed_json.read(file.with_name(MANIFEST))["file"])
+        stored = ManifestEntry(**sealed_json.read(file.with_name(MANIFEST))["file"])
     except FileNotFoundError:
         if file.exists():
             yield from ((MANIFEST, "is missing"), (FILE, sealed_json.NO_MANIFEST))

@@ -36,7 +36,7 @@ class IndexInfo:
     stamp: InputFingerprint
     counts: dict[str, int]
     """rows by table"""
-    told: dict[str, Any]
+    figures: dict[str, Any]
     """what it took: figures"""
     files: dict[str, str]
     """hash of each file"""
@@ -44,7 +44,7 @@ class IndexInfo:
     @property
     def pending(self) -> int:
         """Passages that a language model was not asked about, because the budget ended or the service failed."""
-        return int(self.told.get("pending", 0))
+        return int(self.figures.get("pending", 0))
 
 
 def folder(home: Path, collection: str) -> Path:

@@ -18,7 +18,7 @@ passing: for the moment."""
 
 
 @dataclass(frozen=True)
-class Part:
+class InventoryPart:
     """Files of one sort."""
 
     pattern: str
@@ -32,50 +32,60 @@ _TABLES = "|".join(lake.DERIVED)
 _WHOLE = "|".join(archive_tables.NAMES) or "-"
 
 PARTS = (
-    Part(r"(.+/)?\.[^/]+\.\d+\.tmp", "was left by a process that was killed", "passing"),
-    Part(r"published/next/.+", "belongs to a generation that was not finished", "passing"),
-    Part(r"published/\.\d+\.removed/.+", "belongs to a generation that was being removed", "passing"),
-    Part(r"lock", "who is writing", "running"),
-    Part(r"dagster/ui-\d+\.json", "makes links that log in to the UI", "running"),
-    Part(r"serve-\d+\.json", "makes links that log in to the pages", "running"),
-    Part(r"(dagster/ui|serve)-\d+\.used/[0-9a-f]+", "which of these links were used", "running"),
-    Part(r"dagster/daemon\.lock", "locked while Dagster's daemon is alive", "running"),
-    Part(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
-    Part(r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"),
-    Part(r"private/threads/[^/]+\.parquet", "which thread each mail belongs to", "exports"),
-    Part(
+    InventoryPart(r"(.+/)?\.[^/]+\.\d+\.tmp", "was left by a process that was killed", "passing"),
+    InventoryPart(r"published/next/.+", "belongs to a generation that was not finished", "passing"),
+    InventoryPart(r"published/\.\d+\.removed/.+", "belongs to a generation that was being removed", "passing"),
+    InventoryPart(r"lock", "who is writing", "running"),
+    InventoryPart(r"dagster/ui-\d+\.json", "makes links that log in to the UI", "running"),
+    InventoryPart(r"serve-\d+\.json", "makes links that log in to the pages", "running"),
+    InventoryPart(r"(dagster/ui|serve)-\d+\.used/[0-9a-f]+", "which of these links were used", "running"),
+    InventoryPart(r"dagster/daemon\.lock", "locked while Dagster's daemon is alive", "running"),
+    InventoryPart(rf"private/records/[^/]+/{_MONTHS}", "private records", "exports"),
+    InventoryPart(
+        r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"
+    ),
+    InventoryPart(r"private/threads/[^/]+\.parquet", "which thread each mail belongs to", "exports"),
+    InventoryPart(
         r"private/raw/[^/]+/[0-9a-f]+/[0-9a-f]+\.[0-9a-f]{64}",
         "mails that could not be read to their end, as they came",
         "exports",
     ),
-    Part(r"private/spill/.+", "was put away by an export that was killed", "passing"),
-    Part(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
-    Part(r"private/vault/[^/]+/\d{4}-\d\d\.parquet", "what pseudonyms stand for, encrypted", "private"),
-    Part(r"private/reveals\.jsonl", "who had something revealed, and why", "owner"),
-    Part(r"private/journal\.jsonl", "what the owner stated", "owner"),
-    Part(r"private/(approvals|links)\.jsonl", "what the owner stated, to be taken over into the journal", "owner"),
-    Part(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
-    Part(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
-    Part(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
-    Part(r"private/searched_values\.json", "which replaced values were looked for, as keyed hashes", "private"),
-    Part(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
-    Part(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
-    Part(r"private/MANIFEST\.json", "the hashes of these", "exports"),
-    Part(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "private"),
-    Part(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
-    Part(
+    InventoryPart(r"private/spill/.+", "was put away by an export that was killed", "passing"),
+    InventoryPart(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
+    InventoryPart(r"private/vault/[^/]+/\d{4}-\d\d\.parquet", "what pseudonyms stand for, encrypted", "private"),
+    InventoryPart(r"private/reveals\.jsonl", "who had something revealed, and why", "owner"),
+    InventoryPart(r"private/journal\.jsonl", "what the owner stated", "owner"),
+    InventoryPart(
+        r"private/(approvals|links)\.jsonl", "what the owner stated, to be taken over into the journal", "owner"
+    ),
+    InventoryPart(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
+    InventoryPart(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
+    InventoryPart(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
+    InventoryPart(
+        r"private/searched_values\.json", "which replaced values were looked for, as keyed hashes", "private"
+    ),
+    InventoryPart(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
+    InventoryPart(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
+    InventoryPart(r"private/MANIFEST\.json", "the hashes of these", "exports"),
+    InventoryPart(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "private"),
+    InventoryPart(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
+    InventoryPart(
         rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"
     ),
-    Part(rf"{graph_indexes.FOLDER}/[a-z][a-z0-9_]*/(\d+/[^/]+|current)", "GraphRAG indexes", "private"),
-    Part(graph_indexes.ANSWERS.replace(".", r"\."), "what language models answered about passages", "private"),
-    Part(r"published/(\d+/.+|current)", "published generations", "private"),
-    Part(r"published/layouts/\d+/[0-9a-f]{64}\.f4", "where the nodes of a generation's graphs are drawn", "private"),
-    Part(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
-    Part(r"dagster/(?!ui-\d+\.(json$|used/)|daemon\.lock$).+", "runs and events; no text of the archive", "history"),
+    InventoryPart(rf"{graph_indexes.FOLDER}/[a-z][a-z0-9_]*/(\d+/[^/]+|current)", "GraphRAG indexes", "private"),
+    InventoryPart(graph_indexes.ANSWERS.replace(".", r"\."), "what language models answered about passages", "private"),
+    InventoryPart(r"published/(\d+/.+|current)", "published generations", "private"),
+    InventoryPart(
+        r"published/layouts/\d+/[0-9a-f]{64}\.f4", "where the nodes of a generation's graphs are drawn", "private"
+    ),
+    InventoryPart(r"published/evaluations\.json", "how well generations answered; figures only", "history"),
+    InventoryPart(
+        r"dagster/(?!ui-\d+\.(json$|used/)|daemon\.lock$).+", "runs and events; no text of the archive", "history"
+    ),
 )
 
 
-def part(name: str) -> Part | None:
+def part(name: str) -> InventoryPart | None:
     """What a file of that path within its home is; None where nothing of the kind belongs there."""
     return next((one for one in PARTS if re.fullmatch(one.pattern, name)), None)
 

@@ -52,7 +52,7 @@ class InputFingerprint:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ManifestEntry:
     """A parquet file, as the manifest beside it knows it: that of a month, or of a table of the whole archive."""
 
     input: str
@@ -69,7 +69,7 @@ class Entry:
         return InputFingerprint(self.input, self.version, self.settings)
 
 
-Manifest = dict[str, Entry]
+Manifest = dict[str, ManifestEntry]
 """month (YYYY-MM) -> entry"""
 
 
@@ -92,7 +92,7 @@ def manifest(home: Path, table: str, source: str) -> Manifest:
         raise LakeError(f"{path} {unusable}") from None
     if stored["schema_version"] < TABLES[table].since and table != "private_records":
         return {}
-    return {month: Entry(**entry) for month, entry in stored["months"].items()}
+    return {month: ManifestEntry(**entry) for month, entry in stored["months"].items()}
 
 
 def has_old_schema(home: Path, source: str) -> bool:
@@ -192,7 +192,7 @@ def recover_unlisted(home: Path, source: str, months: Sequence[str]) -> list[str
         except LakeError:
             continue
         path = month_path(home, "private_records", source, month)
-        found[month] = Entry("", 0, "", file_hash(path), rows, path.stat().st_size)
+        found[month] = ManifestEntry("", 0, "", file_hash(path), rows, path.stat().st_size)
     write_manifest(home, "private_records", source, {**entries, **found})
     return sorted(found)
 
@@ -281,20 +281,22 @@ def write_manifest(home: Path, table: str, source: str, entries: Manifest) -> No
     write_text(folder(home, table, source) / "MANIFEST.json", sealed_json.seal(body))
 
 
-def _write_month(home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: InputFingerprint) -> Entry:
+def _write_month(
+    home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: InputFingerprint
+) -> ManifestEntry:
     path = month_path(home, table, source, month)
     if rows.num_rows == 0:
         failpoint("lake.unlink", path)
         path.unlink(missing_ok=True)
-        return Entry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
+        return ManifestEntry(stamp.input, stamp.version, stamp.settings, "", 0, 0)
     return write_rows(path, TABLES[table], rows, stamp)
 
 
-def write_rows(path: Path, declared: Table, rows: pa.Table, stamp: InputFingerprint) -> Entry:
+def write_rows(path: Path, declared: Table, rows: pa.Table, stamp: InputFingerprint) -> ManifestEntry:
     """Puts a parquet file in place, sorted by key, and returns its entry; ValueError for rows not as declared."""
     # cast, not validate: only a cast refuses a null in a column that must not be empty
     ordered = rows.sort_by([(name, "ascending") for name in declared.key]).cast(arrow_schema(declared.row))
     with replace_file(path) as beside:
         pq.write_table(ordered, beside, compression="zstd", row_group_size=_ROW_GROUP, store_schema=False)
         output, size = file_hash(beside), beside.stat().st_size
-    return Entry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)
+    return ManifestEntry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)

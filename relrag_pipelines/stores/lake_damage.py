@@ -6,7 +6,7 @@ from pathlib import Path
 
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.stores.lake import DERIVED, MONTHLY, Entry, folder, manifest, month_path, write_manifest
+from relrag_pipelines.stores.lake import DERIVED, MONTHLY, ManifestEntry, folder, manifest, month_path, write_manifest
 
 
 def drop_damaged(home: Path, source: str) -> None:
@@ -35,14 +35,14 @@ def damage(home: Path, table: str, source: str) -> list[tuple[str, str]]:
         return [(f"{within}/MANIFEST.json", "is missing"), *unchecked] if there else []
     except sealed_json.UnusableFile as unusable:
         return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
-    entries = {month: Entry(**entry) for month, entry in stored["months"].items()}
+    entries = {month: ManifestEntry(**entry) for month, entry in stored["months"].items()}
     found = [
         (month, _damage(home, table, source, month, entries.get(month))) for month in sorted(there | entries.keys())
     ]
     return [(f"{within}/{month}.parquet", wrong) for month, wrong in found if wrong]
 
 
-def _damage(home: Path, table: str, source: str, month: str, entry: Entry | None) -> str:
+def _damage(home: Path, table: str, source: str, month: str, entry: ManifestEntry | None) -> str:
     path = month_path(home, table, source, month)
     if entry is None or not entry.rows:
         return "is not in its manifest" if path.exists() else ""

@@ -67,8 +67,8 @@ class ServerCollection:
             if one.vectors:
                 gone = models.DeleteVectors(points=[one.key], vector=list(one.vectors))
                 operations.append(models.DeleteVectorsOperation(delete_vectors=gone))
-            if one.removed:
-                fields = models.DeletePayload(keys=list(one.removed), points=[one.key])
+            if one.removed_fields:
+                fields = models.DeletePayload(keys=list(one.removed_fields), points=[one.key])
                 operations.append(models.DeletePayloadOperation(delete_payload=fields))
             # last, since a point that has its fields counts as done
             given = models.SetPayload(payload=dict(one.values), points=[one.key])

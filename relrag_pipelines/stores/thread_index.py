@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources.mail.threads import Mail, thread
+from relrag_pipelines.sources.mail.threads import ThreadedMail, thread
 from relrag_pipelines.stores import lake, private_manifest
 
 _SCHEMA = pa.schema(
@@ -121,7 +121,7 @@ def _of_month(home: Path, source: str, month: str) -> pa.Table:
 def _threads(table: pa.Table) -> pa.Array:
     """The thread of every row; equal mails of several units count once."""
     columns = (table[name].to_pylist() for name in ("asset_id", "references", "gmail_thread"))
-    mails = (Mail(own, above, None, gmail) for own, above, gmail in zip(*columns, strict=True))
+    mails = (ThreadedMail(own, above, None, gmail) for own, above, gmail in zip(*columns, strict=True))
     return pa.array([found.thread_id for found in thread(mails)], pa.string())
 
 

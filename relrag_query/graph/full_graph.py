@@ -67,7 +67,7 @@ _AROUND = """
 """
 
 
-class GraphNode(BaseModel):
+class FullGraphNode(BaseModel):
     """A person or a record."""
 
     id: str
@@ -93,7 +93,7 @@ class GraphEdge(BaseModel):
 class FullGraph(BaseModel):
     """Nodes and edges, each edge between nodes that are there."""
 
-    nodes: list[GraphNode]
+    nodes: list[FullGraphNode]
     edges: list[GraphEdge]
     omitted: dict[str, int]
     """how many persons, and records of those who are there, are not shown"""
@@ -115,7 +115,7 @@ def get_full_graph_data(
     if records and not persons:
         refs = [ref for (ref,) in connection.execute(_RELATED, {"limit": records}).fetchall()]
     nodes = [
-        GraphNode(id=f"person:{number}", type="person", label=name, facts_count=facts, aliases_count=aliases)
+        FullGraphNode(id=f"person:{number}", type="person", label=name, facts_count=facts, aliases_count=aliases)
         for number, name, facts, aliases in persons
     ]
     edges = [GraphEdge(source=f"person:{a}", target=f"person:{b}", type=kind) for a, b, kind in relationships]
@@ -166,10 +166,10 @@ def _omitted(**counts: int) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count > 0}
 
 
-def _nodes(connection: Connection, refs: Sequence[str]) -> list[GraphNode]:
+def _nodes(connection: Connection, refs: Sequence[str]) -> list[FullGraphNode]:
     rows = _rows(connection, _RECORDS, refs=list(refs), label=_LABEL, preview=_PREVIEW)
     return [
-        GraphNode(id=ref, type=_node_type(kind), label=label or ref, timestamp=timestamp, preview=preview)
+        FullGraphNode(id=ref, type=_node_type(kind), label=label or ref, timestamp=timestamp, preview=preview)
         for ref, kind, label, timestamp, preview in rows
     ]
 

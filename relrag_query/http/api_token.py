@@ -17,7 +17,7 @@ def token_path(settings: Settings) -> Path:
     return settings.keys_path.with_suffix(".token")
 
 
-class HeldToken:
+class StoredToken:
     """The token as its file holds it now: one that was replaced lets nobody in from then on."""
 
     def __init__(self, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
-from relrag_query.mcp.tool_replies import fields, to_json, told
+from relrag_query.mcp.tool_replies import fields, seal_errors, to_json
 from relrag_query.mcp.writing_tools import writing_tools
 from relrag_query.service import Filters, Service
 from relrag_query.service.cursors import cursor, offset_of
@@ -56,8 +56,11 @@ def build(service: Service) -> MCPServer[Any]:
 
 def tools(service: Service) -> list[Callable[..., str]]:
     """Each tool as a function, whose name, docstring and parameters describe it."""
+    return [*_question_tools(service), *_record_tools(service), *_people_tools(service), *graph_tools(service)]
 
-    @told
+
+def _question_tools(service: Service) -> list[Callable[..., str]]:
+    @seal_errors
     def search(
         query: Words,
         sources: Names = None,
@@ -72,7 +75,7 @@ def tools(service: Service) -> list[Callable[..., str]]:
         found = service.search(query, Filters(sources or (), kinds or (), since, until, person), limit, cursor)
         return _page(found, "hits", cursor)
 
-    @told
+    @seal_errors
     def ask(
         question: Words,
         sources: Names = None,
@@ -92,7 +95,11 @@ def tools(service: Service) -> list[Callable[..., str]]:
         found.answer = "" if found.quotes else found.answer  # not everything twice
         return _page(found, "sources" if found.sources else "closest", cursor)
 
-    @told
+    return [search, ask]
+
+
+def _record_tools(service: Service) -> list[Callable[..., str]]:
+    @seal_errors
     def show(ref: Ref, cursor: Cursor = None) -> str:
         """What an id names, whole: a record, passage (chunk:...), thread (thread:...) or person (person:...).
 
@@ -106,12 +113,12 @@ def tools(service: Service) -> list[Callable[..., str]]:
             return _page(shown, "latest", cursor)
         return _shown(service, ref, cursor)
 
-    @told
+    @seal_errors
     def thread(thread_id: Ref, limit: Limit = 50, cursor: Cursor = None) -> str:
         """The records of a thread or chat, newest first, with the beginning of each."""
         return _page(service.thread(thread_id, limit, cursor), "members", cursor)
 
-    @told
+    @seal_errors
     def neighbors(
         ref: Ref,
         relation_types: Names = None,
@@ -125,7 +132,11 @@ def tools(service: Service) -> list[Callable[..., str]]:
         """
         return _page(service.neighbors(ref, relation_types, direction, limit, cursor), "neighbors", cursor)
 
-    @told
+    return [show, thread, neighbors]
+
+
+def _people_tools(service: Service) -> list[Callable[..., str]]:
+    @seal_errors
     def explore(
         query: Words,
         search_relationships: bool = True,
@@ -138,18 +149,18 @@ def tools(service: Service) -> list[Callable[..., str]]:
 
     explore.__doc__ = DESCRIPTION
 
-    @told
+    @seal_errors
     def person(name: Ref, cursor: Cursor = None) -> str:
         """What is known of a person, by a name, an alias or a number: facts and relationships with what says so."""
         return _page(service.person(name), "latest", cursor)
 
-    return [search, ask, show, thread, neighbors, explore, person, *graph_tools(service)]
+    return [explore, person]
 
 
 def graph_tools(service: Service) -> list[Callable[..., str]]:
     """The tools of GraphRAG indexes; none where there is no index."""
 
-    @told
+    @seal_errors
     def graphrag(
         question: Words,
         method: Literal["global", "local", "basic"] = "global",
@@ -165,7 +176,7 @@ def graph_tools(service: Service) -> list[Callable[..., str]]:
         found.answer = "" if found.themes and not found.model else found.answer  # not everything twice
         return _page(found, "sources", cursor)
 
-    @told
+    @seal_errors
     def trace(answer: TracedAnswer, question: str = "", collection: str = "", cursor: Cursor = None) -> str:
         """The documents and pages behind the citations, such as [Data: Reports (2)], of a GraphRAG answer."""
         return _page(service.graphs.trace(answer, question, collection), "sources", cursor)

@@ -17,7 +17,7 @@ _NOT_SENT = {"trace", "intents", "score", "timestamp", "when", "source_role", "c
 """fields of replies that a model has no use for"""
 
 
-def told(tool: Callable[..., str]) -> Callable[..., str]:
+def seal_errors(tool: Callable[..., str]) -> Callable[..., str]:
     """The tool with errors that hold no private text."""
 
     @functools.wraps(tool)

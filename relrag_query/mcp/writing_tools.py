@@ -12,7 +12,7 @@ from typing import Annotated
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from relrag_query.mcp.tool_replies import reply, told
+from relrag_query.mcp.tool_replies import reply, seal_errors
 from relrag_query.service import Service, relationship_statements
 
 WRITING = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
@@ -31,7 +31,7 @@ def writing_tools(service: Service) -> list[tuple[Tool, ToolAnnotations]]:
     if not service.writes:
         return []
 
-    @told
+    @seal_errors
     def create_relationship(
         from_person: Person,
         to_person: Person,
@@ -50,7 +50,7 @@ def writing_tools(service: Service) -> list[tuple[Tool, ToolAnnotations]]:
             relationship_statements.create_relationship(service, from_person, to_person, relationship_type, *given)
         )
 
-    @told
+    @seal_errors
     def update_relationship(
         from_person: Person,
         to_person: Person,
@@ -69,7 +69,7 @@ def writing_tools(service: Service) -> list[tuple[Tool, ToolAnnotations]]:
             relationship_statements.update_relationship(service, from_person, to_person, relationship_type, *given)
         )
 
-    @told
+    @seal_errors
     def add_note_to_relationship(from_person: Person, to_person: Person, relationship_type: Type, note: Text) -> str:
         """Add a note to a relationship that is known.
 

@@ -136,7 +136,7 @@ def collect(settings: Settings) -> Status:
     ]
     found.sync, problems = _pending(settings)
     found.problems += problems
-    found.left_out = list(unread_files.find_unread(settings).said())
+    found.left_out = list(unread_files.find_unread(settings).sentences())
     forgotten = rule_file.load(home).rules
     found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)

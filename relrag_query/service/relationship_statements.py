@@ -15,7 +15,7 @@ from relrag_query import statements
 from relrag_query.service.errors import NotServed
 from relrag_query.service.person_replies import RelationshipReply
 from relrag_query.service.service import Service
-from relrag_query.statements import Said
+from relrag_query.statements import StatementReceipt
 
 _WAIT_SECONDS = 10
 """for a sync, or another statement, to end"""
@@ -45,8 +45,8 @@ def create_relationship(
 ) -> StatementReply:
     """States that `to_person` is the `relationship_type` of `from_person`."""
     given = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity, notes
-    said = statements.create_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
-    return _reply(service, said)
+    receipt = statements.create_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
+    return _reply(service, receipt)
 
 
 def update_relationship(
@@ -61,8 +61,8 @@ def update_relationship(
 ) -> StatementReply:
     """Says more, or otherwise, of a relationship; what is left out stays. `deleted`: there is none."""
     given = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity
-    said = statements.update_relationship(*given, deleted=deleted, config=_config(service), wait=_WAIT_SECONDS)
-    return _reply(service, said)
+    receipt = statements.update_relationship(*given, deleted=deleted, config=_config(service), wait=_WAIT_SECONDS)
+    return _reply(service, receipt)
 
 
 def add_note_to_relationship(
@@ -70,8 +70,8 @@ def add_note_to_relationship(
 ) -> StatementReply:
     """Adds a note to a relationship."""
     given = _number(from_person), _number(to_person), relationship_type, note
-    said = statements.add_note_to_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
-    return _reply(service, said)
+    receipt = statements.add_note_to_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
+    return _reply(service, receipt)
 
 
 def _config(service: Service) -> Path | None:
@@ -86,15 +86,15 @@ def _number(person: str) -> str:
     return person.removeprefix("person:")
 
 
-def _reply(service: Service, said: Said) -> StatementReply:
-    one, other = said.about
+def _reply(service: Service, receipt: StatementReceipt) -> StatementReply:
+    one, other = receipt.people
     known = service.person(str(one.person_id))
     return StatementReply(
-        entry=said.number,
+        entry=receipt.number,
         from_person_id=one.person_id,
         from_person=one.name,
         to_person_id=other.person_id,
         to_person=other.name,
         relationships=[relation for relation in known.relationships if relation.other_id == other.person_id],
-        notice=said.notice,
+        notice=receipt.notice,
     )

@@ -52,10 +52,10 @@ def create_app(
 ) -> Starlette:
     """The ASGI app. What `token` returns lets programs ask API and MCP; `public_url` is where a proxy serves it."""
     guard = Middleware(Guard, sites=sites(host, port, public_url), login=login, port=port, server=SERVER, token=token)
-    return unguarded(service, [guard], reveals=True, waiting=waiting)
+    return app_of(service, [guard], reveals=True, waiting=waiting)
 
 
-def unguarded(
+def app_of(
     service: Service, middleware: Sequence[Middleware] = (), *, reveals: bool = False, waiting: int = WAITING
 ) -> Starlette:
     """Pages, API and MCP of one service, behind what is given; `waiting` requests may queue."""

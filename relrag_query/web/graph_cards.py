@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relrag_query.graph.full_graph import FullGraph, GraphNode
+from relrag_query.graph.full_graph import FullGraph, FullGraphNode
 
 MOST, _ENTRIES = 60, 6
 """cards, and entries on one"""
@@ -14,8 +14,8 @@ MOST, _ENTRIES = 60, 6
 class Card:
     """A person, what is related to them, and how much more there is."""
 
-    person: GraphNode
-    entries: list[tuple[str, GraphNode]]
+    person: FullGraphNode
+    entries: list[tuple[str, FullGraphNode]]
     """relation and what is related: people first, then the newest records"""
     more: int
 

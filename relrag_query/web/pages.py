@@ -161,7 +161,7 @@ class Pages:
             picture = await self._turns.run(self._picture, ref, int(number), quote)
         except (NoPicture, UnknownRef) as error:
             return HTMLResponse(self._html("no_picture.html", said=str(error)), 404)
-        told = {"X-Marked": f"{picture.matched:.2f}", "X-Covered": str(picture.covered)}
+        told = {"X-Marked": f"{picture.matched_share:.2f}", "X-Covered": str(picture.covered_words)}
         return Response(picture.png, media_type="image/png", headers=told)
 
     async def people(self, request: Request) -> Response:

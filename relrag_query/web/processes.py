@@ -78,9 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     # imported only where there is something to serve: the server imports this module
     from relrag_pipelines import settings
-    from relrag_query.web.server import Place, work
+    from relrag_query.web.server import Address, work
 
-    place = Place(
+    place = Address(
         settings.load(given.config), given.config, given.host, given.port, given.index, given.socket, given.processes
     )
     threading.Thread(target=_end_with_supervisor, daemon=True).start()

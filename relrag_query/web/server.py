@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import address
-from relrag_query.http.api_token import HeldToken
+from relrag_query.http.api_token import StoredToken
 from relrag_query.http.turns import WAITING
 from relrag_query.service import Service
 from relrag_query.web import team
@@ -31,7 +31,7 @@ _SOCKET_MODE = 0o660
 
 
 @dataclass(frozen=True)
-class Place:
+class Address:
     """What is served, and where."""
 
     settings: Settings
@@ -44,7 +44,7 @@ class Place:
     processes: int = 1
 
 
-def serve(place: Place, ready: Callable[[], object]) -> None:
+def serve(place: Address, ready: Callable[[], object]) -> None:
     """Serves pages, API and MCP until it is interrupted; `ready` is called once it can be asked.
 
     Raises SettingsError where the port or socket is in use, or the settings do not say who may ask.
@@ -62,7 +62,7 @@ def serve(place: Place, ready: Callable[[], object]) -> None:
             run(app, listening)
 
 
-def work(place: Place, listening: socket.socket) -> None:
+def work(place: Address, listening: socket.socket) -> None:
     """One of several processes: answers on a socket that another process has opened."""
     tickets = None if place.unix_socket else login.open_login(place.settings.home_path, place.port, SERVER.name)
     with _app(place, tickets) as app:
@@ -84,7 +84,7 @@ def run(app: Starlette, listening: socket.socket) -> None:
 
 
 @contextmanager
-def _session(place: Place) -> Iterator[login.Login | None]:
+def _session(place: Address) -> Iterator[login.Login | None]:
     """The tickets of the owner's server; a team's has none, its proxy says who asks."""
     if place.unix_socket:
         yield None
@@ -95,7 +95,7 @@ def _session(place: Place) -> Iterator[login.Login | None]:
 
 
 @contextmanager
-def _app(place: Place, tickets: login.Login | None) -> Iterator[Starlette]:
+def _app(place: Address, tickets: login.Login | None) -> Iterator[Starlette]:
     settings, waiting = place.settings, WAITING // place.processes
 
     def service(clients: team.Clients = ()) -> Service:
@@ -106,10 +106,12 @@ def _app(place: Place, tickets: login.Login | None) -> Iterator[Starlette]:
             yield app
         return
     with service() as opened:
-        yield create_app(opened, tickets, HeldToken(settings), place.host, place.port, settings.web_public_url, waiting)
+        yield create_app(
+            opened, tickets, StoredToken(settings), place.host, place.port, settings.web_public_url, waiting
+        )
 
 
-def _worker(place: Place) -> list[str]:
+def _worker(place: Address) -> list[str]:
     """The arguments of a process, behind which the number of the socket's file comes."""
     options = ["--host", place.host, "--port", str(place.port), "--processes", str(place.processes)]
     index = ["--index", str(place.graphrag_index)] if place.graphrag_index else []
@@ -118,7 +120,7 @@ def _worker(place: Place) -> list[str]:
 
 
 @contextmanager
-def _bound(place: Place) -> Iterator[socket.socket]:
+def _bound(place: Address) -> Iterator[socket.socket]:
     with _bound_unix(place.unix_socket) if place.unix_socket else _bound_port(place.host, place.port) as found:
         yield found
     if place.unix_socket:

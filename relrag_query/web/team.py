@@ -21,7 +21,7 @@ from relrag_pipelines.ui.guard import Guard, public_sites
 from relrag_pipelines.ui.login import Login
 from relrag_query.http.turns import WAITING
 from relrag_query.service import Service
-from relrag_query.web.app import SERVER, unguarded
+from relrag_query.web.app import SERVER, app_of
 
 EVERYTHING = "*"
 Clients = tuple[str, ...]
@@ -40,7 +40,7 @@ def team_app(settings: Settings, services: Services, waiting: int = WAITING) -> 
     header = settings.web_identity_header
     with ExitStack() as held:
         apps = {
-            clients: unguarded(held.enter_context(services(clients)), waiting=waiting)
+            clients: app_of(held.enter_context(services(clients)), waiting=waiting)
             for clients in sorted(set(users.values()))
         }
 

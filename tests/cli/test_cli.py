@@ -135,7 +135,7 @@ def test_a_follow_up_keeps_what_was_asked(
 ) -> None:
     (config.parent / ".relrag/private/conversation.json").unlink(missing_ok=True)
     code, _, err = run(capsys, monkeypatch, "ask", "--continue", "a kolik?", "-c", str(config))
-    assert (code, err) == (2, "relrag: there is no question to go on from; ask one without --continue first\n")
+    assert (code, err) == (2, "relrag: there is no question to follow up; ask one without --continue first\n")
     run(capsys, monkeypatch, "ask", "sanitární čerpadlo v lednu 2025", "-c", str(config))
     _, out, _ = run(capsys, monkeypatch, "ask", "--continue", "a ta faktura?", "--json", "-c", str(config))
     answer = json.loads(out)

@@ -258,7 +258,7 @@ def test_bytes_that_were_not_read_are_checked_and_kept_again(tmp_path: Path) -> 
     (archive.mails / "b.eml").unlink()
     archive.export()
     damaged = verify_home(home)
-    assert [one.said for one in damaged] == ["is not as it was written"] * 2
+    assert [one.problem for one in damaged] == ["is not as it was written"] * 2
     said = sorted(line.partition(": ")[2] for line in repair(archive.workspace, damaged))
     assert said[0].startswith("left, it is of a file that is gone")
     assert said[1] == "to be kept again when its file is read"
@@ -507,7 +507,7 @@ def test_a_kill_leaves_nothing_that_was_put_away(archive: Archive, monkeypatch: 
         archive.export()
     home = archive.workspace.home
     assert list(spill_buffer.spill_folder(home, "mail").iterdir())
-    assert {one.said for one in verify_home(home)} == {"was put away by an export that was killed"}
+    assert {one.problem for one in verify_home(home)} == {"was put away by an export that was killed"}
     lake.sweep(home)
     assert not (home / "private" / "spill").exists()
     archive.export()

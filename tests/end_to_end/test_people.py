@@ -208,7 +208,9 @@ def test_four_cards_are_one_after_a_merge_before_and_after_a_sync(
     with Archive.open(config) as archive:
         assert archive.ask(question).people == [64]
         assert archive.person("63").person.person_id == 64
-    (merge,) = [number for number, said in statements.stated(archive.settings) if type(said).__name__ == "Merge"]
+    (merge,) = [
+        number for number, said in statements.list_statements(archive.settings) if type(said).__name__ == "Merge"
+    ]
     assert "next `relrag sync`" in statements.undo(merge, config=config).notice
     archives.sync(config)
     with Archive.open(config) as archive:

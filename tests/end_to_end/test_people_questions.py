@@ -182,7 +182,7 @@ def test_a_split_says_where_it_would_change_nothing(small: Path) -> None:
     with pytest.raises(PeopleError, match=r'"דנה" stands on one card, or in one header, with .*"Dana Levi"'):
         statements.split("Dana Levi", ["דנה"], config=small)
     with Archive.open(small) as archive:
-        assert statements.stated(archive.settings) == []
+        assert statements.list_statements(archive.settings) == []
 
 
 def test_a_number_that_nobody_named_becomes_somebodys(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,12 +193,12 @@ def test_a_number_that_nobody_named_becomes_somebodys(small: Path, capsys: pytes
     with pytest.raises(PeopleError, match="no record has"):
         statements.merge("+420 777 999 999", ["Petr Kolar"], config=small)
     assert commands.merge("+420 777 123 456", ["Petr Kolar"], small) == 0
-    assert "it counts from the next `relrag sync` on" in capsys.readouterr().out
+    assert "it takes effect with the next `relrag sync`" in capsys.readouterr().out
     archives.sync(small)
     with Archive.open(small) as archive:
         assert archive.ask("whose number is +420 777 123 456?").people == [petr]
         assert [hit.chunk.asset_id for hit in archive.search("ready", person="Petr Kolar").hits] == ["jsonl:notes:raw"]
-        ((number, _),) = statements.stated(archive.settings)
+        ((number, _),) = statements.list_statements(archive.settings)
     statements.undo(number, config=small)
     archives.sync(small)
     found, _ = read_people(archives.workspace(small))

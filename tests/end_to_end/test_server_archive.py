@@ -138,10 +138,10 @@ def test_a_missing_or_short_collection_is_named_and_made_again(config: Path, ser
     server.delete(name, some)
     (short,) = verify.verify_home(home)
     assert short.path == "published/1/vectors/collection.json"
-    assert short.said == f"is no longer true: collection {name} on Qdrant at {URL[7:]} holds 13 points of it, not 16"
+    assert short.problem == f"is no longer true: collection {name} on Qdrant at {URL[7:]} holds 13 points of it, not 16"
     server.delete_collection(name)
     (gone,) = verify.verify_home(home)
-    assert gone.said == f"is no longer true: collection {name} on Qdrant at {URL[7:]} is not there"
+    assert gone.problem == f"is no longer true: collection {name} on Qdrant at {URL[7:]} is not there"
     assert "published/1: removed, to be made again from the lake" in list(
         repair.repair(archive.workspace(config), [gone])
     )
@@ -186,7 +186,7 @@ def test_a_server_that_is_down_leaves_what_is_published(config: Path, server: Qd
         with pytest.raises(StoreError, match="could not be reached"):
             archive.sync(config)
         (unasked,) = verify.verify_home(home)
-        assert unasked.said.startswith("cannot be checked now: Qdrant at")
+        assert unasked.problem.startswith("cannot be checked now: Qdrant at")
         assert list(repair.repair(archive.workspace(config), [unasked])) == []
         with Archive.open(config) as opened, pytest.raises(StoreError, match="could not be reached"):
             opened.search("greenhouse")
@@ -259,7 +259,7 @@ def test_status_names_the_server(config: Path, server: QdrantClient, capsys: pyt
     (name,) = collections(server)
     assert f"Its vectors are on Qdrant at {URL}, collection {name}." in capsys.readouterr().out
     assert verifying.verify(config) == 0
-    assert "Of the vectors on a server the number of points was checked" in capsys.readouterr().out
+    assert "For vectors on a server, the number of points was checked" in capsys.readouterr().out
 
 
 def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]) -> None:
@@ -304,7 +304,7 @@ def test_forgetting_says_what_a_server_that_is_down_still_has(
         assert forget.forget(forget.ForgetRequest(refs=["jsonl:notes:n5"]), config, yes=True) == 2
     said = capsys.readouterr().out
     assert "could not be reached" in said
-    assert "It is not all gone; `relrag sync` goes on with it." in said
+    assert "Something is left; `relrag sync` continues removing it." in said
     assert commands.sync(config) == 0
     (name,) = collections(server)
     held = [point.payload["asset_id"] for point in server.scroll(name, limit=100)[0] if point.payload]
@@ -315,14 +315,14 @@ def test_the_doctor_asks_the_server(config: Path, server: QdrantClient, monkeypa
     """Its version, collections that nobody here knows, a key in the clear; and what to do where it is down."""
     monkeypatch.setenv("QDRANT_API_KEY", "a-secret")
     server.create_collection("relrag-test-7-deadbeef", {})
-    found = [(one.level, one.said) for one in doctor.examine(config, {}) if one.what == "vectors"]
+    found = [(one.level, one.finding) for one in doctor.examine(config, {}) if one.what == "vectors"]
     assert found[0][0] == "ok"
     assert found[0][1].endswith(f"at {URL}")
-    assert found[1] == ("warning", "the key and the vectors go to it in the clear; use an https:// address")
+    assert found[1] == ("warning", "key and vectors are sent unencrypted; use an https:// address")
     assert found[2][1].startswith("1 collection of an archive of this name but of no generation here, the first is")
     monkeypatch.setattr(server_connection, "connect", lambda url, timeout=0: _Down(url, qdrant.local()))
     (down,) = [one for one in doctor.examine(config, {}) if one.what == "vectors"]
-    assert (down.level, down.said) == ("problem", f"Qdrant at {URL} could not be reached")
+    assert (down.level, down.finding) == ("problem", f"Qdrant at {URL} could not be reached")
 
 
 class _Killed(BaseException):

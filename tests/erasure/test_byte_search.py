@@ -91,7 +91,7 @@ def test_it_is_found_however_it_is_stored(tmp_path: Path, write: Callable[[Path]
     (tmp_path / "other").write_text(FILLER)
     found = byte_search.search(tmp_path, ["never written", VALUE])
     assert list(found.holding.values()) == [1]
-    assert (found.files, found.unread) == (2, [])
+    assert (found.files, found.unreadable) == (2, [])
     assert "other" not in found.holding
 
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_named_and_its_bytes_are_searched(tmp_path: Path)
     (tmp_path / "bad.parquet").write_bytes(b"PAR1" + VALUE.encode() + b"PAR1")
     found = byte_search.search(tmp_path, [VALUE])
     assert found.holding == {"bad.parquet": 1}
-    assert found.unread == ["bad.parquet (ArrowInvalid)"]
+    assert found.unreadable == ["bad.parquet (ArrowInvalid)"]
 
 
 def test_bytes_of_a_mail_are_searched_with_its_encodings_undone_and_what_is_packed_is_counted(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_bytes_of_a_mail_are_searched_with_its_encodings_undone_and_what_is_pack
     (folder / "b.2").write_bytes(b"Subject: y\n\n" + base64.encodebytes(gzip.compress(VALUE.encode(), mtime=0) * 3))
     found = byte_search.search(tmp_path, [VALUE])
     assert found.holding == {"private/raw/mail/unit/a.1": 1}
-    assert found.packed == 1
+    assert found.opaque_files == 1
 
 
 def test_words_are_looked_for_in_journals_and_transcripts_too(tmp_path: Path) -> None:

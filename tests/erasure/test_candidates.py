@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.erasure import candidates, rule_matching, selection
-from relrag_pipelines.erasure.candidates import Candidate
+from relrag_pipelines.erasure.candidates import SimilarName
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from tests import archive
 
@@ -41,7 +41,7 @@ def test_alike(one: str, two: str, same: bool) -> None:
     assert candidates.names_match(two, one) is same
 
 
-def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str], list[Candidate]]:
+def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str], list[SimilarName]]:
     config = archive.make(folder)
     lines = [{"id": f"m{number}", "text": "x", **note} for number, note in enumerate(notes)]
     (folder / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -64,9 +64,9 @@ def test_other_spellings_are_counted_by_record(tmp_path: Path) -> None:
     )
     assert also == []
     assert others == [
-        Candidate("Jana Novakova", 1, False),
-        Candidate("Janě Novákové", 1, False),
-        Candidate("NOVAKOVA, JANA", 1, False),
+        SimilarName("Jana Novakova", 1, False),
+        SimilarName("Janě Novákové", 1, False),
+        SimilarName("NOVAKOVA, JANA", 1, False),
     ]
 
 
@@ -79,7 +79,7 @@ def test_what_stands_beside_the_name_is_told_and_not_taken(tmp_path: Path) -> No
         {"from": "Honza <honza@host.example>", "to": ["eva@host.example"]},
     )
     assert also == []
-    assert others == [Candidate("honza@host.example", 2, True)]
+    assert others == [SimilarName("honza@host.example", 2, True)]
 
 
 def test_what_the_sources_pin_to_one_person_is_taken(tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ def test_what_is_pinned_to_others_too_is_not_taken(tmp_path: Path) -> None:
 
     also, others = found(tmp_path, "Jan Hora", card("Jan Hora", 7), card("Eva Malá", 8))
     assert also == []
-    assert others == [Candidate("+420 543 210 123", 1, True)]
+    assert others == [SimilarName("+420 543 210 123", 1, True)]
 
 
 def test_a_single_word_is_alike_only_without_its_marks(tmp_path: Path) -> None:
     _, others = found(tmp_path, "Jiri", {"text": "Ask Jiří or Jirka, Юрий too"}, {"from": "JIŘÍ"}, {"text": "jiří"})
-    assert others == [Candidate("JIŘÍ", 2, False)] or others == [Candidate("Jiří", 2, False)]
+    assert others == [SimilarName("JIŘÍ", 2, False)] or others == [SimilarName("Jiří", 2, False)]

@@ -61,7 +61,7 @@ def test_only_files_and_rows_with_an_id_are_sure(fields: dict[str, Any], told: l
     assert [(sure, telling) for _, sure, telling in marked(**fields)] == told
 
 
-def forget(workspace: Workspace, *texts: str) -> selection.Selection:
+def forget(workspace: Workspace, *texts: str) -> selection.ErasureSelection:
     rows = [row for _, _, table in selection.private_months(workspace) for row in table.to_pylist()]
     going = [row["asset_id"] for row in rows if row["text"] in texts]
     rule = rule_matching.for_records(going, workspace.keys, "now")

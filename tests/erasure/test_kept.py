@@ -11,7 +11,7 @@ import pytest
 from relrag_pipelines.erasure import mail_quotes, verification, word_hashes
 from relrag_pipelines.erasure.byte_search import SearchResult
 from relrag_pipelines.erasure.rule_file import ErasureRule
-from relrag_pipelines.erasure.selection import Selection
+from relrag_pipelines.erasure.selection import ErasureSelection
 from relrag_pipelines.erasure.verification import ErasureProof, SimilarRecord
 from relrag_pipelines.privacy.keys import Keys
 from relrag_query.cli.commands import forget_report
@@ -63,17 +63,17 @@ def test_six_hashes_a_word_up_to_a_thousand_words_and_one_beyond() -> None:
 
 
 def test_the_older_lists_show_ids_only(capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = Selection(set())
+    chosen = ErasureSelection(set())
     chosen.repeating["email:repeats"] = 20
     chosen.copies.add("document:copy")
-    forget_report.left(ForgetPreview(ErasureRule(1, "records", "", said="x"), chosen, ["email:quotes"]))
+    forget_report.print_remaining(ForgetPreview(ErasureRule(1, "records", "", said="x"), chosen, ["email:quotes"]))
     listed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
     assert listed == ["  email:quotes", "  email:repeats", "  document:copy"]
 
 
 def test_the_report_gives_no_number_of_what_exceeds_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
     found = ErasureProof(
-        SearchResult(files=3), values=verification.MOST, sampled=True, alike=[SimilarRecord("email", 0, "email:a", 2)]
+        SearchResult(files=3), values=verification.MOST, is_sample=True, alike=[SimilarRecord("email", 0, "email:a", 2)]
     )
     assert forget_report.report(found, ZoneInfo("UTC")) == 0
     lines = capsys.readouterr().out.splitlines()

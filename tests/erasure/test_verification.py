@@ -64,7 +64,7 @@ def test_of_very_much_the_same_sample_is_taken_in_any_order(monkeypatch: pytest.
 def test_what_stands_in_what_stays_is_counted_and_not_searched_for(workspace: Workspace) -> None:
     store(workspace, text="he said: the cabin is broken, and left")
     found = verification.verify_erased(workspace, {"the cabin is broken", "zq17zq17"})
-    assert (found.values, found.shared, found.holds) == (1, 1, True)
+    assert (found.values, found.shared_values, found.holds) == (1, 1, True)
 
 
 def test_words_of_the_program_itself_are_no_traces(workspace: Workspace) -> None:
@@ -72,7 +72,7 @@ def test_words_of_the_program_itself_are_no_traces(workspace: Workspace) -> None
     found = verification.verify_erased(
         workspace, {"private_records", "asset_asset_edges", workspace.home.parent.name}, ["catalog"]
     )
-    assert (found.values, found.shared, found.own, found.holds) == (0, 0, 4, True)
+    assert (found.values, found.shared_values, found.own, found.holds) == (0, 0, 4, True)
 
 
 def test_a_name_within_a_longer_one_that_stays_is_still_looked_for_where_words_are_read(workspace: Workspace) -> None:
@@ -80,13 +80,13 @@ def test_a_name_within_a_longer_one_that_stays_is_still_looked_for_where_words_a
     assert verification.verify_erased(workspace, set(), ["Zoltan"]).holds
     store(workspace, text="Zoltan came, and Zoltana")
     found = verification.verify_erased(workspace, set(), ["Zoltan"])
-    assert (found.holds, found.still_named) == (False, ["Zoltan"])
+    assert (found.holds, found.remaining_names) == (False, ["Zoltan"])
 
 
 def test_a_file_that_holds_a_value_is_named(workspace: Workspace) -> None:
     store(workspace, text="nothing")
     (workspace.home / "private" / "journal.jsonl").write_text('{"note": "zq17zq17"}')
-    assert verification.verify_erased(workspace, {"zq17zq17"}).searched.holding == {"private/journal.jsonl": 1}
+    assert verification.verify_erased(workspace, {"zq17zq17"}).search.holding == {"private/journal.jsonl": 1}
 
 
 def test_records_that_may_hold_pieces_are_named_unless_many_hold_the_same(workspace: Workspace) -> None:
@@ -104,7 +104,7 @@ def test_records_that_may_hold_pieces_are_named_unless_many_hold_the_same(worksp
     )
     found = verification.verify_erased(workspace, {"the cabin is broken", "let me know about", "the boiler of the"})
     assert found.alike == [verification.SimilarRecord("jsonl", 0, "jsonl:notes:0", 1)]
-    assert (found.values, found.shared) == (1, 2)
+    assert (found.values, found.shared_values) == (1, 2)
 
 
 def test_short_words_numbers_and_dates_are_counted() -> None:

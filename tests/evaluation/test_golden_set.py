@@ -115,7 +115,7 @@ def test_no_question_is_kept_and_a_damaged_file_is_found_and_removed(config: Pat
     place = home / evaluation_history.NAME
     place.write_text(place.read_text().replace("1.0", "0.9", 1))
     found = verify_home(home)
-    assert [(one.path, one.said) for one in found] == [(evaluation_history.NAME, "is not as it was written")]
+    assert [(one.path, one.problem) for one in found] == [(evaluation_history.NAME, "is not as it was written")]
     assert evaluation_history.load(home) == []
     assert len(list(repair(archive.workspace(config), found))) == 1
     assert verify_home(home) == []

@@ -183,7 +183,7 @@ def test_links_out_of_the_folder_are_told_and_not_followed(tmp_path: Path) -> No
     failures = sync(made)
     assert [(one.unit, one.fault) for one in failures] == [("round.md", "unreadable"), ("secret.md", "link_outside")]
     assert texts(made) == ["inside"], "the link to it is another place of the same record"
-    assert list(unread_files.find_unread(made.settings).said()) == [
+    assert list(unread_files.find_unread(made.settings).sentences()) == [
         "2 links lead out of the folder of a source, which does not follow them: in/linked, in/secret.md; "
         "follow_links in the table of the source has them read."
     ]
@@ -203,7 +203,7 @@ def test_links_are_followed_where_the_source_says_so(tmp_path: Path) -> None:
         "same.md",
         "secret.md",
     ]
-    assert list(unread_files.find_unread(made.settings).said()) == []
+    assert list(unread_files.find_unread(made.settings).sentences()) == []
 
 
 def test_a_source_whose_path_is_a_link_is_read(tmp_path: Path) -> None:

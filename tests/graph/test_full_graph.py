@@ -10,7 +10,7 @@ from relrag_pipelines.records import TABLES, columns, ddl
 from relrag_pipelines.stores import inventory
 from relrag_pipelines.stores.generations import Generation, clean_up, layouts
 from relrag_query.graph import layout_store
-from relrag_query.graph.full_graph import FullGraph, GraphEdge, GraphNode, get_full_graph_data, get_graph_around
+from relrag_query.graph.full_graph import FullGraph, FullGraphNode, GraphEdge, get_full_graph_data, get_graph_around
 from relrag_query.graph.layout import layout
 from tests import archive
 from tests.web_app import BEARER, client
@@ -142,8 +142,8 @@ def test_what_is_around_a_node(catalog: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_the_layout_is_the_same_for_the_same_graph_and_keeps_nodes_apart() -> None:
-    people = [GraphNode(id=f"person:{number}", type="person", label="") for number in range(40)]
-    records = [GraphNode(id=f"r{number}", type="document", label="") for number in range(400)]
+    people = [FullGraphNode(id=f"person:{number}", type="person", label="") for number in range(40)]
+    records = [FullGraphNode(id=f"r{number}", type="document", label="") for number in range(400)]
     held = [GraphEdge(source=f"person:{number % 40}", target=f"r{number}", type="sender") for number in range(400)]
     related = [
         GraphEdge(source=f"person:{number}", target=f"person:{number + 1}", type="friend") for number in range(9)
@@ -161,7 +161,7 @@ def test_the_layout_is_the_same_for_the_same_graph_and_keeps_nodes_apart() -> No
 
 
 def test_a_graph_is_laid_out_once_for_a_generation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    people = [GraphNode(id=f"person:{number}", type="person", label="") for number in range(9)]
+    people = [FullGraphNode(id=f"person:{number}", type="person", label="") for number in range(9)]
     graph = FullGraph(nodes=people, edges=[], omitted={})
     generation = Generation(3, tmp_path / "published" / "3", {"files": {"catalog.duckdb": {"sha256": "ab"}}})
     generation.path.mkdir(parents=True)
@@ -181,7 +181,7 @@ def test_a_graph_is_laid_out_once_for_a_generation(tmp_path: Path, monkeypatch: 
 
 
 def test_layouts_go_with_their_generation_and_tell_nobody_what_was_in_it(tmp_path: Path) -> None:
-    graph = FullGraph(nodes=[GraphNode(id="person:1", type="person", label="")], edges=[], omitted={})
+    graph = FullGraph(nodes=[FullGraphNode(id="person:1", type="person", label="")], edges=[], omitted={})
     one, other = (Generation(3, tmp_path / "published" / "3", {"files": {"a": name}}) for name in ("ab", "cd"))
     assert layout_store.fingerprint(one, graph) != layout_store.fingerprint(other, graph)
     layout_store.places(tmp_path, one, graph)

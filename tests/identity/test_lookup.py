@@ -6,7 +6,7 @@ import pytest
 
 from relrag_pipelines.identity.lookup import candidates, owner, split
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.identity.statements import numbered
+from relrag_pipelines.identity.statements import number_statements
 from tests.identity.test_resolve import card, keyed, people, sent
 
 BOOK = [
@@ -60,7 +60,7 @@ def test_an_alias_is_split_off() -> None:
     before, sets = people(sources)
     assert len(sets) == 1
     (dana,) = before.people.values()
-    journal = numbered([], [*before.allocations, split(dana, ["D"], keyed)])
+    journal = number_statements([], [*before.allocations, split(dana, ["D"], keyed)])
     after, sets = people(sources, journal)
     assert sets == {frozenset({"mail Dana", "mail Dana Levi", "mail email"}), frozenset({"mail D", "mail email"})}
     assert after.people[dana.person_id].name == "Dana Levi"

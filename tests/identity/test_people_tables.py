@@ -6,14 +6,14 @@ from relrag_pipelines.identity.entries import naming_entries
 from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.people_tables import (
     finder,
-    mentioned,
+    mention_rows,
     person_aliases,
     person_entries,
     person_redirects,
     persons,
 )
 from relrag_pipelines.identity.resolve import resolve
-from relrag_pipelines.identity.statements import Merge, numbered
+from relrag_pipelines.identity.statements import Merge, number_statements
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Record, to_table
@@ -62,13 +62,13 @@ def test_people_have_rows_of_names_addresses_and_records(keys: Keys) -> None:
     assert who == {("book", 42): 42, ("mail", -1): 100_000}
     assert len(person_entries(first)) == 3
     said = {"gmail:3": "שאלתי את Noa ולא את שירן", "gmail:1": "nobody"}
-    named = mentioned(finder(first), "mail/2025-01", said, {"gmail:3": [42]})
+    named = mention_rows(finder(first), "mail/2025-01", said, {"gmail:3": [42]})
     assert [(row.person_id, row.asset_id, row.lake_month) for row in named] == [
         (42, "gmail:3", "mail/2025-01"),
         (100_000, "gmail:3", "mail/2025-01"),
     ]
-    assert [row.person_id for row in mentioned(finder(first, [42]), "", said, {"gmail:3": [42]})] == [42]
-    journal = numbered([], [*first.allocations, Merge(42, (100_000,))])
+    assert [row.person_id for row in mention_rows(finder(first, [42]), "", said, {"gmail:3": [42]})] == [42]
+    journal = number_statements([], [*first.allocations, Merge(42, (100_000,))])
     merged = resolve(entries, journal, lambda name: keys.pseudonym("person", name))
     assert person_redirects(merged).to_pylist() == [{"former_person_id": 100_000, "person_id": 42}]
     (noa,) = {row["person_id"] for row in person_aliases(merged).to_pylist() if row["alias"] == "Noa"}

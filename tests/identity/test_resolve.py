@@ -19,7 +19,7 @@ from relrag_pipelines.identity.statements import (
     Statement,
     Undo,
     holding,
-    numbered,
+    number_statements,
 )
 from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.journal import kinds
@@ -173,7 +173,7 @@ def test_an_id_is_never_one_that_somebody_has_pinned() -> None:
     found, _ = people({"book": pinned, "mail": sent("email", "Avi <avi@x.example>", "Gil <gil@x.example>")})
     assert sorted(found.people) == [FIRST_ID, FIRST_ID + 1, FIRST_ID + 2, 2**63 - 1]
     later, _ = people({"book": [], "mail": sent("email", "Avi <avi@x.example>")})
-    journal = numbered([], later.allocations)
+    journal = number_statements([], later.allocations)
     assert {
         one.name: one.person_id
         for one in people({"book": pinned[1:], "mail": ARCHIVE["mail"][2:]}, journal)[0].people.values()
@@ -200,7 +200,7 @@ def shown(found: Resolution) -> dict[int, list[tuple[str, str, int | None]]]:
 
 def test_ids_are_given_once() -> None:
     first = resolution([])
-    journal = numbered([], first.allocations)
+    journal = number_statements([], first.allocations)
     again = resolution(journal)
     assert shown(again) == shown(first)
     assert again.allocations == []
@@ -209,41 +209,41 @@ def test_ids_are_given_once() -> None:
 
 
 def test_a_merged_id_leads_to_who_it_is_now_and_undo_brings_it_back() -> None:
-    journal = numbered([], resolution([]).allocations)
+    journal = number_statements([], resolution([]).allocations)
     before = resolution(journal)
     one, other = sorted(set(before.people) - {7})[:2]
-    merged = resolution(numbered(journal, [Merge(other, (one,))]))
+    merged = resolution(number_statements(journal, [Merge(other, (one,))]))
     assert merged.redirects == {one: other}
     assert len(merged.people[other].entries) == sum(len(before.people[each].entries) for each in (one, other))
-    undone = resolution(numbered(journal, [Merge(other, (one,)), Undo(len(journal) + 1)]))
+    undone = resolution(number_statements(journal, [Merge(other, (one,)), Undo(len(journal) + 1)]))
     assert (shown(undone), undone.redirects) == (shown(before), {})
 
 
 def test_what_is_split_stays_apart_until_it_is_merged_again() -> None:
-    journal = numbered([], resolution([]).allocations)
+    journal = number_statements([], resolution([]).allocations)
     before = resolution(journal)
     (dana,) = (
         one for one in before.people.values() if any(e.source == "mail" for e in one.entries) and len(one.entries) == 2
     )
     out = [anchor for anchor in dana.anchors if anchor.endswith(keyed("d levi"))]
     split = Split(tuple(out), tuple(set(dana.anchors) - set(out)))
-    apart = resolution(numbered(journal, [split]))
+    apart = resolution(number_statements(journal, [split]))
     assert len(apart.people) == len(before.people) + 1
     assert len(apart.people[dana.person_id].entries) == 1
     new = next(iter(set(apart.people) - set(before.people)))
-    journal = numbered(numbered(journal, [split]), apart.allocations)
+    journal = number_statements(number_statements(journal, [split]), apart.allocations)
     assert resolution(journal).allocations == []
-    again = resolution(numbered(journal, [Merge(dana.person_id, (new,))]))
+    again = resolution(number_statements(journal, [Merge(dana.person_id, (new,))]))
     assert shown(again) == shown(before)
     assert again.redirects == {new: dana.person_id}
 
 
 def test_a_split_parts_what_was_merged_before() -> None:
-    journal = numbered([], resolution([]).allocations)
+    journal = number_statements([], resolution([]).allocations)
     before = resolution(journal)
     one, other = sorted(set(before.people) - {7})[:2]
     split = Split(tuple(before.people[other].anchors), tuple(before.people[one].anchors))
-    parted = resolution(numbered(journal, [Merge(one, (other,)), split]))
+    parted = resolution(number_statements(journal, [Merge(one, (other,)), split]))
     assert (shown(parted), parted.redirects) == (shown(before), {})
 
 
@@ -258,7 +258,7 @@ def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
     steps: list[tuple[str, int, int]],
 ) -> None:
     """However often it was synced in between, the people are those of the statements; undoing all brings them back."""
-    journal = numbered([], resolution([]).allocations)
+    journal = number_statements([], resolution([]).allocations)
     first, statements = resolution(journal), 0
     stated: list[Entry] = []
     for step, a, b in steps:
@@ -274,17 +274,17 @@ def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
         elif step == "undo" and stated:
             said = [Undo(stated[b % len(stated)].number)]
         else:
-            journal = numbered(journal, found.allocations)
-        journal = numbered(journal, said)
+            journal = number_statements(journal, found.allocations)
+        journal = number_statements(journal, said)
         stated += [entry for entry in journal[-len(said) :] if said]
         statements += len(said)
     last = resolution(journal)
-    settled = numbered(journal, last.allocations)
+    settled = number_statements(journal, last.allocations)
     assert shown(resolution(settled)) == shown(last)
     assert resolution(settled).allocations == []
     assert shown(resolution([from_lines(entry) for entry in reversed(settled)])) == shown(last)
     active = [entry for entry in holding(settled) if not isinstance(entry.said, Allocation)]
-    undone = numbered(settled, [Undo(entry.number) for entry in active])
+    undone = number_statements(settled, [Undo(entry.number) for entry in active])
     assert shown(resolution(undone)) == shown(first)
 
 

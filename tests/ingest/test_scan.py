@@ -46,7 +46,7 @@ def test_a_name_that_is_not_utf8_can_be_stored(tmp_path: Path) -> None:
 
 def test_a_link_to_nowhere_is_a_unit_so_that_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "gone.md").symlink_to(tmp_path / "elsewhere.md")
-    assert scan(tmp_path).changed == ("gone.md",)
+    assert scan(tmp_path).changed_units == ("gone.md",)
 
 
 def test_what_changed_and_what_is_gone(tmp_path: Path) -> None:
@@ -57,12 +57,12 @@ def test_what_changed_and_what_is_gone(tmp_path: Path) -> None:
         "gone.md": UnitState("gone.md", 1, 1, "hash", "reader", [])
     }
     os.utime(tmp_path / "touched.md", (1, 1))
-    assert (scan(tmp_path, known).changed, scan(tmp_path, known).gone) == (("touched.md",), ("gone.md",))
-    assert scan(tmp_path, known, retain=True).gone == ("gone.md",)
+    assert (scan(tmp_path, known).changed_units, scan(tmp_path, known).missing_units) == (("touched.md",), ("gone.md",))
+    assert scan(tmp_path, known, retain=True).missing_units == ("gone.md",)
     known["gone.md"] = UnitState("gone.md", 1, 1, "hash", unit_state.RETAINED, [])
-    assert scan(tmp_path, known, retain=True).gone == (), "its records stay, and it is known to be gone"
+    assert scan(tmp_path, known, retain=True).missing_units == (), "its records stay, and it is known to be gone"
     other_reader = scan_units(tmp_path, KINDS["document"], source(), known, "newer")
-    assert other_reader.changed == ("same.md", "touched.md")
+    assert other_reader.changed_units == ("same.md", "touched.md")
 
 
 @pytest.mark.parametrize("pattern", ["shut", "shut/*", "*/deep"])
@@ -146,7 +146,7 @@ def test_a_chat_is_read_again_when_a_file_of_its_folder_comes_changes_or_goes(tm
             known[path] = UnitState(
                 path, unit.size, unit.mtime_ns, "hash", reader_with_context(unit, "reader", keyed), []
             )
-        return set(found.changed)
+        return set(found.changed_units)
 
     def keyed(text: str) -> str:
         return f"k{text}"
@@ -179,6 +179,6 @@ def test_a_forgotten_repository_is_known_until_it_changes(tmp_path: Path) -> Non
     fingerprint = look().units["web"].version
     stored = unit_state.hide_unit(UnitState("web", 0, 0, fingerprint, "reader", []), keyed)
     assert not {"web", fingerprint} & {stored.path, stored.content_hash}
-    assert (look(stored).changed, look(stored).gone) == ((), ())
+    assert (look(stored).changed_units, look(stored).missing_units) == ((), ())
     repositories.commit(repository, "two")
-    assert look(stored).changed == ("web",)
+    assert look(stored).changed_units == ("web",)

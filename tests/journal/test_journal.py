@@ -161,9 +161,9 @@ def test_a_line_that_cannot_be_read_is_named_and_stops_what_would_ignore_it(
         manual_links.load(workspace.home)
     with pytest.raises(JournalError, match=said):
         plans.build_plan(workspace)
-    (found,) = doctor_home.stated(workspace.settings)
+    (found,) = doctor_home.statements(workspace.settings)
     assert (found.level, found.what) == ("problem", "journal")
-    assert status.collect(workspace.settings).problems == [found.said]
+    assert status.collect(workspace.settings).problems == [found.finding]
     assert ("private/journal.jsonl", "is not as it was written") in verify_home(workspace.home)
 
 

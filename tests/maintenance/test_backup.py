@@ -71,7 +71,7 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
     (folder / "test.keys").unlink()
     config.unlink()
     assert restore(place, to=folder) == 0
-    assert "The rest is made again from the exports: run `relrag sync`" in capsys.readouterr().out
+    assert "Everything else is rebuilt from the exports: run `relrag sync`" in capsys.readouterr().out
     assert stat.S_IMODE((folder / "test.keys").stat().st_mode) == 0o600
     archive.sync(config)
     # the retained document is there, and every id and pseudonym is as it was

@@ -128,7 +128,7 @@ def test_missing_files_are_named(config: Path) -> None:
     for name in ("private/units/chat.parquet", "lake/chunks/chat/MANIFEST.json", "published/current"):
         (home / name).unlink()
     assert {"private/units/chat.parquet", "lake/chunks/chat/MANIFEST.json", "published/current"} <= {
-        finding.path for finding in verify_home(home) if finding.said == "is missing"
+        finding.path for finding in verify_home(home) if finding.problem == "is missing"
     }
 
 
@@ -164,7 +164,7 @@ def test_repair_makes_everything_again_as_it_was(config: Path, capsys: pytest.Ca
         flip(home / name, chance)
     (home / "private" / "units" / ".chat.parquet.4711.tmp").write_text("half")
     assert verify(config) == 1
-    assert "`relrag verify --repair` makes again what can be made" in capsys.readouterr().out
+    assert "`relrag verify --repair` rebuilds what it can" in capsys.readouterr().out
     assert verify(config, repair=True) == 0
     said = capsys.readouterr().out
     assert (

@@ -31,7 +31,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def service(config: Path) -> Iterator[Service]:
     with Service.open(config) as opened:
         yield opened
-    for number, _ in statements.stated(archive.workspace(config).settings):
+    for number, _ in statements.list_statements(archive.workspace(config).settings):
         statements.undo(number, config=config)
 
 
@@ -73,7 +73,7 @@ def test_a_model_states_changes_and_notes_a_relationship(service: Service) -> No
     assert service.explore("mentor").edges[0].description == "from the choir"
     _, said = call(service, TOOLS[1], **ENDS, deleted=True)
     assert "relationships" not in json.loads(said)
-    entries = [number for number, _ in statements.stated(service.settings)]
+    entries = [number for number, _ in statements.list_statements(service.settings)]
     assert json.loads(said)["entry"] in entries
 
 
@@ -84,7 +84,7 @@ def test_what_is_stated_wrongly_changes_nothing_and_says_why(service: Service) -
     assert failed
     for wrong in ({"attitude": 6}, {"proximity": 0}, {"relationship_type": ""}, {"description": "x" * 1001}):
         assert call(service, TOOLS[0], **{**ENDS, **wrong})[0]
-    assert statements.stated(service.settings) == []
+    assert statements.list_statements(service.settings) == []
 
 
 def test_fifty_long_notes_stay_within_the_budget(service: Service) -> None:
@@ -140,4 +140,4 @@ def test_the_api_only_reads_by_default(tmp_path: Path) -> None:
         refused = api.post("/api/v1/relationships", json=ENDS, headers=BEARER)
     assert refused.status_code == 404
     assert "web_writes_enabled" in refused.json()["detail"]
-    assert statements.stated(archive.workspace(config).settings) == []
+    assert statements.list_statements(archive.workspace(config).settings) == []

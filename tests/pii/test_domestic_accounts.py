@@ -80,6 +80,6 @@ def test_its_pseudonym_stands_among_the_numbers(
     pseudonym = redactor.redact(ISRAELI, "whatsapp")
     gone: dict[str, str] = {}
     for changes in redactor.passes(text, channel):
-        gone |= {redacted_numbers.compact(one.value): redacted_numbers.listed(one, redactor) for one in changes}
+        gone |= {redacted_numbers.compact(one.value): redacted_numbers.listed_form(one, redactor) for one in changes}
     (found,) = redacted_numbers.redact(pa.array([numbers]), [gone or None], redactor).to_pylist()
     assert found == ([pseudonym if one == "IBAN" else one for one in left] if left is not None else numbers)

@@ -93,7 +93,7 @@ def test_vectors_are_not_begun_without_room(tmp_path: Path, monkeypatch: pytest.
     }
 
     def manifest(home: Path, table: str, source: str) -> lake.Manifest:
-        return {"2024-01": lake.Entry("", 1, "", "", *held[table])} if table in held else {}
+        return {"2024-01": lake.ManifestEntry("", 1, "", "", *held[table])} if table in held else {}
 
     monkeypatch.setattr("relrag_pipelines.stores.lake.manifest", manifest)
     # in each of three sources: vectors, the passages beside the catalog, and the catalog

@@ -20,6 +20,7 @@ from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.publishing import build_info, event_database, leak_scan, searched_values, withholding
+from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.stages import graph_leaks, monthly
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import archive_tables, catalog, generations, lake, vault
@@ -119,10 +120,10 @@ def test_a_row_of_any_table_of_a_month_goes_by_itself(workspace: Workspace, tabl
     path = lake.month_path(workspace.home, table, "chat", "2024-02")
     before = lake.read(workspace.home, table, "chat", "2024-02").num_rows
     planted(workspace, path, column)
-    search = withholding.Search(workspace)
+    search = LeakSearch(workspace)
     search.clean_lake()
-    assert search.found.taken_out == {f"{table}/PHONE_NUMBER": 1}
-    assert search.found.left == {}
+    assert search.found.removals == {f"{table}/PHONE_NUMBER": 1}
+    assert search.found.remainder == {}
     assert lake.read(workspace.home, table, "chat", "2024-02").num_rows == before - 1
     assert lake.read(workspace.home, "failures", "chat", "2024-02").num_rows == 1
     assert lake.read(workspace.home, "records", "chat", "2024-02").num_rows == 1
@@ -144,7 +145,7 @@ def test_no_kill_makes_a_row_vanish_unseen(workspace: Workspace, monkeypatch: py
 
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(failpoints, "watch", kill)
-            withholding.Search(workspace).clean_lake()
+            LeakSearch(workspace).clean_lake()
 
     listed = lake.manifest(home, "records", "chat")
     killed_at("file.rename", failures)
@@ -153,7 +154,7 @@ def test_no_kill_makes_a_row_vanish_unseen(workspace: Workspace, monkeypatch: py
     lake.write_manifest(home, "records", "chat", listed)
     killed_at("withheld.failures", chunks)
     assert (rows(chunks), rows(failures)) == (1, 1)
-    withholding.Search(workspace).clean_lake()
+    LeakSearch(workspace).clean_lake()
     assert (rows(chunks), rows(failures)) == (0, 1)
     assert lake.manifest(home, "records", "chat") == listed
 
@@ -161,9 +162,9 @@ def test_no_kill_makes_a_row_vanish_unseen(workspace: Workspace, monkeypatch: py
 def test_a_person_stays_without_a_name_and_an_alias_goes(workspace: Workspace) -> None:
     for table, column in (("persons", "name"), ("person_aliases", "alias")):
         row = planted(workspace, archive_tables.path(workspace.home, table), column)
-        search = withholding.Search(workspace)
+        search = LeakSearch(workspace)
         search.clean_lake()
-        assert search.found.taken_out == {f"{table}/PHONE_NUMBER": 1}
+        assert search.found.removals == {f"{table}/PHONE_NUMBER": 1}
         rows = archive_tables.read(workspace.home, table).to_pylist()
         assert ({**row, "name": ""} in rows) is (table == "persons")
         assert row not in rows
@@ -203,7 +204,7 @@ def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_pub
     archive.write_notes(config.parent, before, later)
     with monkeypatch.context() as broken:
         if fault == "a row stays":
-            broken.setattr(withholding, "_take_out", lambda *_: [])
+            broken.setattr(withholding, "remove_rows", lambda *_: [])
         else:
             scan = leak_scan.scan
             broken.setattr(
@@ -237,7 +238,7 @@ def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypa
                 database.exec_driver_sql(statement)
         leaks = [one for one in leak_scan.scan_home(remote).leaks if one.path == event_database.NAME]
         assert [(one.table, one.record, one.entity) for one in leaks] == [("event_logs", "2", "PHONE_NUMBER")]
-        search = withholding.Search(remote)
+        search = LeakSearch(remote)
         assert event_database.NAME in search._beside_lake()
         assert [one.record for one in search._scan([event_database.NAME]).leaks] == ["2"]
         search._before = {"events on a server": 2}
@@ -249,7 +250,7 @@ def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypa
 
 
 def test_only_what_is_new_is_searched(workspace: Workspace) -> None:
-    first = withholding.Search(workspace)
+    first = LeakSearch(workspace)
     first.clean_lake()
     assert first.found.files == 0
     marks = first.marks()
@@ -259,7 +260,7 @@ def test_only_what_is_new_is_searched(workspace: Workspace) -> None:
     ingest(workspace, workspace.settings.source("notes"))
     for stage in monthly.STAGES:
         monthly.run(workspace, workspace.settings.source("notes"), stage, ["2025-01"])
-    second = withholding.Search(workspace)
+    second = LeakSearch(workspace)
     second.clean_lake()
     new = {name for name, output in second.marks()["lake"].items() if marks["lake"].get(name) != output}
     assert "lake/records/notes/2025-01.parquet" in new
@@ -269,7 +270,7 @@ def test_only_what_is_new_is_searched(workspace: Workspace) -> None:
 
 def test_nothing_is_searched_where_redaction_is_off(workspace: Workspace) -> None:
     settings = workspace.settings.model_copy(update={"pii_redaction_enabled": False})
-    search = withholding.Search(Workspace(settings))
+    search = LeakSearch(Workspace(settings))
     search.clean_lake()
     search.look_at_build()
     assert (search.found.counts(), search.marks(), str(search.found)) == (
@@ -282,9 +283,9 @@ def test_nothing_is_searched_where_redaction_is_off(workspace: Workspace) -> Non
 def test_a_find_in_dagsters_files_is_told_and_left(workspace: Workspace) -> None:
     generations.begin(workspace.home)
     (workspace.home / "dagster" / "run.err").write_text(f"failed at {PLANTED}\n")
-    search = withholding.Search(workspace)
+    search = LeakSearch(workspace)
     search.look_at_build()
-    assert search.found.left == {"run.err/PHONE_NUMBER": 1}
+    assert search.found.remainder == {"run.err/PHONE_NUMBER": 1}
     assert "`relrag verify --pii` names files" in str(search.found)
 
 

@@ -49,7 +49,7 @@ def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tm
     assert not texts.str.contains("052-123-4567").any()  # redacted
     titles = set(table(made, "archive", "entities")["title"])
     assert {"Dana Levi", "Petr Kolar"} <= titles
-    assert graph_build.broken(made, "archive") == []
+    assert graph_build.broken_invariants(made, "archive") == []
     assert graph_build.find_unredacted(made, "archive") == {}
 
 
@@ -207,8 +207,8 @@ def test_what_a_model_was_paid_for_is_not_asked_again(tmp_path: Path, service: S
     assert set(table(made, "archive", "entities")["title"]) == {"boiler", "cabin"}
     known = graph_indexes.current_info(made.home, "archive")
     assert known
-    assert known.told["tokens"] == len(service.asked) * TOKENS
-    assert known.told["tokens_expected"] > 0
+    assert known.figures["tokens"] == len(service.asked) * TOKENS
+    assert known.figures["tokens_expected"] > 0
     texts = [one["messages"][1]["content"] for one in service.asked]
     assert len(texts) == len(set(texts))
     assert not any("052-123-4567" in one for one in texts)

@@ -75,7 +75,7 @@ def cached(workspace: Workspace) -> set[str]:
 def test_every_entity_and_relationship_has_the_vector_of_its_text(synced: Path) -> None:
     made = archive.workspace(synced)
     found = tables(made)
-    assert graph_build.broken(made, "archive") == []
+    assert graph_build.broken_invariants(made, "archive") == []
     texts = dict(embedded_texts(found))
     assert any(text.endswith(" related acquainted") for text in texts.values())
     hashes = dict(zip(found["record_texts"]["record_id"], found["record_texts"]["text_hash"], strict=True))
@@ -86,7 +86,7 @@ def test_every_entity_and_relationship_has_the_vector_of_its_text(synced: Path) 
         np.testing.assert_array_equal(vectors[hashes[record]], vector(text, 1536))
     known = graph_indexes.current_info(made.home, "archive")
     assert known
-    assert known.told["embedded"] == len(set(texts.values()))
+    assert known.figures["embedded"] == len(set(texts.values()))
 
 
 def test_what_has_not_changed_is_not_embedded_again(config: Path, service: Service) -> None:

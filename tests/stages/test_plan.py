@@ -12,7 +12,7 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.plan_model import Plan, SourceState, StaleMonth, StaleUnits
 from relrag_pipelines.stores.fingerprint import fingerprint
-from relrag_pipelines.stores.lake import Entry, Manifest
+from relrag_pipelines.stores.lake import Manifest, ManifestEntry
 
 SETTINGS = {stage.name: f"settings of {stage.name}" for stage in STAGES}
 
@@ -20,12 +20,12 @@ SETTINGS = {stage.name: f"settings of {stage.name}" for stage in STAGES}
 def manifests(months: Mapping[str, str]) -> dict[str, Manifest]:
     """Manifests of a source whose every stage is up to date with these private months (month -> hash)."""
     made: dict[str, Manifest] = {
-        "private_records": {month: Entry("", 0, "", output, 1, 1) for month, output in months.items()},
+        "private_records": {month: ManifestEntry("", 0, "", output, 1, 1) for month, output in months.items()},
         "failures": {},
     }
     for stage in STAGES:
         made[stage.table] = {
-            month: Entry(
+            month: ManifestEntry(
                 fingerprint([made[table][month].output for table in stage.inputs]),
                 stage.version,
                 SETTINGS[stage.name],
@@ -60,7 +60,7 @@ def test_nothing_is_stale_in_an_archive_that_is_up_to_date() -> None:
 
 def test_a_changed_month_makes_all_its_stages_stale_and_no_other_month() -> None:
     known = manifests({"2024-01": "a", "2024-02": "b"})
-    known["private_records"]["2024-02"] = Entry("", 0, "", "changed", 1, 1)
+    known["private_records"]["2024-02"] = ManifestEntry("", 0, "", "changed", 1, 1)
     assert stale(survey({}, manifests=known)) == {"2024-02": ALL}
 
 
@@ -86,7 +86,7 @@ def test_a_month_whose_records_are_gone_is_stale_until_its_tables_are_gone() -> 
 def test_a_new_version_of_a_stage_redoes_it() -> None:
     known = manifests({"2024-01": "a"})
     entry = known["chunks"]["2024-01"]
-    known["chunks"]["2024-01"] = Entry(entry.input, 0, entry.settings, entry.output, 1, 1)
+    known["chunks"]["2024-01"] = ManifestEntry(entry.input, 0, entry.settings, entry.output, 1, 1)
     reasons = {one.stage: one.reason for one in plans.stale_months([survey({}, manifests=known)])}
     (now,) = [stage.version for stage in STAGES if stage.name == "chunks"]
     assert reasons["chunks"] == f"made by version 0 of the stage, now {now}"

@@ -14,7 +14,7 @@ from relrag_pipelines.stages.plan_model import ArchiveState, Plan, SourceState, 
 from relrag_pipelines.stages.redaction_check import RedactionIncomplete
 from relrag_pipelines.stages.whole_archive import ArchiveOutput, ArchiveStage, StageError
 from relrag_pipelines.stores import archive_tables, lake
-from relrag_pipelines.stores.lake import Entry
+from relrag_pipelines.stores.lake import ManifestEntry
 from tests import archive
 
 NOTHING = ArchiveOutput({})
@@ -33,20 +33,22 @@ ROWS = (PEOPLE, GRAPH, NEAR)
 def source(name: str = "chat", **outputs: str) -> SourceState:
     """A source with one month, whose tables have these hashes."""
     manifests = {
-        stage.table: {"2024-01": Entry("", 1, "", outputs.get(stage.table, stage.table), 1, 1)} for stage in STAGES
+        stage.table: {"2024-01": ManifestEntry("", 1, "", outputs.get(stage.table, stage.table), 1, 1)}
+        for stage in STAGES
     }
     return SourceState(name, SourceScan({}, (), ()), "", manifests, {})
 
 
 def made(sources: list[SourceState], rows: tuple[ArchiveStage, ...] = ROWS) -> ArchiveState:
     """An archive whose stages are all up to date with these sources."""
-    entries: dict[str, Entry | None] = dict.fromkeys(table for one in rows for table in one.tables)
+    entries: dict[str, ManifestEntry | None] = dict.fromkeys(table for one in rows for table in one.tables)
     settings = {one.name: f"limit:{one.name}" for one in rows}
     months = {one.source: one.manifests for one in sources}
     for one in rows:
         stamp = whole_archive.expected_fingerprint(one, months, entries, settings[one.name])
         entries |= {
-            table: Entry(stamp.input, stamp.version, stamp.settings, f"hash of {table}", 1, 1) for table in one.tables
+            table: ManifestEntry(stamp.input, stamp.version, stamp.settings, f"hash of {table}", 1, 1)
+            for table in one.tables
         }
     return ArchiveState(rows, entries, settings)
 

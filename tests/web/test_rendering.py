@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relrag_query.graph.full_graph import FullGraph, GraphEdge, GraphNode
+from relrag_query.graph.full_graph import FullGraph, FullGraphNode, GraphEdge
 from relrag_query.web.graph_cards import cards
 from relrag_query.web.rendering import by_clock, commands, direction, marked
 
@@ -47,9 +47,10 @@ def test_a_moment_is_told_by_the_owners_clock_and_says_so(utc: str) -> None:
 
 
 def test_a_card_holds_people_first_then_the_newest_records_and_says_what_it_leaves_out() -> None:
-    people = [GraphNode(id=f"person:{number}", type="person", label=f"P{number}") for number in (1, 2)]
+    people = [FullGraphNode(id=f"person:{number}", type="person", label=f"P{number}") for number in (1, 2)]
     records = [
-        GraphNode(id=f"r{number}", type="document", label="", timestamp=f"2024-01-0{number}") for number in range(1, 9)
+        FullGraphNode(id=f"r{number}", type="document", label="", timestamp=f"2024-01-0{number}")
+        for number in range(1, 9)
     ]
     edges = [GraphEdge(source="person:1", target=f"r{number}", type="sender") for number in range(1, 9)]
     related = GraphEdge(source="person:2", target="person:1", type="friend")

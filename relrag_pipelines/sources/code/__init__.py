@@ -20,7 +20,7 @@ from relrag_pipelines.sources import (
     Excluded,
     Listing,
     ListingError,
-    Place,
+    ListingPlace,
     ReadContext,
     Unit,
     UnitRef,
@@ -63,12 +63,12 @@ _COUNTED = {
 }
 
 
-def units(place: Place) -> Listing:
+def units(place: ListingPlace) -> Listing:
     """Every file of source code below a source's path, and one unit that counts what was left out.
 
     Raises ListingError where git cannot list the files of a repository.
     """
-    return Listing(tuple(_units(place.root, place.excluded, place.follow_links)))
+    return Listing(tuple(_units(place.root, place.is_excluded, place.follow_links)))
 
 
 def _units(root: Path, excluded: Excluded, follow_links: bool) -> Iterator[Unit | UnitRef]:
@@ -118,8 +118,10 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         else:
             yield Failure("", error.fault, f"{error}; save it as UTF-8", whole_unit=True)
         return
-    if decoded.replaced:
-        yield Failure("", "charset", f"damaged in {decoded.replaced} places, where U+FFFD stands now; save it as UTF-8")
+    if decoded.damaged_places:
+        yield Failure(
+            "", "charset", f"damaged in {decoded.damaged_places} places, where U+FFFD stands now; save it as UTF-8"
+        )
     language = language_of(unit.file.name, data[: 16 * _HEAD]) or "text"
     yield from records(clean(decoded.text), language, unit, reading)
 

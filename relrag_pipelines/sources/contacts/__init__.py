@@ -19,7 +19,7 @@ from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Json, NamedPerson, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.contacts.contact import Contact, ContactRelation, person
-from relrag_pipelines.sources.contacts.vcard import Card, cards
+from relrag_pipelines.sources.contacts.vcard import VCard, cards
 
 __all__ = ["read", "recognise"]
 
@@ -69,16 +69,17 @@ def _native(found: Contact, reading: ReadContext) -> str:
     return reading.hash("\0".join([found.name, *sorted(found.phones), *sorted(found.emails)]))
 
 
-def _faults(card: Card, found: Contact) -> Iterator[Failure]:
+def _faults(card: VCard, found: Contact) -> Iterator[Failure]:
     place = f"line {card.line}"
-    if not card.ended:
+    if not card.has_end:
         why = "the card has no END:VCARD, the file may be cut off; what was read is kept, and nothing is deleted"
-        yield Failure(place, "no_end", why, whole_unit=card.cut_off)
+        yield Failure(place, "no_end", why, whole_unit=card.is_truncated)
     if card.bad_lines:
         why = f"{card.bad_lines} lines of the card are no properties (NAME:value); the others were read"
         yield Failure(place, "bad_line", why)
-    if card.guessed:
-        why = f"{card.guessed} values of the card are not in UTF-8 and were read by a guess; save the file as UTF-8"
+    if card.guessed_values:
+        count = card.guessed_values
+        why = f"{count} values of the card are not in UTF-8 and were read by a guess; save the file as UTF-8"
         yield Failure(place, "charset", why)
     if found.bad:
         why = f"{', '.join(dict.fromkeys(found.bad))} is no whole number of its range and is left out"
@@ -87,7 +88,7 @@ def _faults(card: Card, found: Contact) -> Iterator[Failure]:
         yield Failure(place, "no_name", "the card has no name, phone or address, so it is left out")
 
 
-def _contact(native: str, found: Contact, card: Card, unit: Unit) -> Record:
+def _contact(native: str, found: Contact, card: VCard, unit: Unit) -> Record:
     ts = _revision_time(found.revised)
     reached = [*found.aliases, *found.phones, *found.emails]
     about = {"aliases": found.aliases, "phones": found.phones, "emails": found.emails, "addresses": found.addresses}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from relrag_pipelines.sources.contacts.vcard import Card, Property
+from relrag_pipelines.sources.contacts.vcard import Property, VCard
 
 PINNED = "X-RELRAG-PERSON-ID"
 FACT = "X-RELRAG-FACT"
@@ -72,7 +72,7 @@ class Contact:
         return not (self.name or self.phones or self.emails)
 
 
-def person(card: Card) -> Contact:
+def person(card: VCard) -> Contact:
     """What the card says; a property that is not known is passed over."""
     found = Contact("")
     names = [" ".join(one.text.split()) for one in card.properties if one.name == "FN"]
@@ -132,7 +132,7 @@ def _address(found: Contact, one: Property) -> None:
         found.facts.append(("lives_in", " ".join(town.split())))
 
 
-def _relations(card: Card, labels: dict[str, str], found: Contact) -> Iterator[ContactRelation]:
+def _relations(card: VCard, labels: dict[str, str], found: Contact) -> Iterator[ContactRelation]:
     for one in card.properties:
         text = one.text.strip()
         if not text:
@@ -150,7 +150,7 @@ def _relations(card: Card, labels: dict[str, str], found: Contact) -> Iterator[C
             yield ContactRelation(name, _ANDROID_RELATIONS.get(kind) or _type(label[0] or "related"))
 
 
-def _describe_relation(card: Card, relation: ContactRelation, group: str, found: Contact) -> ContactRelation:
+def _describe_relation(card: VCard, relation: ContactRelation, group: str, found: Contact) -> ContactRelation:
     """The relation with what the properties of its group say of it."""
     for one in card.properties if group else ():
         if one.group != group:

@@ -60,17 +60,17 @@ class Property:
 
 
 @dataclass
-class Card:
+class VCard:
     """One contact."""
 
     line: int
     """where it begins, from 1"""
     properties: list[Property] = field(default_factory=list)
     bad_lines: int = 0
-    guessed: int = 0
+    guessed_values: int = 0
     """values that are neither in the charset that they name nor in UTF-8"""
-    ended: bool = True
-    cut_off: bool = False
+    has_end: bool = True
+    is_truncated: bool = False
     """the file ends within it"""
 
 
@@ -81,9 +81,9 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: "\n" if match[1] in "nN" else match[1], text)
 
 
-def cards(file: BinaryIO) -> Iterator[Card]:
+def cards(file: BinaryIO) -> Iterator[VCard]:
     """The cards of a file in their order; one that another begins in, or that the file ends in, is not `ended`."""
-    card: Card | None = None
+    card: VCard | None = None
     agents = 0
     for number, line in _unfold(_as_bytes(file)):
         name = line.strip().upper()
@@ -92,9 +92,9 @@ def cards(file: BinaryIO) -> Iterator[Card]:
                 agents += 1
                 continue
             if card:
-                card.ended = False
+                card.has_end = False
                 yield card
-            card, agents = Card(number), 0
+            card, agents = VCard(number), 0
         elif name == b"END:VCARD":
             if agents:
                 agents -= 1
@@ -104,11 +104,11 @@ def cards(file: BinaryIO) -> Iterator[Card]:
         elif card and not agents and name:
             _add(card, line)
     if card:
-        card.ended, card.cut_off = False, True
+        card.has_end, card.is_truncated = False, True
         yield card
 
 
-def _is_agent(card: Card) -> bool:
+def _is_agent(card: VCard) -> bool:
     """2.1 nests the card of an agent in the one of the person."""
     return bool(card.properties) and card.properties[-1].name == "AGENT" and not card.properties[-1].value.strip()
 
@@ -147,7 +147,7 @@ def _unfold(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield first, whole
 
 
-def _add(card: Card, line: bytes) -> None:
+def _add(card: VCard, line: bytes) -> None:
     head, colon, raw = _split(line)
     group, _, name = head.partition(b";")[0].rpartition(b".")
     if not colon or not re.fullmatch(rb"[A-Za-z0-9-]+", name):
@@ -155,7 +155,7 @@ def _add(card: Card, line: bytes) -> None:
         return
     parameters = _parameters(head.decode("utf-8", "replace"))
     value, certain = _decode(raw, parameters)
-    card.guessed += not certain
+    card.guessed_values += not certain
     card.properties.append(Property(name.decode().upper(), value, group.decode("ascii", "replace").lower(), parameters))
 
 

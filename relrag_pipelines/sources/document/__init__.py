@@ -127,8 +127,10 @@ def _extract(
 
 def _warnings(decoded: DecodedText) -> list[Failure]:
     """The text is kept; that its charset is a guess, or that bytes are damaged, is told."""
-    if decoded.replaced:
-        why = f"damaged in {decoded.replaced} places, where U+FFFD stands now; restore the file or save it as UTF-8"
+    if decoded.damaged_places:
+        why = (
+            f"damaged in {decoded.damaged_places} places, where U+FFFD stands now; restore the file or save it as UTF-8"
+        )
         return [Failure("text", "charset", why)]
     if not decoded.rivals:
         return []

@@ -48,11 +48,11 @@ class PagePicture:
     png: bytes
     pages: int
     """pages of the document"""
-    matched: float
+    matched_share: float
     """share of the quote's words that are marked, 0 where none are"""
-    covered: int
+    covered_words: int
     """words that a box covers"""
-    scanned: bool
+    is_scan: bool
     """the page has no text, so nothing could be marked"""
 
 

@@ -27,7 +27,7 @@ from relrag_pipelines.sources.document.extracted import (
     clean_title,
     first_line_title,
 )
-from relrag_pipelines.sources.document.pdf_tables import Cell, Line, layout
+from relrag_pipelines.sources.document.pdf_tables import Cell, PdfLine, layout
 from relrag_pipelines.sources.formats.stored_text import clean
 
 CONTENT_TYPE = "application/pdf"
@@ -125,7 +125,7 @@ def _read_page(document: pypdfium2.PdfDocument, index: int, has_form: bool) -> t
         return text if any(map(str.isalnum, text)) else "", pdfium.FPDFPage_CountObjects(page) > 0
 
 
-def _lines(textpage: pypdfium2.PdfTextPage) -> Iterator[Line]:
+def _lines(textpage: pypdfium2.PdfTextPage) -> Iterator[PdfLine]:
     text = textpage.get_text_range()
     box = _boxes(textpage, text)
     start = 0
@@ -153,7 +153,7 @@ def _boxes(textpage: pypdfium2.PdfTextPage, text: str) -> Callable[[int], Box]:
     return box
 
 
-def _line(words: str, start: int, box: Callable[[int], Box], mark: str) -> Line:
+def _line(words: str, start: int, box: Callable[[int], Box], mark: str) -> PdfLine:
     """One line, cut into cells at wide gaps; start is the place of its first letter in the page's text."""
     begin, stop = len(words) - len(words.lstrip()), len(words.rstrip())
     first = opening = box(start + begin)
@@ -165,7 +165,7 @@ def _line(words: str, start: int, box: Callable[[int], Box], mark: str) -> Line:
             cells.append(_cell(words[cut : space.start()], opening, before))
             opening, cut = after, space.end()
     cells.append(_cell(words[cut:stop] + mark, opening, box(start + stop - 1)))
-    return Line(tuple(cells), bottom, height)
+    return PdfLine(tuple(cells), bottom, height)
 
 
 def _cell(text: str, opening: Box, closing: Box) -> Cell:

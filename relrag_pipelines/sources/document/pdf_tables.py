@@ -33,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """A line of a page; bottom is above the page's lower edge, height that of its letters, in points."""
 
     cells: tuple[Cell, ...]
@@ -41,7 +41,7 @@ class Line:
     height: float
 
 
-def layout(lines: list[Line]) -> str:
+def layout(lines: list[PdfLine]) -> str:
     """The text of the lines: tables as rows with separated cells, paragraphs apart by an empty line."""
     usual = _usual_line_gap(lines)
     texts: list[str] = []
@@ -56,12 +56,12 @@ def layout(lines: list[Line]) -> str:
     return "\n".join(texts)
 
 
-def _usual_line_gap(lines: list[Line]) -> float:
+def _usual_line_gap(lines: list[PdfLine]) -> float:
     drops = [line.bottom - following.bottom for line, following in itertools.pairwise(lines)]
     return statistics.median_low([drop for drop in drops if drop > 0] or [0.0])
 
 
-def _table(lines: list[Line], start: int) -> tuple[list[str], int]:
+def _table(lines: list[PdfLine], start: int) -> tuple[list[str], int]:
     """The rows of the table that begins at that line, none where there is no table; and the lines looked at."""
     if len(lines[start].cells) < 2:
         return [], 0
@@ -84,7 +84,7 @@ def _table(lines: list[Line], start: int) -> tuple[list[str], int]:
     return [table_row(column.get(row, "") for column in columns) for row in range(start, end)], looked_at
 
 
-def _strips(lines: list[Line], start: int, end: int) -> tuple[_Strips, int]:
+def _strips(lines: list[PdfLine], start: int, end: int) -> tuple[_Strips, int]:
     """The strips of these lines, and the first line of which two cells would share one."""
     strips = _Strips()
     for row in range(start, end):
@@ -125,5 +125,5 @@ class _Strips:
         return True
 
 
-def _right_to_left(rows: list[Line]) -> bool:
+def _right_to_left(rows: list[PdfLine]) -> bool:
     return sum(1 if row.cells[0].left < row.cells[-1].left else -1 for row in rows if len(row.cells) > 1) < 0

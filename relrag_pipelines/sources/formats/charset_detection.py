@@ -88,7 +88,7 @@ class DecodedText:
     charset: str
     rivals: tuple[str, ...] = ()
     """charsets that fit as well and give another text"""
-    replaced: int = 0
+    damaged_places: int = 0
     """places where bytes were damaged; U+FFFD stands there"""
 
 
@@ -156,7 +156,11 @@ def _damaged_utf8(data: bytes) -> DecodedText | None:
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
     whole = len(_BEYOND_ASCII.findall(text)) - replaced
-    return DecodedText(_refuse_binary(text), "utf-8", replaced=replaced) if whole >= DAMAGE_RATIO * replaced else None
+    return (
+        DecodedText(_refuse_binary(text), "utf-8", damaged_places=replaced)
+        if whole >= DAMAGE_RATIO * replaced
+        else None
+    )
 
 
 def _guess(data: bytes) -> DecodedText:

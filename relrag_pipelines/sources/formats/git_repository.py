@@ -24,7 +24,7 @@ VENDORED = frozenset(
 
 
 @dataclass(frozen=True)
-class State:
+class RepositoryState:
     """What tells whether the history of a repository has changed."""
 
     refs: tuple[str, ...]
@@ -93,7 +93,7 @@ def walk(root: Path, excluded: Callable[[str], bool], follow_links: bool = False
             folders[:] = [name for name in folders if name.lower() not in VENDORED]
 
 
-def state(folder: Path) -> State:
+def state(folder: Path) -> RepositoryState:
     """The refs of a repository as they are now. Raises RepositoryError."""
     _refuse_irregular(folder)
     common, above = _places(folder)
@@ -110,7 +110,7 @@ def state(folder: Path) -> State:
         shallow = frozenset(regular_files.read_plain(common / "shallow").decode("ascii", "replace").split())
     except OSError:
         shallow = frozenset()
-    return State(tuple(sorted(refs)), shallow)
+    return RepositoryState(tuple(sorted(refs)), shallow)
 
 
 def is_partial(folder: Path) -> bool:

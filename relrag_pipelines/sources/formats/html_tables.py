@@ -18,7 +18,7 @@ _SMALL = 64
 """Places of a grid that is never too sparse."""
 
 
-class Cell(NamedTuple):
+class HtmlCell(NamedTuple):
     """One cell: its pieces of text, and the columns and rows that it takes up."""
 
     start: int
@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
 
 @dataclass
-class Table:
+class HtmlTable:
     """A table while it is read."""
 
     start: int
@@ -37,12 +37,12 @@ class Table:
     """whether nothing was seen yet that tables of data do not hold"""
     headed: bool = False
     """it has a heading cell"""
-    cell: Cell | None = None
+    cell: HtmlCell | None = None
     """the open cell"""
-    rows: list[list[Cell]] = field(default_factory=list)
+    rows: list[list[HtmlCell]] = field(default_factory=list)
 
 
-def grid(table: Table) -> int:
+def grid(table: HtmlTable) -> int:
     """The places of a table's grid; 0 where it only lays out text.
 
     A table of data has two rows of two cells, or one and a heading, and its grid is not mostly empty.
@@ -54,7 +54,7 @@ def grid(table: Table) -> int:
     return size if size <= _SPARSE * sum(map(len, table.rows)) + _SMALL else 0
 
 
-def rows(table: Table, pieces: list[str]) -> Iterator[str]:
+def rows(table: HtmlTable, pieces: list[str]) -> Iterator[str]:
     """What stands outside the cells (the caption), then the rows, as lines."""
     outside, position = [], table.start
     for start, end, *_ in (cell for row in table.rows for cell in row):
@@ -87,12 +87,12 @@ def is_layout_table(rows: Iterable[Iterable[tuple[str, int, int]]]) -> Iterator[
             yield table_row(cells)
 
 
-def _widest(rows: list[list[Cell]]) -> int:
+def _widest(rows: list[list[HtmlCell]]) -> int:
     """The most cells of a row: no cell fills more columns, though pages write `colspan=100` for the whole row."""
     return max(map(len, rows))
 
 
-def _widths(rows: list[list[Cell]]) -> list[int]:
+def _widths(rows: list[list[HtmlCell]]) -> list[int]:
     """The columns that are taken up in each row, by its own cells and by tall ones above."""
     widest = _widest(rows)
     changes = [0] * (len(rows) + 1)

@@ -12,7 +12,7 @@ import re
 
 from relrag_pipelines.sources.document.extracted import one_line
 from relrag_pipelines.sources.formats.html_spacing import KEPT_LINE, KEPT_SPACE
-from relrag_pipelines.sources.formats.html_tables import LINE, Cell, Table, grid, rows
+from relrag_pipelines.sources.formats.html_tables import LINE, HtmlCell, HtmlTable, grid, rows
 from relrag_pipelines.sources.formats.html_tokens import (
     BLOCKS,
     BREAKS,
@@ -51,7 +51,7 @@ class HtmlTextReader:
     def __init__(self, source: str) -> None:
         self.source = source
         self.out: list[str] = []
-        self.tables: list[Table] = []
+        self.tables: list[HtmlTable] = []
         self.lists: list[int | None] = []
         self.grids = 0
         """cells of all tables of data"""
@@ -225,7 +225,7 @@ class HtmlTextReader:
     def _start_table(self, attributes: str) -> None:
         self.no_data()
         self.out.append("\n\n")
-        self.tables.append(Table(len(self.out)))
+        self.tables.append(HtmlTable(len(self.out)))
 
     def _start_row(self, attributes: str) -> None:
         self._end_cell()
@@ -238,7 +238,7 @@ class HtmlTextReader:
         self.out.append(" ")
         if self.tables:
             wide, high = _span(attributes, "colspan"), _span(attributes, "rowspan")
-            self.tables[-1].cell = Cell(len(self.out), 0, wide, high)
+            self.tables[-1].cell = HtmlCell(len(self.out), 0, wide, high)
 
     def _start_heading(self, attributes: str) -> None:
         self._start_cell(attributes)

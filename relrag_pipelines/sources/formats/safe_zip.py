@@ -45,7 +45,7 @@ class ZipRejected(Exception):
         self.failure = Failure(location, fault, message, whole_unit=True)
 
 
-class Archive:
+class SafeZip:
     """An open archive: `members` by their clean names, in the archive's order, and `failures` of what was left out."""
 
     def __init__(self, archive: zipfile.ZipFile, most_bytes: int) -> None:
@@ -75,7 +75,7 @@ class Archive:
 
 
 class _LimitedReader(io.RawIOBase):
-    def __init__(self, stream: IO[bytes], archive: Archive, name: str) -> None:
+    def __init__(self, stream: IO[bytes], archive: SafeZip, name: str) -> None:
         self._stream, self._archive, self._name, self._position = stream, archive, name, 0
 
     def readable(self) -> bool:
@@ -107,7 +107,7 @@ def raise_if_of_disk(error: Exception) -> None:
 
 
 @contextmanager
-def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive]:
+def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[SafeZip]:
     """The archive in that file; Refused where it cannot be trusted as a whole.
 
     Its members together may be at most `max_ratio` times as large as the file, and at most `max_bytes`.
@@ -125,7 +125,7 @@ def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[Archive
             declared = sum(info.file_size for info in archive.infolist())
             if declared > most_bytes:
                 raise _too_large(f"its {size:,} bytes say that they expand to {declared:,}", most_bytes)
-            yield Archive(archive, most_bytes)
+            yield SafeZip(archive, most_bytes)
 
 
 def clean_name(info: zipfile.ZipInfo) -> str | None:

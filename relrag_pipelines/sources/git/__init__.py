@@ -18,7 +18,7 @@ from typing import Any
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Listing, Place, ReadContext, Unit, UnitRef, path_of, unit_of
+from relrag_pipelines.sources import Listing, ListingPlace, ReadContext, Unit, UnitRef, path_of, unit_of
 from relrag_pipelines.sources.formats import git_command, git_repository
 from relrag_pipelines.sources.formats.git_command import RepositoryError
 from relrag_pipelines.sources.formats.stored_text import clean
@@ -37,7 +37,7 @@ _MAIN = ("main", "master", "trunk", "develop", "development")
 _DETACHED = (len(_MAIN) + 1, "")
 
 
-def units(place: Place) -> Listing:
+def units(place: ListingPlace) -> Listing:
     """Every repository and every saved log below a source's path, or the one that it is.
 
     The cursor knows the branches and tags of each repository, so that of one that has only grown the new commits are
@@ -48,7 +48,7 @@ def units(place: Place) -> Listing:
         return Listing((unit_of(root, root.parent),))
     found: list[Unit | UnitRef] = []
     before, now = growth.parse_cursor(place.cursor), dict[str, growth.Tips]()
-    for folder, names in git_repository.walk(root, place.excluded, place.follow_links):
+    for folder, names in git_repository.walk(root, place.is_excluded, place.follow_links):
         if not place.follow_links and git_repository.linked_from_outside(folder, root):
             found.append(unit_of(folder / ".git", root))
         elif git_repository.is_repository(folder):
@@ -203,6 +203,6 @@ def _rank(ref: str) -> tuple[int, str]:
 
 
 def _warnings(log: Log) -> Iterator[Failure]:
-    if log.guessed:
-        why = f"{log.guessed} fields are no UTF-8 and were read as windows-1252; check them if it matters"
+    if log.guessed_fields:
+        why = f"{log.guessed_fields} fields are no UTF-8 and were read as windows-1252; check them if it matters"
         yield Failure("", "charset", why)

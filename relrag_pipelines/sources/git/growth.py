@@ -36,7 +36,7 @@ class Tips(TypedDict):
     """differs when more or less of the history is there, or of what its commits changed"""
 
 
-def tips(folder: Path, state: git_repository.State) -> Tips:
+def tips(folder: Path, state: git_repository.RepositoryState) -> Tips:
     """The ends of a history as they are now."""
     named = [(name, hash) for hash, _, name in (ref.partition(" ") for ref in state.refs)]
     limits = [*sorted(state.shallow), str(git_repository.is_partial(folder))]

@@ -76,7 +76,7 @@ class Log:
     """A log while it is read."""
 
     stream: IO[bytes]
-    guessed: int = 0
+    guessed_fields: int = 0
     """fields that are no UTF-8 and were read as windows-1252"""
     _rest: bytes = field(default=b"", repr=False)
 
@@ -127,7 +127,7 @@ class Log:
         try:
             return token.decode()
         except UnicodeDecodeError:
-            self.guessed += 1
+            self.guessed_fields += 1
             return token.decode("cp1252", "replace")
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.records import Failure, NamedPerson, Record
-from relrag_pipelines.sources import Listing, Place, ReadContext, Unit, unit_of
+from relrag_pipelines.sources import Listing, ListingPlace, ReadContext, Unit, unit_of
 from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection
-from relrag_pipelines.sources.legacy.layout import Layout
+from relrag_pipelines.sources.legacy.layout import CollectionLayout
 from relrag_pipelines.sources.legacy.local_collection import SNAPSHOT, STORAGE, LocalCollection, is_collection
 from relrag_pipelines.sources.legacy.payload import MESSAGE, PointFields
 from relrag_pipelines.text import reference_numbers
@@ -31,12 +31,12 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     try:
         on_server = reading.server_collection if reading.url else None
         collection = on_server() if on_server else LocalCollection(unit.file, reading.source)
-        yield from _records(collection, Layout.of(collection.points(), reading.timezone), unit.path)
+        yield from _records(collection, CollectionLayout.of(collection.points(), reading.timezone), unit.path)
     except CollectionError as error:
         yield Failure("", "collection", str(error), whole_unit=True)
 
 
-def units(place: Place) -> Listing:
+def units(place: ListingPlace) -> Listing:
     """The collections below a folder, but for copies that a backfill took of them; or the one file that it is."""
     return Listing(tuple(_units(place.root, place.follow_links)))
 
@@ -59,7 +59,7 @@ def recognise(file: Path) -> bool:
     return is_collection(file)
 
 
-def _records(collection: LegacyCollection, layout: Layout, place: str) -> Iterator[Record | Failure]:
+def _records(collection: LegacyCollection, layout: CollectionLayout, place: str) -> Iterator[Record | Failure]:
     for point_id in layout.unreadable:
         why = "what is stored is not a point as qdrant-client writes it; the older system may be able to write it anew"
         yield Failure(f"point {point_id}", "not_a_point", why)

@@ -31,7 +31,7 @@ class PointChange(NamedTuple):
     key: int | str
     values: Mapping[str, Any]
     """payload fields that are set; no other changes"""
-    removed: tuple[str, ...] = ()
+    removed_fields: tuple[str, ...] = ()
     """payload fields that go"""
     vectors: tuple[str, ...] = ()
     """vectors that go"""

@@ -15,7 +15,7 @@ from relrag_pipelines.sources.legacy.payload_values import PayloadError, whole_n
 
 
 @dataclass
-class Layout:
+class CollectionLayout:
     """What was found in one pass over all points."""
 
     timezone: str
@@ -38,7 +38,7 @@ class Layout:
     """key of a point -> which of OLD_VECTORS it has"""
 
     @classmethod
-    def of(cls, points: Iterable[LegacyPoint], timezone: str) -> Layout:
+    def of(cls, points: Iterable[LegacyPoint], timezone: str) -> CollectionLayout:
         """The layout of all points of a collection, in whatever order they come."""
         found = cls(timezone)
         same: defaultdict[tuple[str, int], list[tuple[str, int, int | str]]] = defaultdict(list)

@@ -117,7 +117,7 @@ class LocalCollection:
                 (data,) = database.execute("SELECT point FROM points WHERE rowid = ?", (change.key,)).fetchone()
                 point = _unpickle(data, _real_model)
                 payload = {**(point.payload or {}), **change.values}
-                point.payload = {name: value for name, value in payload.items() if name not in change.removed}
+                point.payload = {name: value for name, value in payload.items() if name not in change.removed_fields}
                 if isinstance(point.vector, dict):
                     point.vector = {name: one for name, one in point.vector.items() if name not in change.vectors}
                 written = sqlite3.Binary(pickle.dumps(point))

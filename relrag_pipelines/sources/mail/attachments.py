@@ -30,7 +30,7 @@ def read(
     mail: Part, body: Body, parent: Record, reading: ReadContext, at: str, nested: Nested
 ) -> Iterator[Record | Failure]:
     """The records of what is attached to a mail, each behind its failures; counts them in the parent."""
-    found = [part for part in body.attached if part.type != "multipart/encrypted"]
+    found = [part for part in body.attachments if part.type != "multipart/encrypted"]
     if parent.index_in_parent is None:  # a message that is attached itself counts with those beside it
         parent.total_siblings = len(found)
     for index, part in enumerate(found):

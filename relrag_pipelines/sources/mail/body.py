@@ -31,13 +31,13 @@ class Body:
 
     text: str = ""
     content_type: str = "text/plain"
-    attached: list[Part] = field(default_factory=list)
+    attachments: list[Part] = field(default_factory=list)
     """in their order, ornaments and signatures left out"""
     ornaments: list[Part] = field(default_factory=list)
     """pictures that the text itself shows: logos, icons, pixels that count readers"""
     signatures: list[Part] = field(default_factory=list)
     """that prove who signed the mail"""
-    encrypted: bool = False
+    is_encrypted: bool = False
     """the mail as a whole: there is no text but what stands around"""
     defects: set[str] = field(default_factory=set)
 
@@ -61,7 +61,7 @@ def body_of(mail: Part) -> Body:
         if _is_ornament(part, shown):
             found.ornaments.append(part)
         else:
-            found.attached.append(part)
+            found.attachments.append(part)
     for part in mail.walk():
         found.defects.update(part.defects)
     return found
@@ -100,7 +100,7 @@ def text_of(part: Part) -> str:
 def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: Body) -> None:
     """Sorts the leaves of a part into texts, each with its alternatives, and others."""
     if part.type == "multipart/encrypted":
-        found.encrypted = True
+        found.is_encrypted = True
         others.append(part)
     elif part.type == "multipart/alternative" and part.parts:
         inside: list[tuple[Part, ...]] = []

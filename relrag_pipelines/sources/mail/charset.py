@@ -73,7 +73,7 @@ def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
         found = decode(data, codec)
     except CharsetError:
         return data.decode(codec or "utf-8", "replace"), "damaged_text"
-    return found.text, "damaged_text" if found.replaced else unknown
+    return found.text, "damaged_text" if found.damaged_places else unknown
 
 
 @functools.lru_cache(256)

@@ -46,7 +46,7 @@ class Part:
     """of a multipart; of a message its one mail"""
     defects: list[str] = field(default_factory=list)
     """what is wrong with it, a short fixed word each"""
-    declared: bool = False
+    declares_type: bool = False
     """it says itself of what type it is"""
     charsets: list[str] = field(default_factory=list)
     """that parts of the mail declare, in order"""
@@ -130,7 +130,7 @@ class _PartReader:
         _read_head(part)
         given = part.fields.get("content-type", ())
         part.type, part.parameters = headers.content_type(given[0] if given else b"", default_type)
-        part.declared = bool(given) and part.type != ""
+        part.declares_type = bool(given) and part.type != ""
         part.type = part.type or default_type
         if (charset := part.parameters.get("charset")) and charset not in self._charsets:
             self._charsets.append(charset)

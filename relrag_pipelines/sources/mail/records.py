@@ -109,7 +109,7 @@ def _records(letter: MailContext, reading: ReadContext, seen: dict[str, str]) ->
         yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
     for defect in sorted(body.defects & _DAMAGED.keys()):
         yield Failure(letter.at, "damaged", f"{_DAMAGED[defect]}; its bytes are kept, save the mail again from Outlook")
-    if body.encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:
+    if body.is_encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:
         yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP); save it decrypted to have its text")
     yield record
     yield from inside

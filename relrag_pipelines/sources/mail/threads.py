@@ -21,7 +21,7 @@ OWN_WORD = 2 * MAX_REFERENCES
 _MESSAGE_ID = re.compile(r"<([^<>\s]{1,998})>")
 
 
-class Mail(NamedTuple):
+class ThreadedMail(NamedTuple):
     """What threading reads of a mail; ids are compared as they are given."""
 
     message_id: str
@@ -46,7 +46,7 @@ def message_ids(header: str) -> list[str]:
     return list(dict.fromkeys(_MESSAGE_ID.findall(header)))
 
 
-def thread(mails: Iterable[Mail]) -> list[ThreadPlace]:
+def thread(mails: Iterable[ThreadedMail]) -> list[ThreadPlace]:
     """The thread and the parent of each mail, in the order of the mails, whatever that order is.
 
     Mails belong together when one names the other or both name a third. Mails that Gmail put into different threads
@@ -76,7 +76,7 @@ def thread(mails: Iterable[Mail]) -> list[ThreadPlace]:
     ]
 
 
-def _ancestors(mail: Mail) -> list[str]:
+def _ancestors(mail: ThreadedMail) -> list[str]:
     """The mails that a mail names, oldest first, the one it answers last; each where it is named last."""
     references = mail.references
     if len(references) > MAX_REFERENCES:

@@ -104,7 +104,7 @@ def _read_zip(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | C
             yield from read_chat(_chat_in(unit, archive, PurePosixPath(member), reading), reading)
 
 
-def _chat_in(unit: Unit, archive: safe_zip.Archive, member: PurePosixPath, reading: ReadContext) -> Chat:
+def _chat_in(unit: Unit, archive: safe_zip.SafeZip, member: PurePosixPath, reading: ReadContext) -> Chat:
     folders = [folder.name for folder in member.parents if folder.name]
 
     def media(name: str) -> str | None:
@@ -154,7 +154,7 @@ def _order_hints(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, 
     return [(name, one) for name, one in found if one]
 
 
-def _digest(archive: safe_zip.Archive, name: str, size: int) -> str | None:
+def _digest(archive: safe_zip.SafeZip, name: str, size: int) -> str | None:
     """SHA-256 of a member; None where it is damaged or larger than it says: that must not cost the chat."""
     found, left = hashlib.sha256(), size
     try:
@@ -167,7 +167,7 @@ def _digest(archive: safe_zip.Archive, name: str, size: int) -> str | None:
     return None if left else found.hexdigest()
 
 
-def _chats_in(archive: safe_zip.Archive, archive_name: str) -> list[str]:
+def _chats_in(archive: safe_zip.SafeZip, archive_name: str) -> list[str]:
     """The chats among the texts of an archive, folder by folder; all other texts were sent in a chat.
 
     A chat has the name that iOS gives every chat, or the archive's own, or one that names another chat; only where no
@@ -191,7 +191,7 @@ def _chats_in(archive: safe_zip.Archive, archive_name: str) -> list[str]:
     return [str(chat) for chat in chats]
 
 
-def _looks_like_a_chat(archive: safe_zip.Archive, name: str) -> bool:
+def _looks_like_a_chat(archive: safe_zip.SafeZip, name: str) -> bool:
     with archive.open(name) as stream:
         return _begins_like_a_chat(stream)
 

@@ -78,7 +78,7 @@ def ask(
         home = archive.settings.home_path
         earlier = conversation.load(home).questions if follow_up else []
         if follow_up and not earlier:
-            raise ArchiveError("there is no question to go on from; ask one without --continue first")
+            raise ArchiveError("there is no question to follow up; ask one without --continue first")
         on_text = None if as_json or reveal else tell
         answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
         conversation.keep(home, answer, earlier, archive.generation.number)

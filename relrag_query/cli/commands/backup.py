@@ -24,8 +24,10 @@ def backup(place: Path, config: Path | None = None, *, everything: bool = False,
     if retaining and not everything:
         print(f"With the private records of {', '.join(retaining)}: their files may be gone (retain = true).")
     if everything and backups.vectors_on_server(settings):
-        print("Without what is published, whose vectors are on a server: `relrag sync` makes both again.")
-    print("The exports themselves are not in it: keep a backup of these too.")
+        print(
+            "The published generation is not included, since its vectors are on a server: `relrag sync` rebuilds both."
+        )
+    print("The exports themselves are not included: back them up too.")
     if manifest["keys"]:
         print(
             safe(f"warning: {place / manifest['keys']} holds the keys of this archive: whoever has them and the index ")
@@ -45,5 +47,5 @@ def restore(place: Path, *, to: Path | None = None, keys: Path | None = None, fo
     print(safe(f"{manifest['archive']} as it was on {made:%Y-%m-%d %H:%M} UTC is back; written: "), end="")
     print(safe(", ".join(map(str, written))))
     if not manifest["everything"]:
-        print("The rest is made again from the exports: run `relrag sync`.")
+        print("Everything else is rebuilt from the exports: run `relrag sync`.")
     return 0

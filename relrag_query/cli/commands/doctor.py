@@ -28,10 +28,10 @@ from relrag_query.cli.commands.doctor_home import (
     disk,
     generation,
     home,
-    in_the_clear,
+    is_unencrypted,
     keys,
     runs,
-    stated,
+    statements,
     store,
     writer,
 )
@@ -45,7 +45,7 @@ def doctor(config: Path | None = None) -> int:
     worst = 0
     warnings = 0
     for finding in examine(config):
-        print(f"{finding.level:<8} {finding.what}: {finding.said}", flush=True)
+        print(f"{finding.level:<8} {finding.what}: {finding.finding}", flush=True)
         worst = max(worst, 2 if finding.level == "problem" else 0)
         warnings += finding.level == "warning"
     if worst:
@@ -66,8 +66,8 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
         return
     yield CheckResult("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
     checks: tuple[Callable[[Settings], Iterator[CheckResult]], ...] = (
-        _redaction, _time_zone, home, keys, stated, _sources, _embedder, store, _answerer, _transcription, _golden_set,
-        disk, writer, generation, runs,
+        _redaction, _time_zone, home, keys, statements, _sources, _embedder, store, _answerer, _transcription,
+        _golden_set, disk, writer, generation, runs,
     )  # fmt: skip
     for check in checks:
         yield from check(settings)
@@ -140,8 +140,8 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("problem", "sources", "none; add a [[sources]] table to relrag.toml")
     for source in settings.sources:
         what, path = f"source {source.name}", settings.source_path(source)
-        if in_the_clear(source.url, legacy_server.KEY):
-            yield CheckResult("warning", what, "the key and the texts go to it in the clear; use an https:// address")
+        if is_unencrypted(source.url, legacy_server.KEY):
+            yield CheckResult("warning", what, "key and texts are sent unencrypted; use an https:// address")
         try:
             taken = ownership.claimed_elsewhere(settings, source)
             found = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
@@ -165,7 +165,7 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
     try:
         model = embedders.model(settings)
         if model is None:
-            yield CheckResult("ok", "embedder", "none: passages are found by their words only")
+            yield CheckResult("ok", "embedder", "none: passages are found only by their words")
             return
         embedders.load(settings)
     except (embedders.EmbeddingError, SettingsError) as error:
@@ -173,7 +173,7 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
         return
     said = f"{embedders.describe(settings)}, {', '.join(model.languages) or 'all languages'}"
     if not model.host:
-        yield CheckResult("ok", "embedder", f"{said}, on this machine; its files are those that were checked")
+        yield CheckResult("ok", "embedder", f"{said}, on this machine; its files have the expected hashes")
     elif settings.pii_redaction_enabled:
         yield CheckResult("ok", "embedder", f"{said}; redacted passages and questions are sent to {model.host}")
     else:
@@ -197,7 +197,7 @@ def _answerer(settings: Settings) -> Iterator[CheckResult]:
     try:
         found = writer(settings)
     except (AnswerError, SettingsError) as error:
-        yield CheckResult("warning", "answerer", f"{error}; until then answers are quoted")
+        yield CheckResult("warning", "answerer", f"{error}; until then answers consist of quotes")
         return
     yield CheckResult(
         "ok", "answerer", f"{found.model} at {found.host}, which is sent the passages that it answers from"

@@ -37,7 +37,7 @@ class CheckResult:
 
     level: Level
     what: str
-    said: str
+    finding: str
     """what was found and, where it is not fine, what to do"""
 
 
@@ -66,17 +66,17 @@ def keys(settings: Settings) -> Iterator[CheckResult]:
         )
         return
     if settings.keys_store != "environment" and not store.exists() and not (home / "private").exists():
-        yield CheckResult("ok", "keys", f"the first sync makes {where}; keep a copy of it in a safe place then")
+        yield CheckResult("ok", "keys", f"the first sync creates {where}; then keep a copy in a safe place")
         return
     try:
         store.load()
     except key_files.KeysError as error:
         yield CheckResult("problem", "keys", str(error))
         return
-    yield CheckResult("ok", "keys", f"{where}; without it this archive cannot be continued: keep a copy")
+    yield CheckResult("ok", "keys", f"{where}; without them this archive cannot be synced any further: keep a copy")
 
 
-def stated(settings: Settings) -> Iterator[CheckResult]:
+def statements(settings: Settings) -> Iterator[CheckResult]:
     """What the owner stated can be read."""
     try:
         entries = journal.entries(settings.home_path)
@@ -100,8 +100,8 @@ def store(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("problem", what, str(error))
         return
     yield CheckResult("ok", what, f"Qdrant {version} at {url}")
-    if in_the_clear(url, "QDRANT_API_KEY"):
-        yield CheckResult("warning", what, "the key and the vectors go to it in the clear; use an https:// address")
+    if is_unencrypted(url, "QDRANT_API_KEY"):
+        yield CheckResult("warning", what, "key and vectors are sent unencrypted; use an https:// address")
     ours = {one.name for one in known if one}
     others = [name for name in names if name.startswith(f"relrag-{settings.archive}-") and name not in ours]
     if others:
@@ -110,7 +110,7 @@ def store(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("warning", what, f"{said}, the first is {others[0]}; {advice}")
 
 
-def in_the_clear(url: str, key: str) -> bool:
+def is_unencrypted(url: str, key: str) -> bool:
     """Whether the key in that variable of the environment would go to another machine without encryption."""
     host = urlsplit(url).hostname or ""
     within = host in _THIS_MACHINE or "." not in host  # a name without a dot is of this machine's own network

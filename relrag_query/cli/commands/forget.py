@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import embed_chunks
 from relrag_pipelines.erasure import candidates, people, purge, rule_file, rule_matching, selection, verification
-from relrag_pipelines.erasure.candidates import Candidate
+from relrag_pipelines.erasure.candidates import SimilarName
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.settings import now
@@ -49,7 +49,7 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
     going = _preview(rule, workspace)
     others = _candidates(wanted, also, going, workspace)
     shown.preview(workspace, going)
-    shown.named(also, others)
+    shown.print_names(also, others)
     if not (yes or _asked()):
         print("Nothing was changed.")
         return 2
@@ -62,11 +62,11 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
             _follow_up(workspace)
             people.require(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between
-        values, sampled = verification.distinctive_values(selection.selected_rows(workspace, going.chosen))
-        short = verification.short_in(selection.selected_rows(workspace, going.chosen))
+        values, sampled = verification.distinctive_values(selection.selected_rows(workspace, going.selection))
+        short = verification.short_in(selection.selected_rows(workspace, going.selection))
         kept = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), going.rule)
         rule_file.save(workspace.home, kept, workspace.keys)
-        purge.remove(workspace, kept, going.chosen)
+        purge.remove(workspace, kept, going.selection)
         errors = _publish(workspace)
         conversation.drop(workspace.home)  # again: an `ask` that ran meanwhile may have written it
         names = [wanted.person, *also] if wanted.person else []
@@ -75,19 +75,20 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         print(f"error: {error}")
     gone = number(going.rule.records, "record")
     print(f"Forgotten: {gone}, as rule {kept.last}; {time.monotonic() - started:.1f} s.")
-    shown.left(going)
-    shown.named([], others)
+    shown.print_remaining(going)
+    shown.print_names([], others)
     return max(shown.report(found, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
 
 
-def listed(config: Path | None = None) -> int:
+def list_rules(config: Path | None = None) -> int:
     """Prints what was forgotten, without saying what it was; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     zone = ZoneInfo(workspace.settings.timezone)
     known = rule_file.load(workspace.home).rules
     for rule in known:
         at = datetime.fromisoformat(rule.at).astimezone(zone)
-        print(f"{rule.number}  {at:%Y-%m-%d %H:%M}  {shown.said(rule, zone)}; {number(rule.records, 'record')} went")
+        what = shown.rule_in_words(rule, zone)
+        print(f"{rule.number}  {at:%Y-%m-%d %H:%M}  {what}; {number(rule.records, 'record')} went")
     if not known:
         print("Nothing was forgotten.")
     return 0
@@ -100,8 +101,8 @@ def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) ->
         purge.resume(workspace)
         rule = purge.undo(workspace, number_of_rule)
     zone = ZoneInfo(workspace.settings.timezone)
-    print(f"Rule {rule.number} is taken back: {shown.said(rule, zone)}.")
-    print("`relrag sync` reads everything again; what the exports still hold of it comes back, nothing else.")
+    print(f"Rule {rule.number} is withdrawn: {shown.rule_in_words(rule, zone)}.")
+    print("`relrag sync` reads everything again; only what the exports still contain comes back.")
     return 0
 
 
@@ -111,11 +112,13 @@ def _preview(rule: ErasureRule, workspace: Workspace) -> ForgetPreview:
     return ForgetPreview(rule, chosen, selection.mails_quoting_selection(workspace, rule, chosen))
 
 
-def _candidates(wanted: ForgetRequest, also: list[str], going: ForgetPreview, workspace: Workspace) -> list[Candidate]:
+def _candidates(
+    wanted: ForgetRequest, also: list[str], going: ForgetPreview, workspace: Workspace
+) -> list[SimilarName]:
     if not wanted.person:
         return []
     return candidates.find_candidates(
-        workspace, [wanted.person, *also], going.chosen, RuleMatcher([going.rule], workspace.keys)
+        workspace, [wanted.person, *also], going.selection, RuleMatcher([going.rule], workspace.keys)
     )
 
 
@@ -167,7 +170,7 @@ def _held_in_passage(ref: str, workspace: Workspace, config: Path | None) -> set
 
 def _asked() -> bool:
     if not sys.stdin.isatty():
-        raise ForgettingError("nobody can be asked here; add --yes to forget this")
+        raise ForgettingError("this is not a terminal, so nobody can confirm; add --yes to forget this")
     return input("Forget all this, for good? [y/N] ").strip().lower() in {"y", "yes"}
 
 

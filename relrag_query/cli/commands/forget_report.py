@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.erasure import mail_quotes, selection
-from relrag_pipelines.erasure.candidates import Candidate
+from relrag_pipelines.erasure.candidates import SimilarName
 from relrag_pipelines.erasure.rule_file import ErasureRule
-from relrag_pipelines.erasure.selection import Selection
+from relrag_pipelines.erasure.selection import ErasureSelection
 from relrag_pipelines.erasure.verification import ErasureProof
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
@@ -26,14 +26,14 @@ class ForgetPreview:
     """What is about to be forgotten."""
 
     rule: ErasureRule
-    chosen: Selection
+    selection: ErasureSelection
     quoting: list[str]
     """asset_ids of the mails that stay and quote it"""
 
 
 def preview(workspace: Workspace, going: ForgetPreview) -> None:
     """What goes, from where, and what is kept out from now on."""
-    chosen = going.chosen
+    chosen = going.selection
     zone = ZoneInfo(workspace.settings.timezone)
     total = 0
     for source in sorted(chosen.months):
@@ -53,9 +53,9 @@ def preview(workspace: Workspace, going: ForgetPreview) -> None:
     if total > shown > 0:
         print(f"  and {total - shown:,} more")
     if not total:
-        print("The archive holds nothing of it now.")
+        print("The archive currently contains nothing of it.")
     print(_from_now_on(going.rule, zone))
-    left(going, done=False)
+    print_remaining(going, done=False)
 
 
 def _from_now_on(rule: ErasureRule, zone: ZoneInfo) -> str:
@@ -68,9 +68,9 @@ def _from_now_on(rule: ErasureRule, zone: ZoneInfo) -> str:
     return said[rule.what]
 
 
-def left(going: ForgetPreview, *, done: bool = True) -> None:
+def print_remaining(going: ForgetPreview, *, done: bool = True) -> None:
     """Which records that stay quote or say the same, and how they are forgotten too."""
-    chosen, cut = going.chosen, bool(going.rule.said)
+    chosen, cut = going.selection, bool(going.rule.said)
     if going.quoting:
         where = number(len(going.quoting), "other mail")
         what = "and cut out there" if done else "where it is cut out; what that says itself stays"
@@ -87,15 +87,15 @@ def left(going: ForgetPreview, *, done: bool = True) -> None:
         print("To have these forgotten as well, give their ids to `relrag forget`.")
 
 
-def named(also: Sequence[str], others: Sequence[Candidate]) -> None:
+def print_names(also: Sequence[str], others: Sequence[SimilarName]) -> None:
     """Under what other names and addresses somebody goes too, and under which they may stay."""
     if also:
-        print(safe(f"The sources name one person by these as well, so they go too: {', '.join(also)}."))
+        print(safe(f"The sources name one person by these as well, so they are forgotten too: {', '.join(also)}."))
     if not others:
         return
     print("These may be the same person; they stay unless you name them with --person:")
     for one in others[:_MOST_NAMES]:
-        why = "stands beside the name" if one.beside else "written alike"
+        why = "stands beside the name" if one.same_entry else "written alike"
         print(safe(f"  {one.value}  ({why}; {number(one.records, 'record')})"))
     if len(others) > _MOST_NAMES:
         print(f"  and {len(others) - _MOST_NAMES:,} more")
@@ -110,15 +110,15 @@ def _list(asset_ids: Sequence[str]) -> None:
 
 def report(found: ErasureProof, zone: ZoneInfo) -> int:
     """What the search of every file saw, and what it did not look for; returns the exit code."""
-    searched = found.searched
-    for value in found.still_named:
-        print(safe(f'"{value}" still stands in what stays; `relrag search` finds where.'))
+    searched = found.search
+    for value in found.remaining_names:
+        print(safe(f'"{value}" still occurs in records that stay; `relrag search` finds them.'))
     for path, count in searched.holding.items():
         print(safe(f"{path} still holds {number(count, 'value')}"))
-    for path in searched.unread:
+    for path in searched.unreadable:
         print(safe(f"{path} could not be read"))
     if found.alike:
-        print(f"May hold pieces of it, as few others do: {number(len(found.alike), 'record')}.")
+        print(f"Records that may contain fragments of it: {number(len(found.alike), 'record')}.")
         for one in found.alike[:_EXAMPLES]:
             print(safe(f"  {one.kind}  {time_of(one.ts, zone)}  {one.asset_id}  ({number(one.phrases, 'phrase')})"))
         if len(found.alike) > _EXAMPLES:
@@ -126,35 +126,35 @@ def report(found: ErasureProof, zone: ZoneInfo) -> int:
     print("Not searched for:")
     for line in _not_searched(found):
         print(f"  {line}")
-    out = found.shared + found.own + found.short
+    out = found.shared_values + found.own + found.short
     print(
         f"Searched {number(searched.files, 'file')} for {number(found.values, 'value')}"
-        f"{' (a sample)' if found.sampled else ''} that only it held, not for the {out:,} others named above:"
+        f"{' (a sample)' if found.is_sample else ''} that only it held, not for the {out:,} others named above:"
         f" {len(searched.holding)} hold any."
     )
     if not found.holds:
-        print("It is not all gone; `relrag sync` goes on with it. If a file is named again, please report it.")
+        print("Something is left; `relrag sync` continues removing it. If a file is named again, please report it.")
     return 0 if found.holds else 2
 
 
 def _not_searched(found: ErasureProof) -> Iterator[str]:
-    if found.shared:
-        yield f"{number(found.shared, 'phrase')}, because other records hold them too"
+    if found.shared_values:
+        yield f"{number(found.shared_values, 'phrase')}, because other records hold them too"
     if found.own:
         yield f"{number(found.own, 'phrase')}, because this program or the archive's own paths use them too"
     if found.short:
         short = number(found.short, "word, number or date", "words, numbers and dates")
         yield f"{short}, alone too short or too common to tell anything"
-    if found.sampled:
+    if found.is_sample:
         yield "what exceeds the sample"
     yield "pieces of fewer than four words of a longer line, and what pictures and sound say"
-    if found.searched.packed:
-        packed = number(found.searched.packed, "mail")
+    if found.search.opaque_files:
+        packed = number(found.search.opaque_files, "mail")
         yield f"what is packed (PDF, zip, PGP) in {packed} that could not be read to the end"
     yield "your exports and backups, which lie outside the archive"
 
 
-def said(rule: ErasureRule, zone: ZoneInfo) -> str:
+def rule_in_words(rule: ErasureRule, zone: ZoneInfo) -> str:
     """What a rule keeps out, as far as it is known without text."""
     return {
         "records": "records by id",

@@ -82,7 +82,7 @@ def add(name: str, folder: Path, config: Path | None = None) -> int:
 def remove(name: str, config: Path | None = None) -> int:
     """Takes the name of an index that lies elsewhere back; returns the exit code."""
     collections.remove(settings_module.load(config), name)
-    print(f"{name} is no name of an index any more; its files were left where they are.")
+    print(f"{name} is no longer the name of an index; its files were not touched.")
     return DONE
 
 
@@ -111,7 +111,7 @@ def status(name: str, config: Path | None = None, *, as_json: bool = False) -> i
         "index_path": str(index.folder),
         "schema_version": index.layout,
         "counts": {table: len(rows) for table, rows in index.tables.items() if len(rows)},
-        "made": {**made.told, "index": made.number} if made else {},
+        "made": {**made.figures, "index": made.number} if made else {},
         "problems": list(index.problems),
     }
     if as_json:

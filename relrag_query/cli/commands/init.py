@@ -64,29 +64,24 @@ def init(
 ) -> int:
     """Proposes sources for a folder and writes relrag.toml; returns the exit code.
 
-    output is where it is written, else into the folder. owner is whose archive it is; without it that is asked, and
-    never taken for granted. redaction is one of LEVELS, else balanced. yes does not ask; force replaces a relrag.toml
-    that is there and keeps a copy. Raises SettingsError where the folder is none, where a relrag.toml is already there,
-    or where the level is not known.
+    `output` is where it is written, by default the folder. `owner` is whose archive it is; if it is not given, the
+    user is asked. `redaction` is one of LEVELS, by default balanced. With `yes` nothing is asked; `force` replaces a
+    relrag.toml that is there and keeps a copy. Raises SettingsError where the folder does not exist, where a
+    relrag.toml is already there, or where the level is unknown.
     """
     folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
     if config.is_dir():
         config = config / CONFIG_NAME
-    if redaction and redaction not in LEVELS:
-        raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
-    if not folder.is_dir():
-        raise SettingsError(f"{folder} is no folder; name the folder that holds your exports")
-    if config.exists() and not force:
-        raise SettingsError(f"{config} is already there; edit it, or replace it with --force, which keeps a copy")
+    _require_usable(folder, config, redaction, force)
     print(f"Looking into {folder} ...", flush=True)
     found = discover(folder)
     if not found.sources:
         _print_nothing(folder, found, config)
         return 2
-    _print_plan(found)
     zone = environment.time_zone()
     sources = [_source(one, folder, config.parent) for one in found.sources]
-    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).said()]:
+    _print_plan(found)
+    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).sentences()]:
         print(f"- {note}")
     owner = owner.strip()
     guess = "" if owner else _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
@@ -97,18 +92,22 @@ def init(
             print("Nothing was written.")
             return 2
     if not owner:
-        print(f"- owner is {_NOBODY}.")
-        if guess:
-            print(safe(f'- It may be "{guess}"; --owner "{guess}" says so.'))
-    chosen = {
-        **({"owner": owner} if owner else {}),
-        "timezone": zone or "UTC",
-        **_CHOSEN,
-        **LEVELS[redaction or "balanced"][0],
-    }
+        _print_no_owner(guess)
+    whose = {"owner": owner} if owner else {}
+    chosen = {**whose, "timezone": zone or "UTC", **_CHOSEN, **LEVELS[redaction or "balanced"][0]}
     text = settings_module.template(_archive(folder, config), sources, chosen, {} if owner else {"owner": _NOBODY})
     _write(config, text)
     return 0
+
+
+def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> None:
+    """Raises SettingsError where the options cannot be carried out."""
+    if redaction and redaction not in LEVELS:
+        raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
+    if not folder.is_dir():
+        raise SettingsError(f"{folder} is not a folder; name the folder that holds your exports")
+    if config.exists() and not force:
+        raise SettingsError(f"{config} is already there; edit it, or replace it with --force, which keeps a copy")
 
 
 def _asked_redaction() -> str:
@@ -132,10 +131,16 @@ def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
         print(f"  {kind.name:<{width}} {kind.meaning}")
     if found.unread:
         print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
-    for said in _left_out(folder, config, []).said():
+    for said in _left_out(folder, config, []).sentences():
         print(said)
     if not found.complete:
-        print("Not every folder could be looked into in the time; name one further down.")
+        print("There was no time to look into every folder; name a subfolder.")
+
+
+def _print_no_owner(guess: str) -> None:
+    print(f"- owner is {_NOBODY}.")
+    if guess:
+        print(safe(f'- It may be "{guess}"; --owner "{guess}" says so.'))
 
 
 def _print_plan(found: Discovery) -> None:
@@ -164,11 +169,11 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
         count = number(len(found.unrecognised), "file is", "files are")
         yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
     if found.by_name:
-        yield f"{number(found.by_name, 'file was', 'files were')} told apart by name only, as there are so many."
+        yield f"{number(found.by_name, 'file was', 'files were')} recognised by name only, since there are so many."
     if not found.complete:
-        yield "Not every folder was looked into; a sync reads those too."
+        yield "Not every folder was examined; a sync reads them all."
     if zone is None:
-        yield "This machine does not say its time zone; timezone is UTC. Local times in chats depend on it: set it."
+        yield "This machine has no time zone set, so timezone is UTC. Set it: local times in chats depend on it."
     else:
         yield f"Local times in chats are read as those of {zone}, the time zone of this machine (timezone)."
     yield from environment.location_warnings(_home(config))
@@ -176,9 +181,9 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
         yield f"{_home(config)} lies in the git tree {tree}; it gets a .gitignore of its own and is left out."
     named = os.environ.get("RELRAG_CONFIG")
     if named and Path(named).expanduser().resolve() != config:
-        yield f"RELRAG_CONFIG names {named}, which stays in charge until you change it."
+        yield f"RELRAG_CONFIG names {named}, which stays in effect until you change it."
     if (_home(config) / "private").exists() and not config.exists():
-        yield f"{_home(config)} holds an index already; its keys are known under the archive name it was made with."
+        yield f"{_home(config)} already holds an index; its keys are stored under the archive name it was created with."
 
 
 def _embedding(found: Discovery) -> Iterator[str]:

@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.identity.statements import (
-    Merge,
-    RelationshipNote,
-    Split,
-    StatedFact,
-    StatedIdentifier,
-    StatedRelationship,
-    Statement,
-)
 from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.journal.kinds import kind_of
-from relrag_pipelines.settings import now
 from relrag_query import statements
 from relrag_query.archive import Archive
+from relrag_query.cli.commands.people_report import cut, numbered_names, page_lines, statement_in_words, title
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
-from relrag_query.display.source_line import time_of
 from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.people.page import PersonPage, age
-from relrag_query.people.people import People
-from relrag_query.people.relations import Relation
-from relrag_query.people.traffic import Traffic
 from relrag_query.service.person_replies import person_reply
-from relrag_query.statements import Said
-
-_MOST_PAIRS = 10
-"""pairs that a page lists; --json has all"""
-_WIDEST = 60
-"""characters of a column; what is longer is cut"""
+from relrag_query.statements import StatementReceipt
 
 
 def listing(name: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
@@ -49,7 +30,7 @@ def listing(name: str | None = None, config: Path | None = None, *, as_json: boo
     if as_json:
         return _json([_person_json(one) | {"records": counted.get(one.person_id, 0)} for one in found])
     rows = [
-        (str(one.person_id), _title(one), ", ".join(_other_names(one)), str(counted.get(one.person_id, 0)))
+        (str(one.person_id), title(one), ", ".join(_other_names(one)), str(counted.get(one.person_id, 0)))
         for one in found
     ]
     _table(("id", "name", "also", "records"), rows)
@@ -88,38 +69,38 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
     _table(("score", "id", "name", "id", "name", "why"), rows)
     if found:
         first = found[0]
-        print(f"`relrag people merge {first.person_id} {first.other_id}` says that the first two are one.")
+        print(f"`relrag people merge {first.person_id} {first.other_id}` states that the first two are one.")
     else:
-        print("Nobody looks like somebody else.")
+        print("No two people look the same.")
     return 0
 
 
 def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """States that these are one person; returns the exit code."""
-    said = statements.merge(into, others, config=config, wait=wait)
-    first, *rest = said.about
+    receipt = statements.merge(into, others, config=config, wait=wait)
+    first, *rest = receipt.people
     if not rest:
-        return _stated(f"what nobody had named is now of {_numbered([first])[0]}", said)
-    return _stated(f"{', '.join(_numbered(rest))} and {_numbered([first])[0]} are one person", said)
+        return _stated(f"what nobody had named is now of {numbered_names([first])[0]}", receipt)
+    return _stated(f"{', '.join(numbered_names(rest))} and {numbered_names([first])[0]} are one person", receipt)
 
 
 def split(name: str, aliases: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """States that aliases are somebody else's; returns the exit code."""
-    said = statements.split(name, aliases, config=config, wait=wait)
-    return _stated(f"{', '.join(aliases)}: somebody other than {_numbered(said.about)[0]}", said)
+    receipt = statements.split(name, aliases, config=config, wait=wait)
+    return _stated(f"{', '.join(aliases)}: somebody other than {numbered_names(receipt.people)[0]}", receipt)
 
 
 def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False, wait: float = 0) -> int:
     """Takes back a statement, or lists what can be taken back; returns the exit code."""
     if entry is not None:
-        return _stated(f"number {entry} is taken back", statements.undo(entry, config=config, wait=wait))
-    found = statements.stated(settings_module.load(config))
+        return _stated(f"number {entry} is withdrawn", statements.undo(entry, config=config, wait=wait))
+    found = statements.list_statements(settings_module.load(config))
     if as_json:
         return _json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
     with Archive.open(config) as archive, archive.people() as people:
-        rows = [(str(one), *_in_words(said, people)) for one, said in found]
+        rows = [(str(one), *statement_in_words(said, people)) for one, said in found]
     _table(("number", "what", "of whom"), rows)
-    print("`relrag people undo NUMBER` takes one back." if found else "Nothing was stated of people.")
+    print("`relrag people undo NUMBER` withdraws one." if found else "Nothing was stated about people.")
     return 0
 
 
@@ -142,19 +123,23 @@ def relate(
         ends = [people.one(name), people.one(other)]
         there = statements.is_known(people, ends[0], ends[1], type_)
     if there or remove:
-        said = statements.update_relationship(name, other, type_, **about, deleted=remove, config=config, wait=wait)
+        receipt = statements.update_relationship(name, other, type_, **about, deleted=remove, config=config, wait=wait)
         for note in notes:
-            said = statements.add_note_to_relationship(name, other, type_, note, config=config, wait=wait)
+            receipt = statements.add_note_to_relationship(name, other, type_, note, config=config, wait=wait)
     else:
-        said = statements.create_relationship(name, other, type_, **about, notes=notes, config=config, wait=wait)
+        receipt = statements.create_relationship(name, other, type_, **about, notes=notes, config=config, wait=wait)
     verb = "is no" if remove else "is the"
-    return _stated(f"{_numbered(said.about)[1]} {verb} {type_} of {_numbered(said.about)[0]}", said)
+    return _stated(
+        f"{numbered_names(receipt.people)[1]} {verb} {type_} of {numbered_names(receipt.people)[0]}", receipt
+    )
 
 
 def note(name: str, other: str, type_: str, text: str, config: Path | None = None, *, wait: float = 0) -> int:
     """Adds a note to a relationship; returns the exit code."""
-    said = statements.add_note_to_relationship(name, other, type_, text, config=config, wait=wait)
-    return _stated(f"noted of {_numbered(said.about)[1]} as {type_} of {_numbered(said.about)[0]}", said)
+    receipt = statements.add_note_to_relationship(name, other, type_, text, config=config, wait=wait)
+    return _stated(
+        f"noted of {numbered_names(receipt.people)[1]} as {type_} of {numbered_names(receipt.people)[0]}", receipt
+    )
 
 
 def fact(
@@ -168,83 +153,14 @@ def fact(
     wait: float = 0,
 ) -> int:
     """States a fact; returns the exit code."""
-    said = statements.add_fact(name, predicate, value, valid_from, valid_to, config=config, wait=wait)
-    return _stated(f"{_numbered(said.about)[0]}: {predicate} {value}", said)
+    receipt = statements.add_fact(name, predicate, value, valid_from, valid_to, config=config, wait=wait)
+    return _stated(f"{numbered_names(receipt.people)[0]}: {predicate} {value}", receipt)
 
 
-def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterable[str]:
-    """The page about a person, line by line."""
-    person = page.person
-    yield f"{_title(person)}  (person {person.person_id})"
-    for kind, title in (("name", "Names"), ("phone", "Phones"), ("email", "Addresses"), ("whatsapp", "WhatsApp")):
-        said = list(dict.fromkeys(one["alias"] for one in person.aliases if one["kind"] == kind))
-        if said:
-            yield f"  {title}: {', '.join(said)}"
-    if page.facts:
-        yield "Facts"
-    for one in page.facts:
-        until = f" ({_validity(one.valid_from, one.valid_to)})" if one.valid_from or one.valid_to else ""
-        years = age(one.value, now().astimezone(zone).date()) if one.predicate == "birthday" else None
-        aged = f", {years} years old" if years is not None else ""
-        quote = f': "{one.source_quote}"' if one.source_quote and one.confidence < 1 else ""
-        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{until}{quote}  [{one.source_ref}]"
-    if page.relations:
-        yield "Relationships"
-    for relation in page.relations:
-        row = relation.row
-        named = f"{page.others[relation.other_id].name} ({relation.other_id})"
-        told = [row.description, *(f"{name} {value}" for name, value in _figures(relation) if value), *row.notes]
-        said_so = f": {'; '.join(filter(None, told))}" if any(told) else ""
-        yield f"  {relation.type.replace('_', ' ')}: {named}{said_so}  [{row.source_ref}]"
-    if page.traffic:
-        yield f"Contact: {time_of(page.first_contact, zone)} to {time_of(page.last_contact, zone)}"
-        yield "  " + ", ".join(f"{one['records']} {one['asset_type']}" for one in page.traffic)
-    if page.pairs:
-        yield "Traffic"
-    for pair in page.pairs[:_MOST_PAIRS]:
-        (other,) = _numbered([page.others[pair.other_id]])
-        yield f"  {other}, {pair.asset_type}: {_passed(pair, zone)}"
-    if len(page.pairs) > _MOST_PAIRS:
-        yield f"  and {number(len(page.pairs) - _MOST_PAIRS, 'more', 'more')} (--json has all)"
-    if page.latest:
-        yield "Latest"
-    for record in page.latest:
-        text = " ".join((record["text"] or record["subject"] or "").split())
-        yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {_cut(text)}"
-        yield f"    {record['asset_ref']}"
-
-
-def _passed(pair: Traffic, zone: ZoneInfo) -> str:
-    figures = (
-        (pair.written, "written"),
-        (pair.received, "received"),
-        (pair.together, "together"),
-        (pair.groups, "shared group" if pair.groups == 1 else "shared groups"),
-    )
-    told = ", ".join(f"{count} {what}" for count, what in figures if count)
-    return f"{told}; {time_of(pair.first, zone)} to {time_of(pair.last, zone)}" if pair.first is not None else told
-
-
-def _figures(relation: Relation) -> Iterable[tuple[str, int | None]]:
-    return ("attitude", relation.row.attitude), ("proximity", relation.row.proximity)
-
-
-def _validity(since: str | None, until: str | None) -> str:
-    return " ".join(part for part in (f"from {since}" if since else "", f"to {until}" if until else "") if part)
-
-
-def _stated(what: str, said: Said) -> int:
-    notice = f"; {said.notice}" if said.notice else ""
-    print(safe(f"Stated as number {said.number}: {what}{notice}."))
+def _stated(what: str, receipt: StatementReceipt) -> int:
+    notice = f"; {receipt.notice}" if receipt.notice else ""
+    print(safe(f"Stated as number {receipt.number}: {what}{notice}."))
     return 0
-
-
-def _numbered(people: Iterable[IndexedPerson]) -> list[str]:
-    return [f"{one.name or 'somebody'} ({one.person_id})" for one in people]
-
-
-def _title(person: IndexedPerson) -> str:
-    return f"{person.name or '(no name)'}{' (owner)' if person.is_owner else ''}"
 
 
 def _other_names(person: IndexedPerson) -> list[str]:
@@ -259,43 +175,14 @@ def _person_json(person: IndexedPerson) -> dict[str, Any]:
     return {"person_id": person.person_id, "name": person.name, "is_owner": person.is_owner, "aliases": aliases}
 
 
-def _in_words(said: Statement, people: People) -> tuple[str, str]:
-    """What was stated, and of whom."""
-
-    def named(*ids: int) -> list[str]:
-        known = people.known(ids)
-        return _numbered(known.get(people.survivor(one), IndexedPerson(one, "")) for one in ids)
-
-    match said:
-        case Merge(into, others):
-            return "one person", ", ".join(named(into, *others))
-        case Split(out, _):
-            return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
-        case StatedFact(person_id, predicate, value, since, until):
-            held = f" ({_validity(since, until)})" if since or until else ""
-            return f"{predicate.replace('_', ' ')}: {value}{held}", named(person_id)[0]
-        case StatedRelationship(whose, other, type_):
-            type_ = type_.replace("_", " ")
-            return f"no {type_}" if said.deleted else type_, f"{named(other)[0]} of {named(whose)[0]}"
-        case RelationshipNote(whose, other, type_, note):
-            return f"note on {type_.replace('_', ' ')}: {note}", f"{named(other)[0]} of {named(whose)[0]}"
-        case StatedIdentifier(person_id):
-            return "a number or address", named(person_id)[0]
-    return "taken back", ""
-
-
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as what they hold; on paper or through a pipe the same."""
     if not rows:
         return
-    cut = [[_cut(safe(cell)) for cell in row] for row in rows]
-    widths = [max(len(row[place]) for row in [list(head), *cut]) for place in range(len(head))]
-    for row in [list(head), *cut]:
+    cells = [[cut(safe(cell)) for cell in row] for row in rows]
+    widths = [max(len(row[place]) for row in [list(head), *cells]) for place in range(len(head))]
+    for row in [list(head), *cells]:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
 
 
 def _json(value: Any) -> int:

@@ -38,8 +38,8 @@ def report(config: Path | None = None, *, as_json: bool = False) -> int:
         print(safe(f"{row['entity']:<{widths[0]}}  {row['channel']:<{widths[1]}}  {row['month']}  {row['count']:>7,}"))
     print(f"{number(sum(counted.values()), 'value')} replaced in what is indexed.")
     if not workspace.settings.pii_redaction_enabled:
-        print("Redaction is off: personal data is indexed as it stands; pii_redaction_enabled in relrag.toml.")
-    print("What a policy removes or masks leaves nothing that could be counted.")
+        print("Redaction is off: personal data is indexed as it is; see pii_redaction_enabled in relrag.toml.")
+    print("Values that a policy removes or masks cannot be counted.")
     return 0
 
 
@@ -68,7 +68,7 @@ def test(text: str, channel: str | None = None, config: Path | None = None) -> i
 def new_keys() -> int:
     """Prints keys for a new archive whose keys are kept in the environment; returns the exit code."""
     print(keys.to_text(keys.new()))
-    print(f"Set {VARIABLE} to the line above, and keep a copy: nobody can make these keys again.", file=sys.stderr)
+    print(f"Set {VARIABLE} to the line above, and keep a copy: these keys cannot be recreated.", file=sys.stderr)
     return 0
 
 
@@ -91,7 +91,7 @@ def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
             print(f"Set {VARIABLE} to the line above, then run `relrag sync`.", file=sys.stderr)
             return 0
         settings.key_store.replace(new)
-    print(f"The key is {new.version} now; pseudonyms are written again, and nothing reads the old ones any more.")
+    print(f"The key is {new.version} now; all pseudonyms have been rewritten; old ones are no longer understood.")
     return sync(config)
 
 

@@ -40,7 +40,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     if as_json:
         told = {
             "embedding": asdict(ahead) if ahead else None,
-            "left_out": list(unread_files.find_unread(workspace.settings).said()),
+            "left_out": list(unread_files.find_unread(workspace.settings).sentences()),
         }
         print(json.dumps({**asdict(todo), **told}, indent=1))
         return WITH_FAILURES if todo.problems else DONE
@@ -49,7 +49,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     else:
         print_plan(todo, ahead, workspace.settings.qdrant_url)
         print_graphs(todo, workspace.settings)
-    for said in unread_files.find_unread(workspace.settings).said():
+    for said in unread_files.find_unread(workspace.settings).sentences():
         print(safe(said))
     for problem in todo.problems:
         print(f"problem: {problem}")

@@ -72,7 +72,7 @@ def _tell(settings: Settings, port: int, option: str) -> None:
     another = f"relrag serve --login{option}"
     if sys.stdout.isatty():
         print(f"Your archive: {logins.link(settings.home_path, port, _NAME)}")
-        print(f"The link logs in once, within an hour; another one: {another}; stop with Ctrl-C", flush=True)
+        print(f"The link logs in once, within an hour; for another one: {another}; stop with Ctrl-C", flush=True)
     else:
         print(f"Your archive: ready; a link to log in: {another}", flush=True)
 

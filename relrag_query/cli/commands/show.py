@@ -12,7 +12,7 @@ from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.sources import record_type
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation
-from relrag_query.cli.commands.people import page_lines
+from relrag_query.cli.commands.people_report import page_lines
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import seconds_of, time_of
 from relrag_query.people.indexed_person import is_number

@@ -23,7 +23,7 @@ from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.journal import journal
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
-from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
@@ -47,10 +47,10 @@ from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number, size
 
 if TYPE_CHECKING:
-    from relrag_pipelines.orchestration.runner import Outcome
+    from relrag_pipelines.orchestration.runner import RunOutcome
 
 _SAID_OF = {
-    LIKE_FORGOTTEN: "{} may be what you had forgotten under another name",
+    LIKE_FORGOTTEN: "{} may be something you had forgotten, under another name",
     "date_order": "{} read with an assumed order of day and month",
 }
 """fault words of what was read all the same, and what is said of it; where it was not read, they are of a failure"""
@@ -75,13 +75,7 @@ def sync(
     require_sources(workspace)
     started = time.monotonic()
     with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
-        access.restrict_folder(workspace.home)
-        _resume_forgetting(workspace)
-        journal.take_over(workspace.home)
-        generations.sweep(workspace.home, workspace.settings.keep_generations)
-        lake.sweep(workspace.home)
-        archive_tables.sweep(workspace.home)
-        graph_indexes.sweep(workspace.home, workspace.settings.graphrag.made)
+        _tidy(workspace)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
         if todo.empty and not full:
@@ -92,12 +86,9 @@ def sync(
         ahead = cost_ahead(workspace, todo)
         print_plan(todo, ahead, workspace.settings.qdrant_url)
         print_graphs(todo, workspace.settings)
-        if workspace.settings.qdrant_url:
-            vectors.server_info(workspace.settings.qdrant_url)  # one that is down is said before anything is done
-        if ahead and ahead.host:
-            embedders.load(workspace.settings)  # a key or package that is missing is said before anything is done
+        _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
         if not workspace.settings.pii_redaction_enabled:
-            print("warning: redaction is off, so personal data is indexed as it stands (pii_redaction_enabled)")
+            print("warning: redaction is off, so personal data is indexed as it is (pii_redaction_enabled)")
         with _worker_pool(todo.large or full) as pool:
             # imported only now: an unchanged archive is told so in less time than this import takes
             from relrag_pipelines.orchestration.runner import sync as run
@@ -110,6 +101,25 @@ def sync(
     if _needs_deletion_consent(outcome):
         return sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
     return _not_finished(workspace, outcome, started)
+
+
+def _tidy(workspace: Workspace) -> None:
+    """Finishes or removes what earlier runs left behind."""
+    access.restrict_folder(workspace.home)
+    _resume_forgetting(workspace)
+    journal.take_over(workspace.home)
+    generations.sweep(workspace.home, workspace.settings.keep_generations)
+    lake.sweep(workspace.home)
+    archive_tables.sweep(workspace.home)
+    graph_indexes.sweep(workspace.home, workspace.settings.graphrag.made)
+
+
+def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
+    """Raises for a server that is down, or a missing key or package, before any work is done."""
+    if settings.qdrant_url:
+        vectors.server_info(settings.qdrant_url)
+    if remote_embedder:
+        embedders.load(settings)
 
 
 def _resume_forgetting(workspace: Workspace) -> None:
@@ -176,7 +186,7 @@ def _collecting_seldom() -> Iterator[None]:
         gc.freeze()  # the process is about to end, and would look through all that it holds once more
 
 
-def _needs_deletion_consent(outcome: Outcome) -> bool:
+def _needs_deletion_consent(outcome: RunOutcome) -> bool:
     """On a terminal, asks about deletions that were refused."""
     refused = [error for error in outcome.errors if "--accept-deletions" in error]
     if not refused or not sys.stdin.isatty():
@@ -211,12 +221,12 @@ def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
     for name in unread_files.unconfigured_sources(workspace.settings):
         if accepted:
             lake.remove(workspace.home, name)
-            print(f"{name}: no longer in {settings_module.CONFIG_NAME}; everything stored of it was removed")
+            print(f"{name}: no longer in {settings_module.CONFIG_NAME}; all its stored data was removed")
         else:
             print(unread_files.describe_unconfigured(name))
 
 
-def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float, strict: bool) -> int:
+def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, started: float, strict: bool) -> int:
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     with generations.open_current(workspace.home) as current:
@@ -229,7 +239,7 @@ def _finish(workspace: Workspace, todo: Plan, outcome: Outcome, started: float, 
     return max(_report_failures(workspace, todo, strict), WITH_FAILURES if outcome.warnings else DONE)
 
 
-def _not_finished(workspace: Workspace, outcome: Outcome, started: float) -> int:
+def _not_finished(workspace: Workspace, outcome: RunOutcome, started: float) -> int:
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     for error in outcome.errors:

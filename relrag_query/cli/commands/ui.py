@@ -34,8 +34,8 @@ def ui(
 ) -> int:
     """Serves the UI until it is interrupted; returns the exit code.
 
-    A link that is printed once it is ready logs in; `login` prints another one and serves nothing. Another `host` is
-    for a container, or behind a proxy. read_only starts no daemon and refuses launches.
+    Once it is ready it prints a link that logs in; `login` prints another such link and serves nothing. A `host` other
+    than this machine is for a container, or behind a proxy. `read_only` starts no daemon and refuses launches.
     """
     path = (config or settings_module.find_config()).resolve()
     settings = settings_module.load(path)
@@ -45,24 +45,15 @@ def ui(
     from relrag_pipelines.orchestration.runner import instance_folder
 
     folder = instance_folder(settings.home_path, settings.dagster_storage)
-    environment = {
-        **os.environ,
-        "DAGSTER_HOME": str(folder),
-        "RELRAG_CONFIG": str(path),
-    }
-    module = ["-m", "relrag_pipelines.definitions"]
+    environment = {**os.environ, "DAGSTER_HOME": str(folder), "RELRAG_CONFIG": str(path)}
     access.restrict_folder(settings.home_path)
-    reached = ["--host", host, "--port", str(port), "--public-url", settings.ui_public_url]
-    web = [sys.executable, "-m", "relrag_pipelines.ui.server", *reached]
-    # the console script of the environment that runs this command, whatever PATH says
-    runner = [str(Path(sys.executable).with_name("dagster-daemon")), "run", *module, "--log-level", "warning"]
-    commands = [[*web, "--read-only"]] if read_only else [web, runner]
+    commands = _commands(host, port, settings.ui_public_url, read_only)
     log = folder / "ui.log"
     if host not in _THIS_MACHINE and not settings.ui_public_url.startswith("https:"):
         print(
             "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
         )
-    print(f"What it and its runs say goes to {log}; stop it with Ctrl-C", flush=True)
+    print(f"Output of the UI and its runs goes to {log}; stop it with Ctrl-C", flush=True)
     tell = _teller(folder, port, read_only)
     # held by what can start a queued run, for as long as it lives
     held = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
@@ -76,6 +67,17 @@ def ui(
                 for command in commands
             ]
         return _until_interrupted(started, tell)
+
+
+def _commands(host: str, port: int, public_url: str, read_only: bool) -> list[list[str]]:
+    """The processes that make up the UI: the web server, and unless it only reads, the daemon that starts runs."""
+    web = [sys.executable, "-m", "relrag_pipelines.ui.server", "--host", host, "--port", str(port)]
+    web += ["--public-url", public_url]
+    if read_only:
+        return [[*web, "--read-only"]]
+    # the console script of the environment that runs this command, whatever PATH says
+    daemon = str(Path(sys.executable).with_name("dagster-daemon"))
+    return [web, [daemon, "run", "-m", "relrag_pipelines.definitions", "--log-level", "warning"]]
 
 
 def _link(folder: Path, port: int) -> str:

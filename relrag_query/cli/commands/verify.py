@@ -31,10 +31,10 @@ def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0)
         _say_what_is_not_covered(home)
         return 0
     if repair:
-        print(f"{number(len(found), 'file')} could not be made good; they are named above.")
+        print(f"{number(len(found), 'file')} could not be repaired; they are named above.")
     else:
         what = number(len(found), "file is", "files are")
-        print(f"{what} not as written, of {files:,}. `relrag verify --repair` makes again what can be made.")
+        print(f"{what} not as written, of {files:,}. `relrag verify --repair` rebuilds what it can.")
     return 1
 
 
@@ -48,7 +48,7 @@ def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
         print(f"Nothing is stored in {home} yet.")
         return 0
     if not workspace.settings.pii_redaction_enabled:
-        print("Redaction is off (pii_redaction_enabled), so no value was replaced and there is none to look for.")
+        print("Redaction is off (pii_redaction_enabled), so there are no replaced values to look for.")
         return 0
     with lock.writing(home, "relrag verify --pii", wait):
         seen = leak_scan.scan_home(workspace)
@@ -57,7 +57,7 @@ def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
     for unread in seen.unread:
         print(safe(f"{unread} could not be read"))
     if not seen.leaks and not seen.unread:
-        print(f"No value that was replaced stands in {number(seen.files, 'file')} outside private/.")
+        print(f"No replaced value was found in {number(seen.files, 'file')} outside private/.")
         return 0
     rows, files = number(len(seen.leaks), "find"), number(seen.files, "file")
     print(f"{rows} in {files} outside private/; {number(len(seen.unread), 'file')} could not be read.")
@@ -79,13 +79,13 @@ def _repaired(workspace: Workspace, config: Path | None, found: list[Finding]) -
 
 def _print(found: list[Finding]) -> None:
     for finding in found:
-        print(safe(f"{finding.path} {finding.said}"))
+        print(safe(f"{finding.path} {finding.problem}"))
 
 
 def _say_what_is_not_covered(home: Path) -> None:
     """Dagster's files are written by Dagster, which keeps no hash of them; nor does a server, of vectors."""
     if any(generation_damage.on_server(home, number) for number in generations.numbers(home)):
-        print("Of the vectors on a server the number of points was checked, not every value.")
+        print("For vectors on a server, the number of points was checked, but not every value.")
     files = [name for name in atomic.files(home) if name.startswith("dagster/")]
     databases = [name for name in files if name.endswith(".db")]
     if databases:

@@ -22,7 +22,7 @@ def backfill(
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Make months of one source again; or see `relrag backfill legacy --help`."""
+    """Rebuild months of one source; or see `relrag backfill legacy --help`."""
     if context.invoked_subcommand:
         return
     for option, given in (("--source", source), ("--from", first), ("--to", last)):
@@ -34,15 +34,15 @@ def backfill(
 @app.command()
 def legacy(
     sources: Sources = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; say what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would be done.")] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="How many points are written at most; the next run goes on.")
+        int | None, typer.Option("--limit", min=1, help="Write at most this many points; the next run continues.")
     ] = None,
     strict: Strict = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Take in what an older system left in Qdrant, and write relations and person ids into its collection."""
+    """Index an older system's Qdrant collection, and write relations and person ids into it."""
     dispatch.run(
         "backfill_legacy", "backfill_legacy", sources, config, dry_run=dry_run, limit=limit, strict=strict, wait=wait
     )

@@ -25,7 +25,7 @@ def listing(
 @app.command("approve")
 def approve(
     ids: CallIds = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that are transcribed.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All calls that are transcribed.")] = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
@@ -35,5 +35,5 @@ def approve(
 
 @app.command("swap-speakers")
 def swap_speakers(ids: CallIds, wait: Wait = 0, config: Config = None) -> None:
-    """Let the two speakers of a call stand for each other; a second time takes it back."""
+    """Swap the two speakers of a call; doing it again undoes it."""
     dispatch.run("calls", "swap_speakers", ids or [], config, wait=wait)

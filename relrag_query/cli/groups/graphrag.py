@@ -15,12 +15,12 @@ app = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to pages
 
 @app.command("query")
 def query(
-    collection: Annotated[str, typer.Argument(help="Name of an index; `archive` is that of everything.")],
+    collection: Annotated[str, typer.Argument(help="Name of an index; `archive` covers everything.")],
     question: Words,
     method: Annotated[str, typer.Option("--method", help="local, global or basic; see docs/graphrag.md.")] = "local",
     show_sources: Annotated[bool, typer.Option("--show-sources", help="Trace the citations to pages.")] = False,
     documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many documents and pages.")] = 10,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
@@ -32,17 +32,17 @@ def query(
 
 @app.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where its parquet files lie, or a folder above.")],
+    name: Annotated[str, typer.Argument(help="The new name.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of its parquet files, or one above it.")],
     config: Config = None,
 ) -> None:
-    """Give an index that Microsoft's GraphRAG wrote, of any version, a name."""
+    """Name an index that any version of Microsoft's GraphRAG wrote."""
     dispatch.run("graphrag", "add", name, folder, config)
 
 
 @app.command("remove")
 def remove(name: Annotated[str, typer.Argument(help="Its name.")], config: Config = None) -> None:
-    """Take the name of an index that lies elsewhere back; its files stay."""
+    """Remove the name of an index stored elsewhere; its files stay."""
     dispatch.run("graphrag", "remove", name, config)
 
 
@@ -58,7 +58,7 @@ def status(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Say where an index lies, what it holds and what is wrong with it."""
+    """Show where an index is, what it contains and what is wrong with it."""
     dispatch.run("graphrag", "status", name, config, as_json=as_json)
 
 
@@ -68,9 +68,9 @@ def trace(
     index: Annotated[
         Path, typer.Option("--index", help="The folder with the parquet files that GraphRAG wrote, of any version.")
     ],
-    question: Annotated[str, typer.Option("--question", help="What was asked; it helps to choose what to quote.")] = "",
+    question: Annotated[str, typer.Option("--question", help="The question; it helps to choose quotes.")] = "",
     documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many documents and pages at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many documents and pages.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Trace the citations of a GraphRAG answer to documents and pages."""

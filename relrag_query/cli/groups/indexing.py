@@ -15,16 +15,14 @@ app = typer.Typer()
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where your exports are; else the current folder.")] = Path(),
+    folder: Annotated[Path, typer.Argument(help="Folder of your exports; by default the current one.")] = Path(),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
-    owner: Annotated[str, typer.Option("--owner", help="Whose archive it is, by the name in chats and mails.")] = "",
+    owner: Annotated[str, typer.Option("--owner", help="The archive's owner, by the name in chats and mails.")] = "",
     redaction: Annotated[str, typer.Option("--redaction", help="How much is hidden: balanced, strict or off.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a relrag.toml that is there; a copy is kept.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing relrag.toml; a copy is kept.")] = False,
 ) -> None:
-    """Look into a folder, show what was recognised, and write relrag.toml."""
+    """Examine a folder, show which exports it contains, and write relrag.toml."""
     dispatch.run("init", "init", folder, output=output, owner=owner, redaction=redaction, yes=yes, force=force)
 
 
@@ -32,7 +30,7 @@ def init(
 def sync(
     full: Annotated[bool, typer.Option("--full", help="Read everything again, not only what changed.")] = False,
     accept_deletions: Annotated[
-        bool, typer.Option("--accept-deletions", help="Go on even if much of a source has vanished.")
+        bool, typer.Option("--accept-deletions", help="Continue even if much of a source has disappeared.")
     ] = False,
     strict: Strict = False,
     wait: Wait = 0,
@@ -44,7 +42,7 @@ def sync(
 
 @app.command()
 def plan(as_json: Json = False, config: Config = None) -> None:
-    """Say what a sync would do, and why."""
+    """Show what a sync would do, and why."""
     dispatch.run("plan", "plan", config, as_json=as_json)
 
 
@@ -53,22 +51,22 @@ def forget(
     refs: Annotated[
         list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
     ] = None,
-    source: Annotated[str | None, typer.Option("--source", help="All of this source, which is read no more.")] = None,
-    person: Annotated[
-        str | None, typer.Option("--person", help="Whatever names them: a name, an address or a phone number.")
+    source: Annotated[
+        str | None, typer.Option("--source", help="All of this source, which will not be read any more.")
     ] = None,
+    person: Annotated[str | None, typer.Option("--person", help="A name, an address or a phone number.")] = None,
     before: Annotated[str | None, typer.Option("--before", help="Older than 2024, 2024-03 or 2024-03-15.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    list_rules: Annotated[bool, typer.Option("--list", help="Say what was forgotten so far.")] = False,
+    list_rules: Annotated[bool, typer.Option("--list", help="List what was forgotten so far.")] = False,
     undo: Annotated[
-        int | None, typer.Option("--undo", metavar="RULE", help="Take back the rule of that number.")
+        int | None, typer.Option("--undo", metavar="RULE", help="Withdraw the rule with this number.")
     ] = None,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Remove records everywhere, keep them out for good, and show that nothing is left."""
+    """Remove records everywhere, keep them out for good, and prove that nothing is left."""
     if list_rules:
-        dispatch.run("forget", "listed", config)
+        dispatch.run("forget", "list_rules", config)
     if undo is not None:
         dispatch.run("forget", "undo", undo, config, wait=wait)
     wanted = dispatch.load("forget").ForgetRequest(refs or (), source, person, before)
@@ -81,20 +79,20 @@ def status(
     failures: Annotated[bool, typer.Option("--failures", help="List what could not be read.")] = False,
     config: Config = None,
 ) -> None:
-    """Say what is indexed, per source, and what failed."""
+    """Show what is indexed, per source, and what failed."""
     dispatch.run("status", "status", config, as_json=as_json, failures=failures)
 
 
 @app.command()
 def verify(
-    repair: Annotated[bool, typer.Option("--repair", help="Make again what differs, where that is possible.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Rebuild what differs, if possible.")] = False,
     pii: Annotated[
-        bool, typer.Option("--pii", help="Look outside private/ for the values that were replaced, instead.")
+        bool, typer.Option("--pii", help="Instead, search everything outside private/ for values that were replaced.")
     ] = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Read everything that is stored again, and name what differs."""
+    """Read all stored files again, and list those that differ."""
     if pii and repair:
         raise typer.BadParameter("--pii only looks; it goes without --repair")
     if pii:
@@ -105,26 +103,26 @@ def verify(
 @app.command()
 def backup(
     folder: Annotated[Path, typer.Argument(help="A new folder, on another disk if there is one.")],
-    everything: Annotated[bool, typer.Option("--all", help="Also what can be made again.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include what can be rebuilt.")] = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Copy what cannot be made again: settings, keys, and records whose files may be gone."""
+    """Copy what cannot be rebuilt: settings, keys, and records whose files may be gone."""
     dispatch.run("backup", "backup", folder, config, everything=everything, wait=wait)
 
 
 @app.command()
 def restore(
     folder: Annotated[Path, typer.Argument(help="A folder that `relrag backup` wrote.")],
-    to: Annotated[Path | None, typer.Option("--to", help="Where relrag.toml goes; else the current folder.")] = None,
-    keys: Annotated[Path | None, typer.Option("--keys", help="The keys, where they are kept apart.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Folder for relrag.toml; by default the current one.")] = None,
+    keys: Annotated[Path | None, typer.Option("--keys", help="The keys, if they are stored separately.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
 ) -> None:
-    """Check a backup and put it back."""
+    """Check a backup and restore it."""
     dispatch.run("backup", "restore", folder, to=to, keys=keys, force=force)
 
 
 @app.command()
 def doctor(config: Config = None) -> None:
-    """Say what is wrong with this machine, folder or configuration."""
+    """Diagnose this machine, folder and configuration."""
     dispatch.run("doctor", "doctor", config)

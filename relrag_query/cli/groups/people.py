@@ -9,7 +9,7 @@ import typer
 from relrag_query.cli import dispatch
 from relrag_query.cli.options import Config, Json, PersonName, Wait
 
-app = typer.Typer(help="Who is who, what is known of them, and what they are to one another.", no_args_is_help=True)
+app = typer.Typer(help="Who is who, what is known about them, and how they are related.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -18,34 +18,34 @@ def listing(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """List the people, with their other names and how many records they have to do with."""
+    """List people with their other names and number of records."""
     dispatch.run("people", "listing", name, config, as_json=as_json)
 
 
 @app.command("show")
 def show(name: PersonName, as_json: Json = False, config: Config = None) -> None:
-    """Print all that is known of a person."""
+    """Print everything known about a person."""
     dispatch.run("people", "show", name, config, as_json=as_json)
 
 
 @app.command("suggestions")
 def suggestions(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many pairs.")] = 20,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Say who may be one person, why, and how surely."""
+    """List people who may be the same, why, and how likely."""
     dispatch.run("people", "suggestions", config, limit=limit, as_json=as_json)
 
 
 @app.command("merge")
 def merge(
     name: PersonName,
-    others: Annotated[list[str], typer.Argument(help="Who is the same; the first one's number stays.")],
+    others: Annotated[list[str], typer.Argument(help="The same person; the first one's number stays.")],
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Say that these are one person."""
+    """State that these are one person."""
     dispatch.run("people", "merge", name, others, config, wait=wait)
 
 
@@ -56,18 +56,18 @@ def split(
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Say that some aliases of a person are somebody else's."""
+    """State that some aliases of a person are somebody else's."""
     dispatch.run("people", "split", name, aliases, config, wait=wait)
 
 
 @app.command("undo")
 def undo(
-    number: Annotated[int | None, typer.Argument(help="Of the statement; without it, list them.")] = None,
+    number: Annotated[int | None, typer.Argument(help="Number of the statement; without it, all are listed.")] = None,
     as_json: Json = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Take back what was said of people, or list what was said."""
+    """Withdraw a statement about people, or list all of them."""
     dispatch.run("people", "undo", number, config, as_json=as_json, wait=wait)
 
 
@@ -79,12 +79,12 @@ def relate(
     description: Annotated[str | None, typer.Option("--description", help="In a sentence.")] = None,
     attitude: Annotated[int | None, typer.Option("--attitude", min=1, max=5, help="5: very positive.")] = None,
     proximity: Annotated[int | None, typer.Option("--proximity", min=1, max=5, help="5: very close.")] = None,
-    note: Annotated[list[str] | None, typer.Option("--note", help="May be given again.")] = None,
+    note: Annotated[list[str] | None, typer.Option("--note", help="May be repeated.")] = None,
     remove: Annotated[bool, typer.Option("--remove", help="There is no such relationship.")] = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Say what one person is to another; what is there already is changed."""
+    """State how one person is related to another, or change it."""
     about: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
     dispatch.run("people", "relate", name, other, type_, config, **about, notes=note or (), remove=remove, wait=wait)
 
@@ -93,7 +93,7 @@ def relate(
 def note(
     name: PersonName,
     other: PersonName,
-    type_: Annotated[str, typer.Argument(metavar="TYPE", help="Of the relationship, as `show` prints it.")],
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="Type of the relationship, as `show` prints it.")],
     text: Annotated[str, typer.Argument(help="In your words.")],
     wait: Wait = 0,
     config: Config = None,
@@ -112,5 +112,5 @@ def fact(
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """State a fact of a person."""
+    """State a fact about a person."""
     dispatch.run("people", "fact", name, predicate, value, config, valid_from=valid_from, valid_to=valid_to, wait=wait)

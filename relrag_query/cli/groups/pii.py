@@ -20,9 +20,10 @@ def report(as_json: Json = False, config: Config = None) -> None:
 
 @app.command("test")
 def test(
-    text: Annotated[str, typer.Argument(help="Any text; it is looked at on this machine and not kept.")],
+    text: Annotated[str, typer.Argument(help="Any text; it is examined on this machine and not stored.")],
     channel: Annotated[
-        str | None, typer.Option("--channel", help="Whose policy, such as gmail; without it each one's.")
+        str | None,
+        typer.Option("--channel", help="Channel whose policy applies, such as gmail; by default all of them."),
     ] = None,
     config: Config = None,
 ) -> None:
@@ -32,7 +33,7 @@ def test(
 
 @app.command("rotate-key")
 def rotate_key(wait: Wait = 0, config: Config = None) -> None:
-    """Make a new key for pseudonyms and write all of them again; what was interrupted, `relrag sync` finishes."""
+    """Make a new key for pseudonyms and rewrite all of them; if interrupted, `relrag sync` finishes the job."""
     dispatch.run("pii", "rotate_key", config, wait=wait)
 
 

@@ -36,13 +36,13 @@ def ask(
     since: Since = None,
     until: Until = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many sentences and sources at most.")
+        int | None, typer.Option("--limit", "-n", min=1, max=100, help="At most this many sentences and sources.")
     ] = None,
     as_json: Json = False,
     trace: Trace = False,
     show_sources: Annotated[bool, typer.Option("--show-sources", help="Print ids and text of each source.")] = False,
-    follow_up: Annotated[bool, typer.Option("--continue", help="Go on from the last question.")] = False,
-    reveal: Annotated[bool, typer.Option("--reveal", help="Say what pseudonyms stand for; noted.")] = False,
+    follow_up: Annotated[bool, typer.Option("--continue", help="Ask a follow-up to the last question.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Show what pseudonyms stand for; this is recorded.")] = False,
     who: Who = "",
     why: Why = "",
     config: Config = None,
@@ -74,13 +74,13 @@ def search(
 @app.command()
 def explore(
     query: Words,
-    relationships: Annotated[bool, typer.Option(help="Search what people are to one another, too.")] = True,
+    relationships: Annotated[bool, typer.Option(help="Also search relationships between people.")] = True,
     person: Person = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="How many of each at most.")] = 5,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="At most this many of each.")] = 5,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Say which people, relationships and records a question is about."""
+    """Show which people, relationships and records a question is about."""
     flags = {"relationships": relationships, "limit": limit, "as_json": as_json}
     dispatch.run("explore", "explore", " ".join(query), config, person=person, **flags)
 
@@ -91,7 +91,7 @@ def show(
         str,
         typer.Argument(help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer."),
     ],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many related records at most.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many related records.")] = 50,
     config: Config = None,
 ) -> None:
     """Print one record, passage or thread, and what it is related to."""
@@ -101,7 +101,9 @@ def show(
 @app.command()
 def thread(
     ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many records, the last ones, at most.")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, help="At most this many records, the latest ones.")
+    ] = 50,
     config: Config = None,
 ) -> None:
     """Print a conversation in order: a thread of mails, or a chat."""
@@ -116,7 +118,7 @@ def reveal(
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Show what a pseudonym stands for, or a record unredacted; who asks and why is noted first."""
+    """Show what a pseudonym stands for, or a record before redaction; who asks and why is recorded first."""
     dispatch.run("reveal", "reveal", what, who, why, config, wait=wait)
 
 
@@ -130,14 +132,14 @@ def evaluate(
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option("--answers", help="JSON Lines of questions, what answers and what must not."),
+        typer.Option("--answers", help="JSON Lines of questions with right and wrong answers."),
     ] = None,
     k: Annotated[str, typer.Option("--k", help="Depths at which recall is measured.")] = "2,5,10",
-    history: Annotated[bool, typer.Option("--history", help="Show what was measured so far.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="Show earlier measurements.")] = False,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Measure how well the archive answers questions whose answers are known."""
+    """Measure how well the archive answers questions with known answers."""
     if history:
         dispatch.run("evaluate", "history", config, as_json=as_json)
     given = [path for path in (corpus_questions, sources, answers) if path]

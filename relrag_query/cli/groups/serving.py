@@ -16,9 +16,9 @@ app = typer.Typer()
 @app.command()
 def ui(
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3000,
-    read_only: Annotated[bool, typer.Option("--read-only", help="For looking only.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Forbid launching runs.")] = False,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
-    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to the running server.")] = False,
     config: Config = None,
 ) -> None:
     """Serve Dagster's UI and daemon on the archive's own instance.
@@ -32,14 +32,16 @@ def ui(
 def serve(
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3100,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
-    login: Annotated[bool, typer.Option("--login", help="Only print a link to one that is running.")] = False,
-    token: Annotated[bool, typer.Option("--token", help="Only print the token that programs show.")] = False,
-    new_token: Annotated[bool, typer.Option("--new-token", help="Make another token, and print it.")] = False,
+    login: Annotated[bool, typer.Option("--login", help="Only print a link to the running server.")] = False,
+    token: Annotated[bool, typer.Option("--token", help="Only print the token for programs.")] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Replace the token, and print the new one.")] = False,
     index: ServedIndex = None,
     socket: Annotated[
-        Path | None, typer.Option("--socket", help="Listen on this Unix socket, for a proxy that says who asks.")
+        Path | None, typer.Option("--socket", help="Listen on this Unix socket, for a proxy that identifies users.")
     ] = None,
-    processes: Annotated[int, typer.Option("--processes", min=1, max=64, help="Processes that answer.")] = 1,
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, max=64, help="How many processes answer requests.")
+    ] = 1,
     config: Config = None,
 ) -> None:
     """Serve pages, an API and MCP for this archive.

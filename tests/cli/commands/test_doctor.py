@@ -57,7 +57,7 @@ def indexed(config: Path) -> Path:
 
 def found(config: Path, what: str, **environ: str) -> list[tuple[str, str]]:
     """Level and words of all findings about one thing."""
-    return [(one.level, one.said) for one in examine(config, environ) if one.what == what]
+    return [(one.level, one.finding) for one in examine(config, environ) if one.what == what]
 
 
 def test_a_sound_archive_has_no_warning(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +74,7 @@ def test_a_sound_archive_has_no_warning(indexed: Path, capsys: pytest.CaptureFix
 def test_a_new_archive_is_sound_and_stays_untouched(config: Path) -> None:
     assert {one.level for one in examine(config, {})} == {"ok"}
     assert found(config, "keys") == [
-        ("ok", f"the first sync makes {config.parent / 'test.keys'}; keep a copy of it in a safe place then")
+        ("ok", f"the first sync creates {config.parent / 'test.keys'}; then keep a copy in a safe place")
     ]
     assert found(config, "generation") == [("ok", "nothing is published yet; run `relrag sync`")]
     assert sorted(path.name for path in config.parent.iterdir()) == ["chats", "relrag.toml"]
@@ -134,10 +134,10 @@ def test_a_python_that_is_too_new_is_a_problem(config: Path, monkeypatch: pytest
 
 
 def test_the_embedder_is_loaded_and_told(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert found(config, "embedder") == [("ok", "none: passages are found by their words only")]
+    assert found(config, "embedder") == [("ok", "none: passages are found only by their words")]
     config.write_text(CONFIG.replace('embedder = "none"\n', ""))
     name = "multilingual-e5-small-int8:1571fc98"
-    said = f"{name}, 384 dimensions, all languages, on this machine; its files are those that were checked"
+    said = f"{name}, 384 dimensions, all languages, on this machine; its files have the expected hashes"
     assert found(config, "embedder") == [("ok", said)]
     monkeypatch.setattr(e5, "_SHA256", "0" * 64)
     ((level, said),) = found(config, "embedder")
@@ -178,7 +178,7 @@ def test_a_key_that_is_missing_is_told_and_one_that_is_there_is_not_shown(
     config.write_text(CONFIG.replace('"none"', f'"{name}"\nanswerer = "{name}"'))
     said = f"{name} needs a key: set {variable} in the environment"
     assert found(config, "embedder") == [("problem", said)]
-    assert found(config, "answerer") == [("warning", f"{said}; until then answers are quoted")]
+    assert found(config, "answerer") == [("warning", f"{said}; until then answers consist of quotes")]
     monkeypatch.setenv(variable, "secret")
     told = found(config, "embedder") + found(config, "answerer")
     assert [level for level, _ in told] == ["ok", "ok"]
@@ -243,10 +243,10 @@ def test_a_dead_link_in_a_source_is_a_warning(config: Path) -> None:
     assert found(config, "source chat") == [("warning", "1 file cannot be read by this user, the first is b.txt")]
 
 
-def test_a_key_that_goes_to_an_older_systems_server_in_the_clear_is_a_warning(
+def test_a_key_that_goes_to_an_older_systems_server_unencrypted_is_a_warning(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = ("warning", "the key and the texts go to it in the clear; use an https:// address")
+    told = ("warning", "key and texts are sent unencrypted; use an https:// address")
     for url, key, warned in (
         ("http://qdrant.example.org:6333", "a-secret", True),
         ("http://qdrant.example.org:6333", "", False),

@@ -206,7 +206,7 @@ def test_a_source_is_read_no_more(unpublished: Path, capsys: pytest.CaptureFixtu
     assert holding(config, "The cabin is booked") == ["published/1/catalog.duckdb"]  # until a sync publishes
     assert plans.build_plan(archive.workspace(config)).exports == []
     capsys.readouterr()
-    assert commands.listed(config) == 0
+    assert commands.list_rules(config) == 0
     assert 'the source "chat"; 5 records went' in capsys.readouterr().out
     assert commands.undo(1, config) == 0
     read(config)

@@ -108,7 +108,7 @@ def test_an_empty_folder_is_told_what_can_be_read(tmp_path: Path, capsys: pytest
 
 
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"nowhere is no folder; name the folder that holds your exports"):
+    with pytest.raises(SettingsError, match=r"nowhere is not a folder; name the folder that holds your exports"):
         init(tmp_path / "nowhere")
 
 
@@ -127,7 +127,7 @@ def test_without_a_zone_it_writes_utc_and_says_so(
 ) -> None:
     monkeypatch.setattr(environment, "time_zone", lambda: None)
     assert init(folder, yes=True) == 0
-    assert "- This machine does not say its time zone; timezone is UTC." in capsys.readouterr().out
+    assert "- This machine has no time zone set, so timezone is UTC." in capsys.readouterr().out
     assert settings.load(folder / "relrag.toml", {}).timezone == "UTC"
 
 
@@ -164,7 +164,7 @@ def test_a_relrag_config_that_names_another_file_is_told(
 ) -> None:
     monkeypatch.setenv("RELRAG_CONFIG", "/elsewhere/relrag.toml")
     assert init(folder, yes=True) == 0
-    assert "- RELRAG_CONFIG names /elsewhere/relrag.toml, which stays in charge" in capsys.readouterr().out
+    assert "- RELRAG_CONFIG names /elsewhere/relrag.toml, which stays in effect" in capsys.readouterr().out
 
 
 MAIL = (

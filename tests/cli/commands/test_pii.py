@@ -25,7 +25,7 @@ def test_the_report_counts_by_entity_channel_and_month(tmp_path: Path, capsys: p
         "PHONE_NUMBER   default   2024-02        1",
         "PHONE_NUMBER   whatsapp  2024-01        1",
         "3 values replaced in what is indexed.",
-        "What a policy removes or masks leaves nothing that could be counted.",
+        "Values that a policy removes or masks cannot be counted.",
     ]
     assert pii.report(config, as_json=True) == 0
     printed = capsys.readouterr().out

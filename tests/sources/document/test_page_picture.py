@@ -70,15 +70,15 @@ def rows(line: int) -> range:
 def test_the_quote_is_marked_where_it_stands() -> None:
     shown = page_picture(pdf(LINES), 1, "the tenant pays nine-hundred a month")
     marked = yellow(shown.png)
-    assert shown.matched == pytest.approx(5 / 6)  # nine-hundred is one word there
+    assert shown.matched_share == pytest.approx(5 / 6)  # nine-hundred is one word there
     assert set(marked) <= set(rows(0))
     assert len(marked) > 20
-    assert (shown.pages, shown.covered, shown.scanned) == (1, 0, False)
+    assert (shown.pages, shown.covered_words, shown.is_scan) == (1, 0, False)
 
 
 def test_nothing_is_marked_below_half_a_match() -> None:
     shown = page_picture(pdf(LINES), 1, "the tenant owns a red boat and two blue sleds of wood")
-    assert shown.matched == 0
+    assert shown.matched_share == 0
     assert not len(yellow(shown.png))
 
 
@@ -93,7 +93,7 @@ def test_a_turned_page_is_marked_as_it_is_shown(turned: int) -> None:
 
 def test_what_was_redacted_is_covered_and_nothing_else() -> None:
     shown = page_picture(pdf(LINES), 1, "", REDACTED)
-    assert shown.covered == 1
+    assert shown.covered_words == 1
     found, plain = pixels(shown.png), pixels(page_picture(pdf(LINES), 1).png)
     differs = (found != plain).any(axis=2)
     down, across = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
@@ -162,7 +162,7 @@ def _with_nameless() -> bytes:
 def test_a_scan_is_not_shown() -> None:
     with pytest.raises(DocumentError, match="scan"):
         page_picture(pdf([], image=True), 1, "", "")
-    assert page_picture(pdf([], image=True), 1, "the quote").scanned
+    assert page_picture(pdf([], image=True), 1, "the quote").is_scan
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from relrag_pipelines.sources.document import extract, pdf
 from relrag_pipelines.sources.document.extracted import DocumentText
-from relrag_pipelines.sources.document.pdf_tables import Cell, Line, layout
+from relrag_pipelines.sources.document.pdf_tables import Cell, PdfLine, layout
 from tests import cost
 
 
@@ -218,8 +218,8 @@ def test_dates_as_pdf_writes_them(written: str, date: datetime | None) -> None:
     assert pdf.parse_date(written) == date
 
 
-def line(*spans: tuple[str, float, float], bottom: float) -> Line:
-    return Line(tuple(Cell(*span) for span in spans), bottom, 10)
+def line(*spans: tuple[str, float, float], bottom: float) -> PdfLine:
+    return PdfLine(tuple(Cell(*span) for span in spans), bottom, 10)
 
 
 def test_columns_of_a_table_written_from_right_to_left() -> None:
@@ -269,30 +269,30 @@ def test_damage_anywhere_is_told_and_never_raised(place: int, damage: bytes) -> 
     assert all(found.text[page.start : page.end].strip() for page in found.pages)
 
 
-def row(number: int, *lefts: float) -> Line:
-    return Line(tuple(Cell("a", left, left + 5) for left in lefts), -10.0 * number, 8.0)
+def row(number: int, *lefts: float) -> PdfLine:
+    return PdfLine(tuple(Cell("a", left, left + 5) for left in lefts), -10.0 * number, 8.0)
 
 
-def no_table(count: int) -> list[Line]:
+def no_table(count: int) -> list[PdfLine]:
     """Two columns of prose, and at the end what could be rows of a table but for the prose."""
     return [row(n, 0, 20) for n in range(count)] + [row(count + n, 0, 3, 20) for n in range(3)]
 
 
-def sparse(count: int) -> list[Line]:
+def sparse(count: int) -> list[PdfLine]:
     """Every line has columns of its own."""
     return [row(n, 30 * n, 30 * n + 10, 30 * n + 20) for n in range(count)]
 
 
-def one_table(count: int) -> list[Line]:
+def one_table(count: int) -> list[PdfLine]:
     return [row(n, 0, 10, 20, 30) for n in range(count)]
 
 
-def one_row(count: int) -> list[Line]:
+def one_row(count: int) -> list[PdfLine]:
     return [row(n, *range(0, 10 * count, 10)) for n in range(3)]
 
 
 @pytest.mark.parametrize("make", [no_table, sparse, one_table, one_row])
-def test_a_page_takes_time_in_proportion_to_its_lines(make: Callable[[int], list[Line]]) -> None:
+def test_a_page_takes_time_in_proportion_to_its_lines(make: Callable[[int], list[PdfLine]]) -> None:
     assert cost.exponent(layout, make, 1_600) < cost.LINEAR
 
 

@@ -63,7 +63,7 @@ def test_utf_8_with_a_few_damaged_bytes_stays_utf_8() -> None:
     at = data.index("č".encode(), 200)
     found = decode(data[:at] + data[at + 1 :])
     assert found.text.startswith(CZECH)
-    assert found.text.count("\ufffd") == found.replaced == 1
+    assert found.text.count("\ufffd") == found.damaged_places == 1
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from qdrant_client import models
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record, to_table
 from relrag_pipelines.settings import Settings, SettingsError, Source, load
-from relrag_pipelines.sources import KINDS, Place, ReadContext
+from relrag_pipelines.sources import KINDS, ListingPlace, ReadContext
 from relrag_pipelines.sources.legacy import is_repeated, join_parts
 from relrag_pipelines.sources.legacy.local_collection import STORAGE
 from tests import legacy_collection as older
@@ -26,7 +26,7 @@ KIND = KINDS["legacy"]
 def read(folder: Path, keys: Keys) -> tuple[dict[str, Record], list[Failure]]:
     reading = ReadContext("older", "Europe/Prague", keys.id_hash)
     assert KIND.units
-    items = [item for unit in KIND.units(Place(folder)).units for item in KIND.read(unit, reading)]
+    items = [item for unit in KIND.units(ListingPlace(folder)).units for item in KIND.read(unit, reading)]
     records = [item for item in items if isinstance(item, Record)]
     assert len({one.asset_id for one in records}) == len(records)
     return {one.asset_id: one for one in records}, [item for item in items if isinstance(item, Failure)]
@@ -216,7 +216,7 @@ def test_it_recognises_a_collection_and_passes_over_copies(tmp_path: Path) -> No
     assert not KIND.recognise(storage(copy))
     assert KIND.units
     for root in (tmp_path, folder, folder / "collection", storage(folder).parent, storage(folder)):
-        assert [unit.file for unit in KIND.units(Place(root)).units] == [storage(folder)]
+        assert [unit.file for unit in KIND.units(ListingPlace(root)).units] == [storage(folder)]
 
 
 SETTINGS: Iterable[Any] = [

@@ -7,17 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines.sources.mail.threads import Mail, ThreadPlace, message_ids, thread
+from relrag_pipelines.sources.mail.threads import ThreadedMail, ThreadPlace, message_ids, thread
 
 
-def threads(*mails: Mail) -> dict[str, tuple[str, str | None]]:
+def threads(*mails: ThreadedMail) -> dict[str, tuple[str, str | None]]:
     """Thread and parent by message id."""
     return {mail.message_id: tuple(found) for mail, found in zip(mails, thread(mails), strict=True)}  # type: ignore[misc]
 
 
 def test_a_conversation() -> None:
     assert threads(
-        Mail("a"), Mail("b", ["a"], "a"), Mail("c", ["a", "b"], "b"), Mail("d", in_reply_to="b"), Mail("e")
+        ThreadedMail("a"),
+        ThreadedMail("b", ["a"], "a"),
+        ThreadedMail("c", ["a", "b"], "b"),
+        ThreadedMail("d", in_reply_to="b"),
+        ThreadedMail("e"),
     ) == {
         "a": ("a", None),
         "b": ("a", "a"),
@@ -28,32 +32,40 @@ def test_a_conversation() -> None:
 
 
 def test_answers_to_an_absent_mail_meet_and_skip_it() -> None:
-    assert threads(Mail("c", ["a", "b"]), Mail("d", ["b"]), Mail("a")) == {
+    assert threads(ThreadedMail("c", ["a", "b"]), ThreadedMail("d", ["b"]), ThreadedMail("a")) == {
         "c": ("a", "a"),
         "d": ("a", "a"),  # d names only b, but c knows what b answers
         "a": ("a", None),
     }
-    assert threads(Mail("c", in_reply_to="x"), Mail("d", in_reply_to="x")) == {"c": ("x", None), "d": ("x", None)}
+    assert threads(ThreadedMail("c", in_reply_to="x"), ThreadedMail("d", in_reply_to="x")) == {
+        "c": ("x", None),
+        "d": ("x", None),
+    }
 
 
 def test_others_place_a_mail_that_lost_its_references() -> None:
-    assert threads(Mail("a"), Mail("b"), Mail("c", ["a", "b"]))["b"] == ("a", "a")
-    assert threads(Mail("a"), Mail("b", ["z"]), Mail("c", ["a", "b"]))["b"] == ("a", None), "its own word counts more"
+    assert threads(ThreadedMail("a"), ThreadedMail("b"), ThreadedMail("c", ["a", "b"]))["b"] == ("a", "a")
+    assert threads(ThreadedMail("a"), ThreadedMail("b", ["z"]), ThreadedMail("c", ["a", "b"]))["b"] == ("a", None), (
+        "its own word counts more"
+    )
 
 
 def test_in_reply_to_is_the_parent_where_references_say_otherwise() -> None:
-    assert threads(Mail("a"), Mail("b", ["a"]), Mail("c", ["b", "a"], "b"))["c"] == ("a", "b")
+    assert threads(ThreadedMail("a"), ThreadedMail("b", ["a"]), ThreadedMail("c", ["b", "a"], "b"))["c"] == ("a", "b")
 
 
 def test_circles_and_self_references_end() -> None:
-    assert threads(Mail("a", ["b"]), Mail("b", ["a"])) == {"a": ("a", None), "b": ("a", "a")}
-    assert threads(Mail("a", ["a"], "a")) == {"a": ("a", None)}
-    assert threads(Mail("c", ["b"]), Mail("b", ["x"]), Mail("d", ["c", "x", "e"]))["c"] == ("b", "b")
-    assert threads(Mail("a", ["b", "a", "c"], "c")) == {"a": ("b", None)}
+    assert threads(ThreadedMail("a", ["b"]), ThreadedMail("b", ["a"])) == {"a": ("a", None), "b": ("a", "a")}
+    assert threads(ThreadedMail("a", ["a"], "a")) == {"a": ("a", None)}
+    assert threads(ThreadedMail("c", ["b"]), ThreadedMail("b", ["x"]), ThreadedMail("d", ["c", "x", "e"]))["c"] == (
+        "b",
+        "b",
+    )
+    assert threads(ThreadedMail("a", ["b", "a", "c"], "c")) == {"a": ("b", None)}
 
 
 def test_copies_are_one_mail() -> None:
-    mails = [Mail("b", ["a"]), Mail("b"), Mail("b", ["x", "a"]), Mail("a")]
+    mails = [ThreadedMail("b", ["a"]), ThreadedMail("b"), ThreadedMail("b", ["x", "a"]), ThreadedMail("a")]
     assert thread(mails) == [
         ThreadPlace("x", "a"),
         ThreadPlace("x", "a"),
@@ -64,12 +76,12 @@ def test_copies_are_one_mail() -> None:
 
 def test_gmail_decides_where_it_knows() -> None:
     assert threads(
-        Mail("a", gmail_thread="17"),
-        Mail("b", ["a"], gmail_thread="18"),  # Gmail took them apart
-        Mail("c", ["a", "b"]),  # out of another mailbox: beside the last that it names
-        Mail("d", gmail_thread="17"),  # Gmail knows, the headers do not
-        Mail("e"),
-        Mail("f", ["e"], gmail_thread="9"),
+        ThreadedMail("a", gmail_thread="17"),
+        ThreadedMail("b", ["a"], gmail_thread="18"),  # Gmail took them apart
+        ThreadedMail("c", ["a", "b"]),  # out of another mailbox: beside the last that it names
+        ThreadedMail("d", gmail_thread="17"),  # Gmail knows, the headers do not
+        ThreadedMail("e"),
+        ThreadedMail("f", ["e"], gmail_thread="9"),
     ) == {
         "a": ("gmail-thread:17", None),
         "b": ("gmail-thread:18", "a"),
@@ -81,7 +93,11 @@ def test_gmail_decides_where_it_knows() -> None:
 
 
 def test_absent_mails_join_nothing_that_gmail_took_apart() -> None:
-    found = threads(Mail("a", ["x"], gmail_thread="100"), Mail("b", ["x"], gmail_thread="20"), Mail("c", ["x"]))
+    found = threads(
+        ThreadedMail("a", ["x"], gmail_thread="100"),
+        ThreadedMail("b", ["x"], gmail_thread="20"),
+        ThreadedMail("c", ["x"]),
+    )
     assert {name: place[0] for name, place in found.items()} == {
         "a": "gmail-thread:100",
         "b": "gmail-thread:20",
@@ -91,17 +107,17 @@ def test_absent_mails_join_nothing_that_gmail_took_apart() -> None:
 
 def test_two_accounts_of_one_conversation_are_one_thread() -> None:
     mails = [
-        Mail("a", gmail_thread="300"),
-        Mail("b", gmail_thread="300"),
-        Mail("b", gmail_thread="40"),
-        Mail("c", gmail_thread="40"),
+        ThreadedMail("a", gmail_thread="300"),
+        ThreadedMail("b", gmail_thread="300"),
+        ThreadedMail("b", gmail_thread="40"),
+        ThreadedMail("c", gmail_thread="40"),
     ]
     assert {found.thread_id for found in thread(mails)} == {"gmail-thread:40"}
 
 
 def test_endless_references_are_read_at_both_ends() -> None:
     names = [f"m{number}" for number in range(100_000)]
-    found = threads(Mail("m0"), Mail("m99999"), Mail("z", names))
+    found = threads(ThreadedMail("m0"), ThreadedMail("m99999"), ThreadedMail("z", names))
     assert found["z"] == ("m0", "m99999")
     assert thread([]) == []
 
@@ -124,22 +140,26 @@ def test_ids_in_headers(header: str, ids: list[str]) -> None:
 NAMES = st.sampled_from("abcdefgh")
 MAILS = st.lists(
     st.builds(
-        Mail, NAMES, st.lists(NAMES, max_size=4), st.none() | NAMES, st.none() | st.sampled_from(["7", "12", "5"])
+        ThreadedMail,
+        NAMES,
+        st.lists(NAMES, max_size=4),
+        st.none() | NAMES,
+        st.none() | st.sampled_from(["7", "12", "5"]),
     ),
     max_size=12,
 )
-PLAIN = st.lists(st.builds(Mail, NAMES, st.lists(NAMES, max_size=4), st.none() | NAMES, st.none()), max_size=12)
+PLAIN = st.lists(st.builds(ThreadedMail, NAMES, st.lists(NAMES, max_size=4), st.none() | NAMES, st.none()), max_size=12)
 
 
 @given(MAILS, st.randoms())
-def test_the_order_of_mails_does_not_matter(mails: list[Mail], order: random.Random) -> None:
+def test_the_order_of_mails_does_not_matter(mails: list[ThreadedMail], order: random.Random) -> None:
     places = order.sample(range(len(mails)), len(mails))
     found = thread(mails)
     assert thread([mails[place] for place in places]) == [found[place] for place in places]
 
 
 @given(MAILS)
-def test_going_up_ends_at_a_mail_without_parent(mails: list[Mail]) -> None:
+def test_going_up_ends_at_a_mail_without_parent(mails: list[ThreadedMail]) -> None:
     parents = {mail.message_id: found.parent for mail, found in zip(mails, thread(mails), strict=True)}
     for name in parents:
         steps: str | None = name
@@ -149,7 +169,7 @@ def test_going_up_ends_at_a_mail_without_parent(mails: list[Mail]) -> None:
 
 
 @given(PLAIN)
-def test_threads_are_the_mails_that_names_connect(mails: list[Mail]) -> None:
+def test_threads_are_the_mails_that_names_connect(mails: list[ThreadedMail]) -> None:
     """Against joining sets of names over and over."""
     sets = [{mail.message_id, *mail.references, *([mail.in_reply_to] if mail.in_reply_to else [])} for mail in mails]
     for _ in sets:
@@ -163,7 +183,7 @@ def test_threads_are_the_mails_that_names_connect(mails: list[Mail]) -> None:
 
 
 @given(PLAIN, PLAIN)
-def test_a_mail_that_is_added_takes_no_thread_apart(mails: list[Mail], added: list[Mail]) -> None:
+def test_a_mail_that_is_added_takes_no_thread_apart(mails: list[ThreadedMail], added: list[ThreadedMail]) -> None:
     before = thread(mails)
     after = thread([*mails, *added])
     assert len({(old.thread_id, new.thread_id) for old, new in zip(before, after, strict=False)}) == len(
@@ -172,12 +192,12 @@ def test_a_mail_that_is_added_takes_no_thread_apart(mails: list[Mail], added: li
 
 
 @given(PLAIN.filter(bool), st.data())
-def test_an_answer_changes_no_name_of_a_thread(mails: list[Mail], data: st.DataObject) -> None:
+def test_an_answer_changes_no_name_of_a_thread(mails: list[ThreadedMail], data: st.DataObject) -> None:
     """An answer names the mail and, above it, what this one names."""
     place = data.draw(st.sampled_from(range(len(mails))))
     references, above = list(mails[place].references), mails[place].in_reply_to
     if above:
         references = [name for name in references if name != above] + [above]
-    found = thread([*mails, Mail("answer", [*references, mails[place].message_id])])
+    found = thread([*mails, ThreadedMail("answer", [*references, mails[place].message_id])])
     assert found[:-1] == thread(mails)
     assert found[-1] == ThreadPlace(found[place].thread_id, mails[place].message_id)

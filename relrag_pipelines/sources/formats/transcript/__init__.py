@@ -58,8 +58,10 @@ def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
 
 def describe_damage(decoded: DecodedText) -> list[Failure]:
     """That bytes of a text were damaged, or that its charset is a guess."""
-    if decoded.replaced:
-        why = f"damaged in {decoded.replaced} places, where U+FFFD stands now; restore the file or save it as UTF-8"
+    if decoded.damaged_places:
+        why = (
+            f"damaged in {decoded.damaged_places} places, where U+FFFD stands now; restore the file or save it as UTF-8"
+        )
     elif decoded.rivals:
         why = f"read as {decoded.charset}, but it may as well be {' or '.join(decoded.rivals)}; save it as UTF-8"
     else:

@@ -86,14 +86,14 @@ class Attachment:
     """What is attached to a message."""
 
     properties: Properties
-    message: Message | None = None
+    message: OutlookMessage | None = None
     """a message that is attached"""
     too_deep: bool = False
     """it is a message that is not opened"""
 
 
 @dataclass
-class Message:
+class OutlookMessage:
     """A message with what belongs to it."""
 
     properties: Properties
@@ -107,10 +107,10 @@ def charset_of(properties: Properties) -> str:
     return (page and charset.code_page(page)) or "cp1252"
 
 
-def mail_of(message: Message, source: bytes, depth: int = 0) -> Part:
+def mail_of(message: OutlookMessage, source: bytes, depth: int = 0) -> Part:
     """The message as a mail of several parts; `source` are the bytes that it was made of."""
     properties = message.properties
-    mail = Part(source, 0, len(source), _fields(message), "multipart/mixed", declared=True, depth=depth)
+    mail = Part(source, 0, len(source), _fields(message), "multipart/mixed", declares_type=True, depth=depth)
     if properties.damaged or any(one.damaged for one in message.recipients):
         mail.defects.append("damaged_outlook")
     attached = [attached_part(one, depth + 1) for one in message.attachments]
@@ -162,14 +162,14 @@ def attached_part(attachment: Attachment, depth: int) -> Part:
 
 
 def _part(data: bytes, kind: str, depth: int, **more: Any) -> Part:
-    return Part(data, 0, len(data), type=kind, depth=depth, declared=True, **more)
+    return Part(data, 0, len(data), type=kind, depth=depth, declares_type=True, **more)
 
 
 def _text(text: str, kind: str, depth: int) -> Part:
     return _part(text.encode("utf-8", "replace"), kind, depth, parameters={"charset": "utf-8"})
 
 
-def _fields(message: Message) -> dict[str, list[bytes]]:
+def _fields(message: OutlookMessage) -> dict[str, list[bytes]]:
     """The headers: those it came with, but for those of the parts that it had, then what the properties say."""
     properties = message.properties
     head = _MARK.sub("", properties.text(HEADERS)).strip("\r\n\0")
@@ -181,7 +181,7 @@ def _fields(message: Message) -> dict[str, list[bytes]]:
     return fields
 
 
-def _headers(message: Message) -> Iterator[tuple[str, str]]:
+def _headers(message: OutlookMessage) -> Iterator[tuple[str, str]]:
     """Headers as the properties tell them."""
     properties = message.properties
     for name, (display_name, addresses) in zip(("from", "sender"), _SENDERS, strict=True):

@@ -13,7 +13,7 @@ import struct
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH, Part
 from relrag_pipelines.sources.mail.outlook import mapi_properties
 from relrag_pipelines.sources.mail.outlook.cfb import SIGNATURE, Compound, CompoundError, Storage, Stream
-from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, Message, Properties
+from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, OutlookMessage, Properties
 
 __all__ = ["SIGNATURE", "CompoundError", "parse"]
 
@@ -35,13 +35,13 @@ def parse(data: bytes, depth: int = 0) -> Part:
     return mapi_properties.mail_of(_message(file, file.root, _HEAD, depth), data, depth)
 
 
-def _message(file: Compound, storage: Storage, head: int, depth: int) -> Message:
+def _message(file: Compound, storage: Storage, head: int, depth: int) -> OutlookMessage:
     properties = _properties(file, storage, head)
     charset = properties.charset = mapi_properties.charset_of(properties)
     inside = sorted(storage.storages.items())
     recipients = [one for name, one in inside if name.startswith(_RECIPIENT)]
     attachments = [one for name, one in inside if name.startswith(_ATTACHMENT)]
-    return Message(
+    return OutlookMessage(
         properties,
         [_properties(file, one, _HEAD_OF_OTHERS, charset) for one in recipients],
         [_attachment(file, one, charset, depth) for one in attachments],

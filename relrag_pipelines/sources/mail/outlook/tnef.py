@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from relrag_pipelines.sources.mail import charset
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH
 from relrag_pipelines.sources.mail.outlook import mapi_properties
-from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, Message, Properties
+from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, OutlookMessage, Properties
 
 _SIGNATURE = 0x223E9F78
 _BODY, _CODEPAGE, _PROPERTIES = 0x0002800C, 0x00069007, 0x00069003
@@ -31,7 +31,7 @@ class TnefError(Exception):
     """The bytes are no TNEF, or damaged; the message says what was found."""
 
 
-def unpack(data: bytes, depth: int = 0) -> Message:
+def unpack(data: bytes, depth: int = 0) -> OutlookMessage:
     """The message with what is attached to it, its names in the message's charset; raises TnefError."""
     message, attachments = Properties(), list[Attachment]()
     try:
@@ -49,7 +49,7 @@ def unpack(data: bytes, depth: int = 0) -> Message:
                 _add(attachments[-1], kind, value, depth)
     except struct.error:
         raise TnefError("it ends before all that it announces") from None
-    return Message(message, (), attachments)
+    return OutlookMessage(message, (), attachments)
 
 
 def _add(attachment: Attachment, kind: int, value: bytes, depth: int) -> None:

@@ -1,0 +1,111 @@
+"""The strings of records redacted one by one, and what was replaced in each."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from relrag_pipelines.pii import (
+    PIIRedactor,
+    Replacement,
+    apply,
+    json_values,
+    known_values,
+    pseudonyms,
+    redacted_numbers,
+)
+from relrag_pipelines.sources import COMMIT_REF
+
+OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
+COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
+"""the hash of a commit; nine digits in a row in it are no ID"""
+TextKey = tuple[str, int]
+"""a text and the number of the phones that its record knows of"""
+
+
+class RecordStrings:
+    """Redacts strings of one channel, and remembers what it replaced.
+
+    Each string comes with the number of the phones that its record knows of, a place in `phones`. Raises
+    RedactionError for one that cannot be redacted.
+    """
+
+    def __init__(
+        self, redactor: PIIRedactor, channel: str, phones: Sequence[tuple[str, ...]], originals: dict[str, str]
+    ) -> None:
+        """`originals` is given each value that is replaced, by its pseudonym."""
+        self._redactor, self._channel, self._phones, self._originals = redactor, channel, phones, originals
+        self.passes: dict[TextKey, list[list[Replacement]]] = {}
+        """of each text what was replaced in it, pass by pass"""
+        self.numbers: dict[TextKey, dict[str, str]] = {}
+        """of each text what was replaced in it, as a record's numbers write it, and what these show instead"""
+
+    def change(self, column: str) -> Callable[[str, int], str]:
+        """How the strings of a column are redacted."""
+        of_column = {"text": self.text, "subject": self.text, "extra": self.json, "locations": self.location}
+        return of_column.get(column, self.string)
+
+    def string(self, text: str, phones: int) -> str:
+        """Any string."""
+        armless = pseudonyms.escape_lookalikes(text)
+        for changes in self._redactor.passes(armless, self._channel, self._phones[phones]):
+            self._keep_originals(changes)
+            armless = apply(armless, changes)
+        return armless
+
+    def text(self, text: str, phones: int) -> str:
+        """A text or subject, whose replacements are remembered."""
+        key, armless = (text, phones), pseudonyms.escape_lookalikes(text)
+        self.passes[key] = list(self._redactor.passes(armless, self._channel, self._phones[phones]))
+        for changes in self.passes[key]:
+            self._keep_originals(changes)
+            gone = {redacted_numbers.compact(armless[one.start : one.end]): one for one in changes}
+            listed = {found: redacted_numbers.listed_form(one, self._redactor) for found, one in gone.items()}
+            self.numbers.setdefault(key, {}).update(listed)
+            armless = apply(armless, changes)
+        return armless
+
+    def location(self, text: str, phones: int) -> str:
+        """A path and an anchor, each by itself: `mail.jsonl#someone@example.org` is no address."""
+        return "#".join(part if COMMIT.fullmatch(part) else self.string(part, phones) for part in text.split("#"))
+
+    def json(self, text: str, phones: int) -> str:
+        """JSON, in which long numbers are redacted too; all numbers where the record knows of phones."""
+        least = 0 if self._phones[phones] else json_values.LONG_NUMBER
+        redacted = _redact_json(json_values.parse(text), lambda one: self.string(one, phones), least)
+        return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
+
+    def _keep_originals(self, changes: list[Replacement]) -> None:
+        for one in changes:
+            name = self._redactor.vault_name(one)
+            if name not in self._originals or not known_values.is_guess(one.entity, one.value):
+                self._originals[name] = one.value
+
+
+def _redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
+    """The JSON redacted; whole numbers from `least` on as well."""
+    if isinstance(value, str):
+        ours = OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix(COMMIT_REF))
+        return value if ours else redact(value)
+    if isinstance(value, list):
+        return [_redact_json(one, redact, least) for one in value]
+    if isinstance(value, dict):
+        found: dict[str, Any] = {}
+        for key, one in value.items():
+            found[_unique_key(redact(key), found)] = _redact_json(one, redact, least)
+        return found
+    number = json_values.as_integer(value)
+    if number is not None and abs(number) >= least:
+        redacted = redact(str(number))
+        return value if redacted == str(number) else redacted
+    return value
+
+
+def _unique_key(key: str, taken: Iterable[str]) -> str:
+    """The key, numbered where redaction made two alike."""
+    numbered = (f"{key} ({count})" for count in itertools.count(2))
+    return next(one for one in itertools.chain([key], numbered) if one not in taken)

@@ -1,0 +1,139 @@
+"""A person and what was stated, as `relrag people` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.identity.statements import (
+    Merge,
+    RelationshipNote,
+    Split,
+    StatedFact,
+    StatedIdentifier,
+    StatedRelationship,
+    Statement,
+)
+from relrag_pipelines.settings import now
+from relrag_query.display.amounts import number
+from relrag_query.display.source_line import time_of
+from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.page import PersonPage, age
+from relrag_query.people.people import People
+from relrag_query.people.traffic import Traffic
+
+_MOST_PAIRS = 10
+"""pairs that a page lists; --json has all"""
+_WIDEST = 60
+"""characters of a column; what is longer is cut"""
+
+
+def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
+    """The page about a person, line by line."""
+    person = page.person
+    yield f"{title(person)}  (person {person.person_id})"
+    for kind, heading in (("name", "Names"), ("phone", "Phones"), ("email", "Addresses"), ("whatsapp", "WhatsApp")):
+        aliases = list(dict.fromkeys(one["alias"] for one in person.aliases if one["kind"] == kind))
+        if aliases:
+            yield f"  {heading}: {', '.join(aliases)}"
+    yield from _fact_lines(page, zone)
+    yield from _relationship_lines(page)
+    yield from _contact_lines(page, zone)
+
+
+def _fact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
+    if page.facts:
+        yield "Facts"
+    for one in page.facts:
+        validity = f" ({_validity(one.valid_from, one.valid_to)})" if one.valid_from or one.valid_to else ""
+        years = age(one.value, now().astimezone(zone).date()) if one.predicate == "birthday" else None
+        aged = f", {years} years old" if years is not None else ""
+        quote = f': "{one.source_quote}"' if one.source_quote and one.confidence < 1 else ""
+        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{validity}{quote}  [{one.source_ref}]"
+
+
+def _relationship_lines(page: PersonPage) -> Iterator[str]:
+    if page.relations:
+        yield "Relationships"
+    for relation in page.relations:
+        row = relation.row
+        figures = ("attitude", row.attitude), ("proximity", row.proximity)
+        details = [row.description, *(f"{name} {value}" for name, value in figures if value), *row.notes]
+        more = f": {'; '.join(filter(None, details))}" if any(details) else ""
+        other = f"{page.others[relation.other_id].name} ({relation.other_id})"
+        yield f"  {relation.type.replace('_', ' ')}: {other}{more}  [{row.source_ref}]"
+
+
+def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
+    """How much passed between this person and others, and the latest records."""
+    if page.traffic:
+        yield f"Contact: {time_of(page.first_contact, zone)} to {time_of(page.last_contact, zone)}"
+        yield "  " + ", ".join(f"{one['records']} {one['asset_type']}" for one in page.traffic)
+    if page.pairs:
+        yield "Traffic"
+    for pair in page.pairs[:_MOST_PAIRS]:
+        (other,) = numbered_names([page.others[pair.other_id]])
+        yield f"  {other}, {pair.asset_type}: {_pair_traffic(pair, zone)}"
+    if len(page.pairs) > _MOST_PAIRS:
+        yield f"  and {number(len(page.pairs) - _MOST_PAIRS, 'more', 'more')} (--json has all)"
+    if page.latest:
+        yield "Latest"
+    for record in page.latest:
+        text = " ".join((record["text"] or record["subject"] or "").split())
+        yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {cut(text)}"
+        yield f"    {record['asset_ref']}"
+
+
+def _pair_traffic(pair: Traffic, zone: ZoneInfo) -> str:
+    figures = (
+        (pair.written, "written"),
+        (pair.received, "received"),
+        (pair.together, "together"),
+        (pair.groups, "shared group" if pair.groups == 1 else "shared groups"),
+    )
+    told = ", ".join(f"{count} {what}" for count, what in figures if count)
+    return f"{told}; {time_of(pair.first, zone)} to {time_of(pair.last, zone)}" if pair.first is not None else told
+
+
+def _validity(since: str | None, until: str | None) -> str:
+    return " ".join(part for part in (f"from {since}" if since else "", f"to {until}" if until else "") if part)
+
+
+def statement_in_words(said: Statement, people: People) -> tuple[str, str]:
+    """What was stated, and of whom."""
+
+    def named(*ids: int) -> list[str]:
+        known = people.known(ids)
+        return numbered_names(known.get(people.survivor(one), IndexedPerson(one, "")) for one in ids)
+
+    match said:
+        case Merge(into, others):
+            return "one person", ", ".join(named(into, *others))
+        case Split(out, _):
+            return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
+        case StatedFact(person_id, predicate, value, since, until):
+            held = f" ({_validity(since, until)})" if since or until else ""
+            return f"{predicate.replace('_', ' ')}: {value}{held}", named(person_id)[0]
+        case StatedRelationship(whose, other, type_):
+            type_ = type_.replace("_", " ")
+            return f"no {type_}" if said.deleted else type_, f"{named(other)[0]} of {named(whose)[0]}"
+        case RelationshipNote(whose, other, type_, note):
+            return f"note on {type_.replace('_', ' ')}: {note}", f"{named(other)[0]} of {named(whose)[0]}"
+        case StatedIdentifier(person_id):
+            return "a number or address", named(person_id)[0]
+    return "taken back", ""
+
+
+def numbered_names(people: Iterable[IndexedPerson]) -> list[str]:
+    """Names with the numbers that commands take: Dana Levi (7)."""
+    return [f"{one.name or 'somebody'} ({one.person_id})" for one in people]
+
+
+def title(person: IndexedPerson) -> str:
+    """The name of a person, and whether it is the owner's."""
+    return f"{person.name or '(no name)'}{' (owner)' if person.is_owner else ''}"
+
+
+def cut(text: str) -> str:
+    """A text that fits a column."""
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

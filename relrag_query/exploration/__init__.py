@@ -1,0 +1,17 @@
+"""Explore the archive: people, what they are to one another, and the records that a question is about.
+
+Passages and relationships are searched side by side. A relationship that is found is an edge, both its ends are nodes.
+"""
+
+from relrag_query.exploration.nodes import Exploration, GraphNode
+from relrag_query.exploration.relationships import relationship_vector_search
+from relrag_query.exploration.search import DESCRIPTION, explore, find_nodes_via_relationship_search
+
+__all__ = [
+    "DESCRIPTION",
+    "Exploration",
+    "GraphNode",
+    "explore",
+    "find_nodes_via_relationship_search",
+    "relationship_vector_search",
+]

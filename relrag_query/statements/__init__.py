@@ -1,0 +1,30 @@
+"""What the owner states of people: it goes into the journal, and the next query knows it without a sync.
+
+A person is named by a name, an alias or a number; PeopleError where that is nobody, or may be several people.
+`config` names a relrag.toml, otherwise the nearest one is used; a statement waits up to `wait` seconds for another
+writer to finish.
+"""
+
+from relrag_query.statements.facts import add_fact
+from relrag_query.statements.identities import merge, split
+from relrag_query.statements.record import StatementReceipt
+from relrag_query.statements.relationships import (
+    add_note_to_relationship,
+    create_relationship,
+    is_known,
+    update_relationship,
+)
+from relrag_query.statements.withdrawal import list_statements, undo
+
+__all__ = [
+    "StatementReceipt",
+    "add_fact",
+    "add_note_to_relationship",
+    "create_relationship",
+    "is_known",
+    "list_statements",
+    "merge",
+    "split",
+    "undo",
+    "update_relationship",
+]

@@ -1,0 +1,49 @@
+"""What the owner stated of people, and how it is taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relrag_pipelines.identity.statements import (
+    Allocation,
+    Merge,
+    RelationshipNote,
+    Split,
+    StatedFact,
+    StatedIdentifier,
+    StatedRelationship,
+    Statement,
+    Undo,
+    holding,
+)
+from relrag_pipelines.journal import journal
+from relrag_pipelines.people import own_words
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.workspace import Workspace
+from relrag_query.people.indexed_person import PeopleError
+from relrag_query.statements.record import FROM_NEXT_SYNC, StatementReceipt, record, writable_archive
+
+
+def undo(number: int, *, config: Path | None = None, wait: float = 0) -> StatementReceipt:
+    """Takes back what was stated of people under that number, or takes back that.
+
+    Raises PeopleError where no statement of people has it.
+    """
+    with writable_archive(config, wait) as archive:
+        entries = {entry.number: entry.said for entry in journal.entries(archive.settings.home_path)}
+        statement = entries.get(number)
+        if not isinstance(
+            statement, Merge | Split | StatedIdentifier | Undo | StatedFact | StatedRelationship | RelationshipNote
+        ):
+            numbers = ", ".join(str(one) for one, _ in list_statements(archive.settings)) or "none"
+            raise PeopleError(f"no statement about people has number {number}; numbers: {numbers}")
+        is_newer = number > archive.generation.manifest["journal"]
+        at_once = is_newer and not isinstance(statement, Split | StatedIdentifier)
+        return record(archive, (), [Undo(number)], "" if at_once else FROM_NEXT_SYNC)
+
+
+def list_statements(settings: Settings) -> list[tuple[int, Statement]]:
+    """The statements of people that hold, by number, with their words redacted; not the ids that were given."""
+    workspace = Workspace(settings)
+    entries = [entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.said, Allocation)]
+    return [(entry.number, own_words.redacted(entry, lambda: workspace.redactor).said) for entry in entries]
