@@ -149,7 +149,7 @@ def write(
             failpoint("lake.unlink", month_path(home, table, source, month))
             month_path(home, table, source, month).unlink(missing_ok=True)
         else:
-            written[month] = _write_month(home, table, source, month, rows, stamp)
+            written[month] = _write(home, table, source, month, rows, stamp)
     write_manifest(home, table, source, {**kept, **written})
     return written
 
@@ -281,9 +281,7 @@ def write_manifest(home: Path, table: str, source: str, entries: Manifest) -> No
     write_text(folder(home, table, source) / "MANIFEST.json", sealed_json.seal(body))
 
 
-def _write_month(
-    home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: InputFingerprint
-) -> ManifestEntry:
+def _write(home: Path, table: str, source: str, month: str, rows: pa.Table, stamp: InputFingerprint) -> ManifestEntry:
     path = month_path(home, table, source, month)
     if rows.num_rows == 0:
         failpoint("lake.unlink", path)

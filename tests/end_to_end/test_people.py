@@ -201,7 +201,7 @@ def test_four_cards_are_one_after_a_merge_before_and_after_a_sync(
     with Archive.open(config) as archive:
         assert archive.ask(question).people == [64, 61, 62, 63]
     assert commands.merge("64", ["61", "62", "63"], config) == 0
-    assert "are one person; it counts now" in capsys.readouterr().out
+    assert "are one person; it takes effect now" in capsys.readouterr().out
     with Archive.open(config) as archive:
         assert archive.ask(question).people == [64]
     archives.sync(config)

@@ -260,7 +260,7 @@ def test_what_is_left_anywhere_is_named(unpublished: Path, capsys: pytest.Captur
     said = capsys.readouterr().out
     assert "private/stray.jsonl still holds" in said
     assert "lake/records/notes/2024-02.parquet still holds" in said
-    assert "It is not all gone" in said
+    assert "Something is left" in said
 
 
 def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_synced_folder_and_an_index_that_is_there_are_warned_of(
     assert init(synced, yes=True) == 0
     said = capsys.readouterr().out
     assert f"- {synced}/.relrag would be copied to other machines by Dropbox, private texts included" in said
-    assert f"- {synced}/.relrag holds an index already" in said
+    assert f"- {synced}/.relrag already holds an index" in said
 
 
 def test_a_relrag_config_that_names_another_file_is_told(
