@@ -16,6 +16,9 @@ from relrag_query.statements.relationships import (
 )
 from relrag_query.statements.withdrawal import list_statements, undo
 
+stated = list_statements
+"""the older name, still read"""
+
 __all__ = [
     "StatementReceipt",
     "add_fact",
@@ -25,6 +28,7 @@ __all__ = [
     "list_statements",
     "merge",
     "split",
+    "stated",
     "undo",
     "update_relationship",
 ]

@@ -28,6 +28,11 @@ class StatementReceipt:
     notice: str = ""
     """what is still to be done, or could not be"""
 
+    @property
+    def about(self) -> tuple[IndexedPerson, ...]:
+        """The older name of `people`, still read."""
+        return self.people
+
 
 @contextmanager
 def writable_archive(config: Path | None, wait: float) -> Iterator[Archive]:
