@@ -104,7 +104,7 @@ def parsed(file: Path) -> Iterator[dict[str, Any]]:
             "at": headers.date(mail.raw("date"), "UTC"),
             "ids": [headers.message_ids(fields.get(name, ())) for name in ("message-id", "references", "in-reply-to")],
             "text": body.text,
-            "files": [(name_of(part), part.content()) for part in body.attached],
+            "files": [(name_of(part), part.content()) for part in body.attachments],
         }
 
 

@@ -67,7 +67,7 @@ def test_a_clean_home_has_none(workspace: Workspace, capsys: pytest.CaptureFixtu
     assert seen.leaks == seen.unread == []
     assert seen.files > 20
     assert scan_pii(workspace.settings.folder / "relrag.toml") == 0
-    assert "No value that was replaced stands in" in capsys.readouterr().out
+    assert "No replaced value was found in" in capsys.readouterr().out
 
 
 def test_a_value_in_the_lake_is_told_by_table_and_record(

@@ -52,7 +52,7 @@ def serve(
         print(
             "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
         )
-    place = server.Place(settings, config.resolve(), host, port, index, unix_socket, processes)
+    place = server.Address(settings, config.resolve(), host, port, index, unix_socket, processes)
     server.serve(place, lambda: _tell(settings, port, option) if not unix_socket else _tell_team(settings, unix_socket))
     return 0
 
