@@ -36,8 +36,3 @@ def _fall_silent() -> None:
 
 # DuckDB's binding reports what is still alive when the process ends: noise behind the tests' result
 atexit.register(_fall_silent)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, so that neither of two workers is left alone with one at the end."""
-    items.sort(key=lambda item: "end_to_end" not in item.path.parts)
