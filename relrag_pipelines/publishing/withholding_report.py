@@ -17,7 +17,7 @@ class WithholdingReport:
     removals: Counter[str] = field(default_factory=Counter)
     """rows that were removed, by table and entity"""
     remainder: Counter[str] = field(default_factory=Counter)
-    """finds in files that hold no records: no row can be removed there"""
+    """finds that stay, by table and entity: in files that hold no records, or in rows that could not be removed"""
     unreadable_files: int = 0
 
     def counts(self) -> dict[str, int]:

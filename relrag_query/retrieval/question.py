@@ -64,8 +64,9 @@ def read_question(
     zone = ZoneInfo(settings.timezone)
     where = _limits(filters, settings, limit, zone)
     question, *follows = (one.encode(errors="replace").decode() for one in (question, *follows))  # bytes, not UTF-8
-    assets = named_assets(redact_question(question, settings), connection)
-    inferred, noted = infer(redact_question(question, settings))
+    whole = redact_question(question, settings)
+    assets = named_assets(whole, connection)
+    inferred, noted = infer(whole)
     intents = inferred or classify_query_intent(question, entities, assets)
     now = settings_module.now()
     times = [time_range(one, now, zone) for one in (question, *follows)]
