@@ -71,12 +71,28 @@ def ask(
 
     With `people`, questions about these are answered by what is known of them.
     """
-    settings = context.settings
     # what is known of people is of all sources and times
     asked = _asked_of_people(context, people) if people and context.where == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
     if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
         return of_people
+    return _of_records(context, generation, limit, on_text, unknown, may_be_others=asked is not None)
+
+
+def _of_records(
+    context: QueryContext,
+    generation: Generation,
+    limit: int | None,
+    on_text: Callable[[str], None] | None,
+    unknown: str,
+    *,
+    may_be_others: bool,
+) -> Answer:
+    """The answer from what the records say; not sure where it `may_be_others`.
+
+    `unknown` is a relationship that the question names and that nobody is stated to have.
+    """
+    settings = context.settings
     most = 2 * settings.search_limit if limit is None else limit
     wanted = listing.parse_listing(context)
     at_most = min(most, settings.source_display_max_count)
@@ -86,12 +102,11 @@ def ask(
         told = listing.listing_answer(hits)
     else:
         hits, told = _evidence(context, answering_hits(context), most)
-    said = f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}"
-    context.note("answer", said)
+    context.note("answer", f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}")
     hits = hits if wanted else add_named_records(told, hits, context)
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
-    sure = "unsure" if asked and sure == "sure" else sure  # it may be somebody else's
+    sure = "unsure" if may_be_others and sure == "sure" else sure
     shown = _shown(context, hits, told, written, at_most)
     quotes = [] if written else _quotes(context, told, shown)
     elsewhere = not written and told.elsewhere

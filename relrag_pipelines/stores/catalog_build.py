@@ -61,6 +61,10 @@ IndexCallback = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
 """told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
 
 
+_Changes = tuple[Iterator[pa.RecordBatch], list[str]]
+"""what an IndexCallback is told"""
+
+
 class SharedRecordsError(RelragError):
     """What is to be replaced shares records with what is kept, so the catalog cannot lie on top of its base."""
 
@@ -95,16 +99,10 @@ def build(
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
         with connect(str(path), temp_directory=str(spill)) as connection:
-            _attach_people(connection, whole)
-            _prepare(connection, path, parts, at, previous, replaced)
+            _prepare(connection, path, parts, at, previous, replaced, whole)
             _prepare_links(connection, said, link_max_records)
-            for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
-                connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quote(file)})")
             embedded = parts.get("embeddings", ())
-            if replaced is None:
-                changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection, embedded, spill), []
-            else:
-                changes = _differences(connection, embedded)
+            changes = _differences(connection, embedded) if replaced is not None else _all(connection, embedded, spill)
             with ThreadPoolExecutor(1) as beside:
                 finished = beside.submit(_finish, connection, path, replaced is not None)
                 if index:
@@ -126,8 +124,10 @@ def _prepare(
     at: datetime,
     previous: Path | None,
     replaced: Sequence[str] | None,
+    whole: Mapping[str, Path],
 ) -> None:
-    """All that the passages need, and they themselves."""
+    """All that the passages need, and they themselves; and the tables that are made elsewhere."""
+    _attach_people(connection, whole)
     _attach_lake(connection, parts)
     for name in (*STORED, _HANDLES):
         connection.execute(ddl(TABLES[name], EXTRA_COLUMNS.get(name, ()))[0])
@@ -148,6 +148,8 @@ def _prepare(
         raise SharedRecordsError
     for statement in (sql.IDENTIFIERS, sql.PERSON_ASSETS, sql.PEOPLE, sql.CHUNKS):
         connection.execute(statement)
+    for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
+        connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quote(file)})")
 
 
 def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualLink], link_max_records: int) -> None:
@@ -193,8 +195,8 @@ def _indexes(table: str) -> list[str]:
     return ddl(TABLES[table])[1:]
 
 
-def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) -> Iterator[pa.RecordBatch]:
-    """Every passage, read from a file beside the catalog.
+def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) -> _Changes:
+    """Every passage, read from a file beside the catalog; none goes.
 
     A reader of the catalog itself would keep its snapshot, and with it everything that is made meanwhile in memory.
     """
@@ -204,10 +206,10 @@ def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) ->
     with connection.sql(query).to_arrow_reader(BATCH) as found, pa.ipc.new_stream(str(place), found.schema) as aside:
         for batch in found:
             aside.write_batch(batch)
-    return iter(pa.ipc.open_stream(pa.memory_map(str(place))))
+    return iter(pa.ipc.open_stream(pa.memory_map(str(place)))), []
 
 
-def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> tuple[Iterator[pa.RecordBatch], list[str]]:
+def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> _Changes:
     """The passages that differ from those of the previous catalog, and the ids of those that go for them."""
     connection.execute(sql.DIFFERENT_CHUNKS)
     gone = [chunk_id for (chunk_id,) in connection.execute(sql.GONE_CHUNKS).fetchall()]

@@ -119,9 +119,7 @@ def answer(
     people = named_people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, chunk_relevance(hit, terms) * (1.0 if is_about(hit, people) else _OF_OTHERS)) for hit in hits]
     display_scores = {hit.chunk.chunk_id: hit.weight * credit for hit, credit in judged if hit.role is None}
-    there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in said_in]
-    elsewhere = bool(said_in) and not any(credit >= least for _, credit in there)
-    judged = there if there and not elsewhere else judged
+    judged, elsewhere = _in_channel(judged, said_in, least)
     best = max((hit.weight * credit for hit, credit in judged), default=0.0)
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
@@ -144,6 +142,15 @@ def answer(
     quoted = {hit.chunk.chunk_id for one in newest for hit in one.hits}
     hidden = {hit.chunk.chunk_id: 0.0 for one in chosen for hit in one.hits if hit.chunk.chunk_id not in quoted}
     return ExtractiveAnswer(newest, best, bar, elsewhere, display_scores={**display_scores, **hidden})
+
+
+def _in_channel(
+    judged: list[tuple[Hit, float]], said_in: frozenset[str], least: float
+) -> tuple[list[tuple[Hit, float]], bool]:
+    """Only the hits of the types that the question names, where one of them answers; and whether none of these does."""
+    there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in said_in]
+    elsewhere = bool(said_in) and not any(credit >= least for _, credit in there)
+    return there if there and not elsewhere else judged, elsewhere
 
 
 def _newest_of_series(sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -68,13 +68,7 @@ def read_question(
     assets = named_assets(whole, connection)
     inferred, noted = infer(whole)
     intents = inferred or classify_query_intent(question, entities, assets)
-    now = settings_module.now()
-    times = [time_range(one, now, zone) for one in (question, *follows)]
-    topics = [_topic(one, when) for one, when in zip((question, *follows), times, strict=True)]
-    latest = asks_for_latest(question, intents)
-    if latest and times[0] and asks_for_latest(times[0].phrase, []):
-        times[0] = None  # today means now
-    when = next(filter(None, times), None)
+    times, topics, latest = _times((question, *follows), intents, zone)
     redacted = [redact_question(one, settings) for one in topics]
     asked = "\n".join(redacted)
     meaning, why = embed(asked)
@@ -89,7 +83,7 @@ def read_question(
         intents=intents,
         assets=assets,
         said_in=next(filter(None, channels), frozenset()),
-        when=when,
+        when=next(filter(None, times), None),
         latest=latest,
         where=where,
         limit=max(limit, MIN_CANDIDATES),
@@ -119,6 +113,19 @@ def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) ->
     if ts_from is not None and ts_to is not None and ts_from >= ts_to:
         raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
     return ChunkFilter(sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to)
+
+
+def _times(
+    questions: Sequence[str], intents: Sequence[QueryIntent], zone: ZoneInfo
+) -> tuple[list[TimeRange | None], list[str], bool]:
+    """The time that each question means, each without it, and whether the first asks for the newest."""
+    now = settings_module.now()
+    times = [time_range(one, now, zone) for one in questions]
+    topics = [_topic(one, when) for one, when in zip(questions, times, strict=True)]
+    latest = asks_for_latest(questions[0], intents)
+    if latest and times[0] and asks_for_latest(times[0].phrase, []):
+        times[0] = None  # today means now
+    return times, topics, latest
 
 
 def _topic(question: str, when: TimeRange | None) -> str:

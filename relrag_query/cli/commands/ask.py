@@ -76,9 +76,7 @@ def ask(
 
     with Archive.open(config) as archive:
         home = archive.settings.home_path
-        earlier = conversation.load(home).questions if follow_up else []
-        if follow_up and not earlier:
-            raise ArchiveError("there is no question to follow up; ask one without --continue first")
+        earlier = _earlier_questions(home) if follow_up else []
         on_text = None if as_json or reveal else tell
         answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
         conversation.keep(home, answer, earlier, archive.generation.number)
@@ -93,6 +91,13 @@ def ask(
         print(_revealed(text, settings, who, why) if reveal else text)
         _print_trace(answer.trace if trace else [])
     return 0
+
+
+def _earlier_questions(home: Path) -> list[str]:
+    """The questions that a follow-up goes on from. Raises ArchiveError where there are none."""
+    if questions := conversation.load(home).questions:
+        return questions
+    raise ArchiveError("there is no question to follow up; ask one without --continue first")
 
 
 def _revealed(text: str, settings: Settings, who: str, why: str) -> str:

@@ -69,9 +69,7 @@ def init(
     relrag.toml that is there and keeps a copy. Raises SettingsError where the folder does not exist, where a
     relrag.toml is already there, or where the level is unknown.
     """
-    folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
-    if config.is_dir():
-        config = config / CONFIG_NAME
+    folder, config = folder.expanduser().resolve(), _config_path(output or folder)
     _require_usable(folder, config, redaction, force)
     print(f"Looking into {folder} ...", flush=True)
     found = discover(folder)
@@ -93,11 +91,22 @@ def init(
             return 2
     if not owner:
         _print_no_owner(guess)
-    whose = {"owner": owner} if owner else {}
-    chosen = {**whose, "timezone": zone or "UTC", **_CHOSEN, **LEVELS[redaction or "balanced"][0]}
-    text = settings_module.template(_archive(folder, config), sources, chosen, {} if owner else {"owner": _NOBODY})
-    _write(config, text)
+    chosen = {"timezone": zone or "UTC", **_CHOSEN, **LEVELS[redaction or "balanced"][0]}
+    _write(config, _template(_archive(folder, config), sources, chosen, owner))
     return 0
+
+
+def _template(archive: str, sources: list[dict[str, Any]], chosen: dict[str, Any], owner: str) -> str:
+    """The text of relrag.toml, with a remark where nobody is the owner."""
+    if owner:
+        return settings_module.template(archive, sources, {"owner": owner, **chosen}, {})
+    return settings_module.template(archive, sources, chosen, {"owner": _NOBODY})
+
+
+def _config_path(output: Path) -> Path:
+    """The file to write: in a folder, its relrag.toml."""
+    path = output.expanduser().resolve()
+    return path / CONFIG_NAME if path.is_dir() else path
 
 
 def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> None:

@@ -89,18 +89,23 @@ def sync(
         _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
         if not workspace.settings.pii_redaction_enabled:
             print("warning: redaction is off, so personal data is indexed as it is (pii_redaction_enabled)")
-        with _worker_pool(todo.large or full) as pool:
-            # imported only now: an unchanged archive is told so in less time than this import takes
-            from relrag_pipelines.orchestration.runner import sync as run
-
-            with _collecting_seldom(), show_progress() as show:
-                busy = replace(workspace, progress=show, pool=pool)
-                outcome = run(busy, todo, full=full, accept_deletions=accept_deletions)
+        outcome = _run(workspace, todo, full=full, accept_deletions=accept_deletions)
         if not outcome.errors:
             return _finish(workspace, todo, outcome, started, strict)
     if _needs_deletion_consent(outcome):
         return sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
     return _not_finished(workspace, outcome, started)
+
+
+def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool) -> RunOutcome:
+    """Does what the plan says, with its progress on the terminal."""
+    with _worker_pool(todo.large or full) as pool:
+        # imported only now: an unchanged archive is told so in less time than this import takes
+        from relrag_pipelines.orchestration.runner import sync as run
+
+        with _collecting_seldom(), show_progress() as show:
+            busy = replace(workspace, progress=show, pool=pool)
+            return run(busy, todo, full=full, accept_deletions=accept_deletions)
 
 
 def _tidy(workspace: Workspace) -> None:
