@@ -7,14 +7,10 @@ passages.
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -49,8 +45,6 @@ _MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _COUNTED = 2_000
 """passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
-_LESS, _LEAST = 10, 19
-"""how much a thread is put back that gives way, and how far at most, in steps of nice(2)"""
 LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
 """tables of the lake that a catalog is made from"""
 PEOPLE = ("person_entries", "person_mentions")
@@ -164,7 +158,6 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
     """All the other tables, the indexes, and the file as it stays."""
     # the vectors are made meanwhile, which takes longer, and by one processor at a time
     connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
-    _lower_priority()
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_remaining_statements(on_top)))
     if not on_top:
@@ -173,14 +166,6 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
     failpoint("catalog.commit", path)
     connection.execute("CHECKPOINT")
-
-
-def _lower_priority() -> None:
-    """Lets others go before this thread, where a thread has a priority of its own."""
-    if sys.platform == "linux":
-        thread = threading.get_native_id()
-        with suppress(OSError):  # it is only quicker so
-            os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + _LESS, _LEAST))
 
 
 def _remaining_statements(on_top: bool) -> list[str]:
