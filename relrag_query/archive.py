@@ -287,9 +287,11 @@ class Archive:
             entities=entities, limit=limit,
         )  # fmt: skip
         if filters.person:
-            context.where = replace(context.where, person_ids=self._people(connection).filter_ids(filters.person))
+            context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:
-            context.similarities = functools.partial(self._questions.similarities, context.asked, context.meaning)
+            context.similarities = functools.partial(
+                self._questions.similarities, context.embedded_text, context.meaning
+            )
         return context
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:

@@ -50,7 +50,7 @@ def search(context: QueryContext, generation: Generation, shown: int) -> Results
     return Results(
         context.question,
         hits,
-        context.when,
+        context.time,
         context.intents,
         context.trace,
         head=explanation.explain_query(context, wanted, hits, _zone(context))
@@ -72,7 +72,7 @@ def ask(
     With `people`, questions about these are answered by what is known of them.
     """
     # what is known of people is of all sources and times
-    asked = _asked_of_people(context, people) if people and context.where == ChunkFilter() else None
+    asked = _asked_of_people(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
     if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
         return of_people
@@ -119,7 +119,7 @@ def _of_records(
         searched=_scope(context, generation, listed=wanted is not None),
         missing=[] if wanted else missing_words(context, hits),
         intents=context.intents,
-        when=context.when,
+        when=context.time,
         trace=context.trace,
         written=written,
         head=[_stated_by_nobody(unknown)] * bool(unknown)
@@ -148,7 +148,7 @@ def _of_people(
     if told is None:
         return None
     lines = told.lines[:limit]
-    context.of_people = (*(hit for _, hit in lines), *told.scoped)
+    context.people_hits = (*(hit for _, hit in lines), *told.scoped)
     shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
@@ -165,7 +165,7 @@ def _of_people(
         searched=_scope(context, generation, listed=False),
         missing=[],
         intents=context.intents,
-        when=context.when,
+        when=context.time,
         trace=context.trace,
         people=told.people,
     )
@@ -183,7 +183,7 @@ def _stated_by_nobody(type_: str) -> str:
 def answering_hits(context: QueryContext) -> list[Hit]:
     """The hits that may answer: those of the time that is asked for, and what was added to them."""
     hits = run(ASK, context)
-    return [hit for hit in hits if hit.in_time or hit.role] if context.when else hits
+    return [hit for hit in hits if hit.in_time or hit.role] if context.time else hits
 
 
 def may_answer(hits: Sequence[Hit]) -> list[Hit]:
@@ -210,7 +210,7 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
         context.terms,
         context.intents,
         context.settings.answer_min_coverage,
-        context.said_in,
+        context.channels,
         most,
         figures,
     )
@@ -233,7 +233,7 @@ def _shown(
     if written:
         return _located(context, cited_sources(written) if written.found else [])
     displayed = {"source_display_max_count": at_most}
-    types = frozenset[str]() if evidence.elsewhere else context.said_in
+    types = frozenset[str]() if evidence.elsewhere else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     return _located(context, displayed_sources(fitting, evidence, context.settings.model_copy(update=displayed)))
 
@@ -280,10 +280,10 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     A word that one passage alone holds is not counted, but then that passage is among the hits.
     """
     rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
-    if any(one.timed for one in rare) and context.vectors.count(context.within):
-        rare = [one for one in rare if not one.timed]
+    if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
+        rare = [one for one in rare if not one.is_time]
     held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in may_answer(hits))) if rare else frozenset()
-    return [one.said for one in rare if one.found(held) <= PART]
+    return [one.word for one in rare if one.found(held) <= PART]
 
 
 def _scope(context: QueryContext, generation: Generation, *, listed: bool) -> str:

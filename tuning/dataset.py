@@ -73,7 +73,15 @@ def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked
         means = archive.generation.manifest.get("means", {})
         missing = len(pipeline.missing_words(context, hits))
         return Asked(
-            name, one, found, right, evidence.rows(found, context), missing, context.asked, context.meaning, means
+            name,
+            one,
+            found,
+            right,
+            evidence.rows(found, context),
+            missing,
+            context.embedded_text,
+            context.meaning,
+            means,
         )
 
 

@@ -154,15 +154,15 @@ def _any_asked(question: _Question, one: Candidate, said: Said) -> float:
 
 
 def _in_time(question: _Question, one: Candidate, said: Said) -> float:
-    if question.context.when is None:
+    if question.context.time is None:
         return 0.0
     return 1.0 if one.unit.hit.in_time else -1.0
 
 
 def _in_channel(question: _Question, one: Candidate, said: Said) -> float:
-    if not question.context.said_in:
+    if not question.context.channels:
         return 0.0
-    return 1.0 if one.unit.hit.chunk.rag_source_type in question.context.said_in else -1.0
+    return 1.0 if one.unit.hit.chunk.rag_source_type in question.context.channels else -1.0
 
 
 def _of_people(question: _Question, one: Candidate, said: Said) -> float:

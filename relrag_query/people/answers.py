@@ -171,7 +171,7 @@ def _scoped(
     if asked.asks == "fact" or (asked.asks == "who" and asked.relations):
         return []
     names = " ".join(row["alias"] for one in ids for row in known[one].aliases if row["kind"] == "name")
-    where = replace(context.where, person_ids=tuple(people.ids_in_index(ids)))
+    where = replace(context.limits, person_ids=tuple(people.ids_in_index(ids)))
     found = hybrid_search(context.vectors, f"{context.search_text}\n{names}", context.meaning, _LOOKED_AT, where)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
     together = people.together(list(chunks), people.ids_in_index(ids))

@@ -194,8 +194,8 @@ class People:
             "SELECT person_id, value FROM person_facts WHERE predicate IN ('occupation', 'role') ORDER BY ALL"
         ).fetchall()
         for entry in self.pending.said:
-            if isinstance(entry.said, StatedFact) and entry.said.predicate in ("occupation", "role"):
-                rows.append((entry.said.person_id, entry.said.value))
+            if isinstance(entry.statement, StatedFact) and entry.statement.predicate in ("occupation", "role"):
+                rows.append((entry.statement.person_id, entry.statement.value))
         return sorted({self.survivor(one) for one, said in rows if type_ in kinship.roles_in(said)} - {self.owner or 0})
 
     def relatives_named(self, name: str) -> list[PersonFact]:
@@ -262,7 +262,7 @@ class People:
         wanted = None if person_ids is None else {self.survivor(one) for one in person_ids}
         found = []
         for entry in self.pending.said:
-            said = entry.said
+            said = entry.statement
             if isinstance(said, StatedRelationship | RelationshipNote):
                 ends = {self.survivor(said.from_person_id), self.survivor(said.to_person_id)}
                 if wanted is None or not wanted.isdisjoint(ends):

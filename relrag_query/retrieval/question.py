@@ -82,18 +82,18 @@ def read_question(
         terms=[*terms[0], *_earlier(terms)],
         intents=intents,
         assets=assets,
-        said_in=next(filter(None, channels), frozenset()),
-        when=next(filter(None, times), None),
+        channels=next(filter(None, channels), frozenset()),
+        time=next(filter(None, times), None),
         latest=latest,
-        where=where,
+        limits=where,
         limit=max(limit, MIN_CANDIDATES),
         settings=settings,
         connection=connection,
         vectors=store,
         frequencies=frequencies,
         meaning=meaning,
-        asked=asked,
-        why_words_only=why,
+        embedded_text=asked,
+        lexical_reason=why,
     )
     if noted:
         context.note("intents", noted)
@@ -137,8 +137,8 @@ def _earlier(terms: Sequence[list[Term]]) -> list[Term]:
     known = {token for term in terms[0] for token in term.tokens}
     found: list[Term] = []
     for age, some in enumerate(terms[1:], 1):
-        new = [term for term in some if not (term.light or term.timed) and known.isdisjoint(term.tokens)]
-        found += [replace(term, weight=term.weight / 2**age, joined=False) for term in new]
+        new = [term for term in some if not (term.light or term.is_time) and known.isdisjoint(term.tokens)]
+        found += [replace(term, weight=term.weight / 2**age, adjacent=False) for term in new]
         known.update(token for term in new for token in term.tokens)
     return found
 

@@ -68,15 +68,15 @@ _PREFIX = re.compile(r"^\W*[א-ת]{1,2}-?(?=[\da-zA-Z])")
 class Term:
     """One word of a question."""
 
-    said: str
+    word: str
     tokens: Mapping[str, float]
     """what a passage may hold of it -> how sure that is, 0 to 1"""
     weight: float
-    joined: bool = False
+    adjacent: bool = False
     """stands right behind the word before it in the question"""
     light: bool = False
     """only asks, or names what a record is"""
-    timed: bool = False
+    is_time: bool = False
     """belongs to the phrase that says the time"""
 
     def found(self, held: frozenset[str]) -> float:
