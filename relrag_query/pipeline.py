@@ -148,7 +148,7 @@ def _of_people(
     if told is None:
         return None
     lines = told.lines[:limit]
-    context.people_hits = (*(hit for _, hit in lines), *told.scoped)
+    context.people_hits = (*(hit for _, hit in lines), *told.passages)
     shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:

@@ -106,6 +106,6 @@ def embed(asked: list[Asked], places: list[list[int]]) -> None:
     model = _Remembering()
     for one, first in zip(asked, places, strict=True):
         if one.meaning is not None and first:
-            texts = [one.candidates[place].embedded for place in first]
-            near = question_vectors.compared(model, one.means, one.asked, one.meaning, texts)
+            texts = [one.candidates[place].embedded_text for place in first]
+            near = question_vectors.compare(model, one.means, one.asked, one.meaning, texts)
             one.rows = evidence.compare(one.rows, first, near)

@@ -93,9 +93,9 @@ def verify_erased(
     within: set[str] = set()
     standing: set[str] = set()
     for text in _remaining_values(workspace):
-        within |= needles.found(text)
+        within |= needles.values_in(text)
         standing |= needles.whole(text) & wanted
-    own = {value for text in _program_words(workspace) for value in needles.found(text)}
+    own = {value for text in _program_words(workspace) for value in needles.values_in(text)}
     words = sorted(wanted - standing - own)
     # one that is part of a longer word that stays can be told from it only where words are read, not in packed bytes
     names = [value for value in words if value not in within and len(value.encode()) >= LEAST_BYTES]
@@ -118,7 +118,7 @@ def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRe
         ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
         for _, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
-                for phrase in needles.found(text.encode("utf-8", "surrogatepass")):
+                for phrase in needles.values_in(text.encode("utf-8", "surrogatepass")):
                     holding[phrase].add(ids[row])
                     known[ids[row]] = kinds[row], times[row]
     few = Counter(one for records in holding.values() if len(records) <= _FEW for one in records)

@@ -27,7 +27,7 @@ def key_of(row: PersonRelationship) -> Key:
     return row.from_person_id, row.to_person_id, row.relationship_type
 
 
-def united(rows: Iterable[PersonRelationship]) -> list[PersonRelationship]:
+def merge_duplicates(rows: Iterable[PersonRelationship]) -> list[PersonRelationship]:
     """One row for each relationship, of several that say the same the first, with what only the others know."""
     found: dict[Key, PersonRelationship] = {}
     for row in rows:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _WORDS = ("description", "note", "value")
 
 
-def redacted(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
+def redact_entry(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
     """The entry with its words redacted; what cannot be redacted is left out.
 
     The redactor is asked for only where there are words: it needs the archive's keys.

@@ -92,7 +92,7 @@ def expected_fingerprint(workspace: Workspace, collection: str, months: Mapping[
 def stale(workspace: Workspace, months: Mapping[str, Manifest], changing: Iterable[str] = ()) -> list[StaleGraph]:
     """Every index that is not up to date, by name; `changing` are the sources whose passages are made again."""
     found, changed = [], {*changing}
-    for name, collection in workspace.settings.graphrag.made.items():
+    for name, collection in workspace.settings.graphrag.own_collections.items():
         known = graph_indexes.current_info(workspace.home, name)
         above = any(collection.holds(one) and one.name in changed for one in workspace.settings.sources)
         reason = "its passages change" if above else _reason(known, expected_fingerprint(workspace, name, months))

@@ -114,10 +114,10 @@ class Plan:
     @property
     def empty(self) -> bool:
         """Nothing has to be done."""
-        return not (self.exports or self.behind or self.publish or self.graphs)
+        return not (self.exports or self.lake_is_stale or self.publish or self.graphs)
 
     @property
-    def behind(self) -> bool:
+    def lake_is_stale(self) -> bool:
         """The lake is not up to date with the private records, so nothing of it can be published."""
         return bool(self.stale or self.archive)
 

@@ -123,7 +123,7 @@ def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:
 def describe_listing(wanted: ListingRequest, hits: Sequence[Hit]) -> str:
     """How many records there are: `15 records: 12 mails, 3 calls; 8 of them are listed, newest first.`"""
     most_first = sorted(wanted.counts.items(), key=lambda one: (-one[1], one[0]))
-    each = ", ".join(record_type(name).counted(count) for name, count in most_first)
+    each = ", ".join(record_type(name).count_text(count) for name, count in most_first)
     total, listed = wanted.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
     some = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
     return f"{total:,} record{'s' * (total != 1)}: {each}; {some}newest first."

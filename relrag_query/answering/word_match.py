@@ -56,7 +56,7 @@ def adjacency(terms: Sequence[Term], held: frozenset[str]) -> float:
     return sum(together) / len(together) if together else 0.5
 
 
-def mistyped(terms: Sequence[Term], said: Said) -> float:
+def mistyped_share(terms: Sequence[Term], said: Said) -> float:
     """Share of the weight of words that are only there mistyped."""
     total = sum(term.weight for term in terms) or 1.0
     lacking = [(bare(term.word).lower(), term) for term in terms if not term.light]
@@ -72,6 +72,6 @@ def mistyped(terms: Sequence[Term], said: Said) -> float:
     )
 
 
-def unmatched(terms: Sequence[Term], held: frozenset[str]) -> float:
+def unmatched_share(terms: Sequence[Term], held: frozenset[str]) -> float:
     """How many words of the question are not held, up to 4, as a share of that."""
     return min(4, sum(term.found(held) < 0.4 for term in terms if not term.light)) / 4

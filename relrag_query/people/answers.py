@@ -33,7 +33,7 @@ class PeopleAnswer:
     """each with the person's passage"""
     people: list[int]
     """whom it is about"""
-    scoped: list[Hit]
+    passages: list[Hit]
     """passages that have to do with them"""
     sure: bool
 
@@ -174,7 +174,7 @@ def _scoped(
     where = replace(context.limits, person_ids=tuple(people.ids_in_index(ids)))
     found = hybrid_search(context.vectors, f"{context.search_text}\n{names}", context.meaning, _LOOKED_AT, where)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
-    together = people.together(list(chunks), people.ids_in_index(ids))
+    together = people.person_counts(list(chunks), people.ids_in_index(ids))
     about = [
         one
         for one in found

@@ -21,7 +21,7 @@ from relrag_pipelines.workspace import Workspace
 class Pending:
     """What was said since, in order."""
 
-    said: tuple[Entry, ...] = ()
+    entries: tuple[Entry, ...] = ()
     merged: dict[int, int] = field(default_factory=dict)
     """an id -> who that is since"""
     waits: bool = False
@@ -50,7 +50,7 @@ def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> P
     since_then = [entry for entry in every if entry.number > since]
     said = [entry for entry in holding(every) if entry.number > since]
     if workspace.settings.pii_redaction_enabled:
-        said = [own_words.redacted(entry, lambda: workspace.redactor) for entry in said]
+        said = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in said]
     merged: dict[int, int] = {}
     for entry in said:
         if isinstance(entry.statement, Merge):

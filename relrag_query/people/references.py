@@ -133,7 +133,7 @@ def _own_family(question: str, people: People) -> Iterator[Reference]:
             yield Reference(match.end(), match.end() + behind.end(), [owner])
 
 
-def named(question: str, people: People) -> list[int]:
+def named_ids(question: str, people: People) -> list[int]:
     """The people whom a question may name, in its order."""
     return list(dict.fromkeys(one for mention in _mentions(question, people) for one in mention.person_ids))
 

@@ -48,4 +48,4 @@ def list_statements(settings: Settings) -> list[tuple[int, Statement]]:
     entries = [
         entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.statement, Allocation)
     ]
-    return [(entry.number, own_words.redacted(entry, lambda: workspace.redactor).statement) for entry in entries]
+    return [(entry.number, own_words.redact_entry(entry, lambda: workspace.redactor).statement) for entry in entries]

@@ -116,7 +116,7 @@ def _tidy(workspace: Workspace) -> None:
     generations.sweep(workspace.home, workspace.settings.keep_generations)
     lake.sweep(workspace.home)
     archive_tables.sweep(workspace.home)
-    graph_indexes.sweep(workspace.home, workspace.settings.graphrag.made)
+    graph_indexes.sweep(workspace.home, workspace.settings.graphrag.own_collections)
 
 
 def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
