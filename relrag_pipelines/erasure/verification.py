@@ -19,7 +19,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import byte_search, rule_matching, selection
+from relrag_pipelines.erasure import byte_search, record_selection, rule_matching
 from relrag_pipelines.erasure.byte_search import LEAST_BYTES, SearchPatterns, SearchResult
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.workspace import Workspace
@@ -114,7 +114,7 @@ def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRe
     needles = SearchPatterns(phrases)
     holding: dict[str, set[str]] = defaultdict(set)
     known: dict[str, tuple[str, int | None]] = {}
-    for _, _, table in selection.private_months(workspace) if phrases else ():
+    for _, _, table in record_selection.private_months(workspace) if phrases else ():
         ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
         for _, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
@@ -181,7 +181,7 @@ def _is_distinctive(value: str, least_words: int) -> bool:
 
 def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
     """All strings of the records that stay."""
-    for _, _, table in selection.private_months(workspace):
+    for _, _, table in record_selection.private_months(workspace):
         for _, texts, _ in rule_matching.external_strings(table):
             yield from byte_search.distinct_strings(texts)
 

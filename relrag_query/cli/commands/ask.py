@@ -62,9 +62,9 @@ def ask(
     who: str = "",
     why: str = "",
 ) -> int:
-    """Prints the answer with its sources; returns the exit code. A `follow_up` goes on from the last question.
+    """Prints the answer with its sources; returns the exit code. A `follow_up` continues from the last question.
 
-    With `reveal` pseudonyms in it are followed by what they stand for, on a terminal only.
+    With `reveal`, each pseudonym is followed by its original value, on a terminal only.
     """
     if reveal and (as_json or not sys.stdout.isatty()):
         raise ArchiveError("--reveal shows originals on a terminal only, not to a file, a program or as JSON")
@@ -94,14 +94,14 @@ def ask(
 
 
 def _earlier_questions(home: Path) -> list[str]:
-    """The questions that a follow-up goes on from. Raises ArchiveError where there are none."""
+    """The questions that a follow-up continues from. Raises ArchiveError where there are none."""
     if questions := conversation.load(home).questions:
         return questions
     raise ArchiveError("there is no question to follow up; ask one without --continue first")
 
 
 def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
-    """The text with what its pseudonyms stand for, after a note of who asks and why."""
+    """The text with the original values of its pseudonyms, once it is noted who asks and why."""
     from relrag_pipelines.pii import pseudonyms
     from relrag_pipelines.pii import reveal as revealing
     from relrag_query.cli.commands.reveal import note

@@ -110,7 +110,7 @@ def _config_path(output: Path) -> Path:
 
 
 def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> None:
-    """Raises SettingsError where the options cannot be carried out."""
+    """Raises SettingsError if the options cannot be carried out."""
     if redaction and redaction not in LEVELS:
         raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
     if not folder.is_dir():
@@ -120,7 +120,7 @@ def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> 
 
 
 def _asked_redaction() -> str:
-    """How much is to be hidden, with an example of each."""
+    """Asks how much to hide, with an example of each level."""
     print(f"\nHow much personal data is hidden in what is indexed? A mail that says\n  {EXAMPLE}\nbecomes")
     for name, (_, example) in LEVELS.items():
         print(f"  {name:<9} {example}")
@@ -129,7 +129,7 @@ def _asked_redaction() -> str:
 
 
 def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:
-    """What of the folder no source would read."""
+    """The files of the folder that no source would read."""
     return unread_files.find_unread(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
 
 
@@ -209,7 +209,7 @@ def _embedding(found: Discovery) -> Iterator[str]:
 
 
 def _asked_owner(proposed: str) -> str:
-    """Whose archive it is; empty where that is not said."""
+    """Asks whose archive it is; empty if the user does not say."""
     named = safe(proposed)
     default = f"[{named}; - for nobody] " if named else ""
     answer = input(f"Whose archive is it, by the name in chats and mails? {default}").strip()
@@ -234,7 +234,7 @@ def _archive(folder: Path, config: Path) -> str:
 
 
 def _kept(config: Path, name: str) -> str:
-    """What a relrag.toml that is replaced says of a setting; empty where there is none, or none that can be used."""
+    """A setting of the relrag.toml that is replaced; empty if there is none, or its value is invalid."""
     try:
         said = tomllib.loads(config.read_text(encoding="utf-8-sig"))[name]
         return str(getattr(Settings.model_validate({name: said}), name))

@@ -34,8 +34,8 @@ def ui(
 ) -> int:
     """Serves the UI until it is interrupted; returns the exit code.
 
-    Once it is ready it prints a link that logs in; `login` prints another such link and serves nothing. A `host` other
-    than this machine is for a container, or behind a proxy. `read_only` starts no daemon and refuses launches.
+    Once it is ready it prints a login link; `login` prints another one and serves nothing. Use a `host` other than this
+    machine only in a container or behind a proxy. `read_only` starts no daemon and refuses launches.
     """
     path = (config or settings_module.find_config()).resolve()
     settings = settings_module.load(path)
