@@ -289,9 +289,8 @@ class Archive:
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:
-            context.similarities = functools.partial(
-                self._questions.similarities, context.embedded_text, context.meaning
-            )
+            similarities = self._questions.similarities
+            context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
         return context
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:
