@@ -254,10 +254,7 @@ def _written(
         context.note("write", str(error))
         return None, f"No answer was written: {error}."
     did = f"{answer.model} at {answer.host} was given {len(given)} passages and cites {len(answer.cited)} records"
-    used, usd = answer.usage, answer.usage.usd
-    cost = "" if usd is None else f", ${usd:.4f}"
-    took = f"{used.tokens_read:,} tokens read and {used.tokens_written:,} written{cost}"
-    context.note("write", f"{did}; {answer.invented} invented citations taken out; {took}")
+    context.note("write", f"{did}; {answer.invented} invented citations taken out; {answer.usage}")
     return answer, f"{answer.invented} invented citations were taken out." if answer.invented else ""
 
 

@@ -184,6 +184,16 @@ def test_a_model_that_reasons_is_asked_without_a_temperature(
     assert "temperature" not in service.asked[0]
 
 
+def test_a_server_that_does_not_count_tokens_writes_all_the_same(
+    config: Path, service: ChatService, answerer: str
+) -> None:
+    service.pieces, service.strict = ["It was repaired [1]."], True
+    with Archive.open(config) as archive:
+        answer = archive.ask(QUESTION)
+    assert answer.written and answer.written.text == "It was repaired [1]."
+    assert ["stream_options" in one for one in service.asked] == ([True, False] if answerer == "openai" else [False])
+
+
 def test_what_an_answer_costs_is_counted_by_the_list_price() -> None:
     assert llm.Usage(1_200, 50, (0.40, 1.60)).usd == pytest.approx(0.00056)
     assert llm.Usage(1_200, 50).usd is None
