@@ -9,7 +9,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.embedders import EmbeddingError, service
 from relrag_pipelines.errors import RelragError
@@ -133,22 +133,21 @@ def _openai_pieces(
     from openai import BadRequestError, omit
 
     most, warmth = settings.answer_max_tokens, settings.answer_temperature
-    create: Callable[..., openai.Stream[ChatCompletionChunk]] = functools.partial(
-        client.chat.completions.create,
-        model=name,
-        messages=[{"role": "system", "content": instructions}, {"role": "user", "content": request}],
+    asked: dict[str, Any] = {
+        "model": name,
+        "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": request}],
         # servers that speak the protocol know the older name of the limit
-        max_tokens=most if settings.answer_url else omit,
-        max_completion_tokens=omit if settings.answer_url else most,
-        temperature=omit if warmth < 0 else warmth,
-        stream=True,
-    )
+        "max_tokens" if settings.answer_url else "max_completion_tokens": most,
+        "temperature": omit if warmth < 0 else warmth,
+    }
+    answer: openai.Stream[ChatCompletionChunk]
     try:
-        answer = create(stream_options={"include_usage": True})
+        answer = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
     except BadRequestError:
         if not settings.answer_url:
             raise
-        answer = create()  # a server that does not know the option; then tokens are not counted
+        # a server that does not know the option; then tokens are not counted
+        answer = client.chat.completions.create(**asked, stream=True)
     ended = False
     with answer:
         for event in answer:
