@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -141,16 +141,7 @@ def _names(
     for unit, some in enumerate(found):
         for one in some:
             if one.type == EntityType.NAME and not _overlaps(one, named[unit]):
-                words, start = one.text.split(), one.start
-                while words and (
-                    _names_nothing(words[0])
-                    or (one.opens and says_nothing(compared(words[0])))
-                    or not is_name(words[0], one.text)
-                ):
-                    start += (len(words[0]) + 1) * (start >= 0)
-                    words.pop(0)
-                while words and _names_nothing(words[-1]):
-                    words.pop()
+                words, start = _trim(one, is_name)
                 people = {names.get(compared(word), "") for word in words}
                 if len(people) == 1 and (key := min(people, key=str)):
                     yield Mention(unit, key, EntityType.PERSON, " ".join(words), start)
@@ -162,6 +153,24 @@ def _names(
                 ):
                     text = " ".join(words)
                     yield Mention(unit, fold(text), EntityType.NAME, text, start)
+
+
+def _trim(candidate: Candidate, is_name: Callable[[str, str], bool]) -> tuple[list[str], int]:
+    """The words of a name without those around it that only begin a sentence or name nothing; and where they begin.
+
+    `is_name` tells of a word whether it is a name, in the candidate's text.
+    """
+    words, start = candidate.text.split(), candidate.start
+    while words and (
+        _names_nothing(words[0])
+        or (candidate.opens and says_nothing(compared(words[0])))
+        or not is_name(words[0], candidate.text)
+    ):
+        start += (len(words[0]) + 1) * (start >= 0)
+        words.pop(0)
+    while words and _names_nothing(words[-1]):
+        words.pop()
+    return words, start
 
 
 def _is_shouted(word: str) -> bool:

@@ -90,7 +90,7 @@ def plan(
     archive: ArchiveState | None = None,
     graphs: Iterable[StaleGraph] = (),
 ) -> Plan:
-    """What has to be done: a pure function of what is there.
+    """What has to be done: a pure function of the current state.
 
     known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
     when there is none), wanted the one that the lake gives now; graphs are the GraphRAG indexes that are stale.
@@ -119,7 +119,7 @@ def plan(
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
-    """What stands in the way, each once with the names of the sources."""
+    """What prevents a sync, each problem once with the names of its sources."""
     names: dict[str, list[str]] = {}
     for one in surveys:
         if one.problem:
@@ -141,7 +141,7 @@ def build_plan(workspace: Workspace) -> Plan:
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
-    """The plan as far as the next generation waits for it.
+    """The part of the plan that the next generation depends on.
 
     The first does not wait for vectors, which take long or may fail: until they are there it is searched by words.
     """
@@ -239,7 +239,7 @@ def publish_settings(workspace: Workspace) -> str:
 
 
 def policy_hash(workspace: Workspace) -> str:
-    """Changes when anything is redacted otherwise."""
+    """A hash that changes when anything is redacted differently."""
     return fingerprint([policy(workspace, source) for source in workspace.settings.sources])
 
 
@@ -284,7 +284,7 @@ def _stale_reason(
 
 
 def _difference(entry: ManifestEntry, wanted: InputFingerprint, inputs: str) -> str:
-    """Why something that was made is to be made again; `inputs` says that they differ. Empty where nothing does."""
+    """Why something has to be made again; `inputs` says that they differ. Empty if it is up to date."""
     if entry.version != wanted.version:
         return f"made by version {entry.version} of the stage, now {wanted.version}"
     if entry.settings != wanted.settings:

@@ -122,7 +122,7 @@ def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreac
             fault = service.fault(error, refused, unreached)
             if fault is None:
                 raise
-        raise AnswerError(f"{asked.host} {fault.said}")
+        raise AnswerError(f"{asked.host} {fault.message}")
 
     return replace(asked, write=write)
 

@@ -150,7 +150,7 @@ class People:
         now = self._now(person_ids)
         rows = [PersonFact(**{**row, "person_id": now[row["person_id"]]}) for row in self._rows("person_facts", now)]
         wanted = {*now.values()}
-        laid = stated.facts(rows, self.pending.said, lambda one: now_or(self.survivor(one), wanted))
+        laid = stated.facts(rows, self.pending.entries, lambda one: now_or(self.survivor(one), wanted))
         return sorted(laid, key=lambda one: (one.person_id, one.predicate, -one.confidence, _reversed(one)))
 
     def relationships(
@@ -193,9 +193,9 @@ class People:
         rows = self._connection.execute(
             "SELECT person_id, value FROM person_facts WHERE predicate IN ('occupation', 'role') ORDER BY ALL"
         ).fetchall()
-        for entry in self.pending.said:
-            if isinstance(entry.said, StatedFact) and entry.said.predicate in ("occupation", "role"):
-                rows.append((entry.said.person_id, entry.said.value))
+        for entry in self.pending.entries:
+            if isinstance(entry.statement, StatedFact) and entry.statement.predicate in ("occupation", "role"):
+                rows.append((entry.statement.person_id, entry.statement.value))
         return sorted({self.survivor(one) for one, said in rows if type_ in kinship.roles_in(said)} - {self.owner or 0})
 
     def relatives_named(self, name: str) -> list[PersonFact]:
@@ -219,7 +219,7 @@ class People:
         ).fetchall()
         return [ref for (ref,) in rows]
 
-    def together(self, chunk_ids: Sequence[str], person_ids: Sequence[int]) -> dict[str, int]:
+    def person_counts(self, chunk_ids: Sequence[str], person_ids: Sequence[int]) -> dict[str, int]:
         """How many of some people each passage has to do with."""
         rows = self._connection.execute(
             "SELECT chunk_id, len(list_distinct(list_intersect(list_concat(person_ids, mentioned_person_ids), $ids))) "
@@ -255,14 +255,14 @@ class People:
         ]
         kept = [row for row in moved if row.from_person_id != row.to_person_id]
         said = self._said_of(person_ids)
-        return stated.relationships(stated.united(kept), said, self.survivor)
+        return stated.relationships(stated.merge_duplicates(kept), said, self.survivor)
 
     def _said_of(self, person_ids: Collection[int] | None) -> list[Entry]:
         """What was said since of these people's relationships."""
         wanted = None if person_ids is None else {self.survivor(one) for one in person_ids}
         found = []
-        for entry in self.pending.said:
-            said = entry.said
+        for entry in self.pending.entries:
+            said = entry.statement
             if isinstance(said, StatedRelationship | RelationshipNote):
                 ends = {self.survivor(said.from_person_id), self.survivor(said.to_person_id)}
                 if wanted is None or not wanted.isdisjoint(ends):

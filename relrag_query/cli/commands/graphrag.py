@@ -24,7 +24,7 @@ _LONGEST_ANSWER = 10_000_000
 
 
 class UnknownMethod(RelragError):
-    """A method of search that there is not; the message names those that there are."""
+    """There is no such search method; the message lists the methods."""
 
 
 class AnswerUnreadable(RelragError):
@@ -56,7 +56,7 @@ def query(
     limit: int = 10,
     as_json: bool = False,
 ) -> int:
-    """Prints what an index says to a question, with citations; returns the exit code."""
+    """Prints the answer of an index, with citations; returns the exit code."""
     if method not in METHODS:
         raise UnknownMethod(f'"{method}" is no method; methods: {", ".join(METHODS)}')
     found = service.query(settings_module.load(config), collection, question, method)
@@ -71,7 +71,7 @@ def query(
 
 
 def add(name: str, folder: Path, config: Path | None = None) -> int:
-    """Gives an index that lies elsewhere a name; returns the exit code."""
+    """Registers an index outside the archive under a name; returns the exit code."""
     index = collections.add(settings_module.load(config), name, folder)
     print(f'{name}: GraphRAG {index.layout}, {index.folder}. Ask it: relrag graphrag query {name} "..."')
     for problem in index.problems:
@@ -80,14 +80,14 @@ def add(name: str, folder: Path, config: Path | None = None) -> int:
 
 
 def remove(name: str, config: Path | None = None) -> int:
-    """Takes the name of an index that lies elsewhere back; returns the exit code."""
+    """Removes a registered name; returns the exit code."""
     collections.remove(settings_module.load(config), name)
     print(f"{name} is no longer the name of an index; its files were not touched.")
     return DONE
 
 
 def listing(config: Path | None = None, *, as_json: bool = False) -> int:
-    """Prints the indexes that can be asked; returns the exit code."""
+    """Prints all indexes that can be queried; returns the exit code."""
     known = collections.named(settings_module.load(config))
     if as_json:
         told = [{"name": one.name, "index_path": str(one.folder or ""), "own": one.own} for one in known]

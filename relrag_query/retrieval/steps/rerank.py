@@ -49,7 +49,7 @@ def demote_bulk(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Hits of the time that the question speaks of, or that speak of it too, stand first; the others behind them."""
-    when = context.when
+    when = context.time
     if when is None:
         return hits
     zone = ZoneInfo(context.settings.timezone)
@@ -64,11 +64,11 @@ def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Hits of the channel that the question names stand first among those of the time that it speaks of."""
-    if not context.said_in:
+    if not context.channels:
         return hits
-    there = sum(hit.chunk.rag_source_type in context.said_in for hit in hits)
+    there = sum(hit.chunk.rag_source_type in context.channels for hit in hits)
     context.note("channel", f"{there} of {len(hits)} hits are of the channel that is named")
-    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.said_in))
+    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.channels))
 
 
 def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
