@@ -19,11 +19,12 @@ from relrag_pipelines.graphrag.schema import ALL, to_arrow
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import PIIRedactor
-from relrag_pipelines.publishing import build_info, event_database, leak_scan, searched_values, withholding
+from relrag_pipelines.publishing import build_info, event_database, leak_scan, withholding
 from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.stages import graph_leaks, monthly
+from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.leak_rules import LeakRules
-from relrag_pipelines.stores import archive_tables, catalog, generations, lake, vault
+from relrag_pipelines.stores import archive_tables, catalog, generations, lake, searched_values, vault
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands.sync import sync
 from tests import archive
@@ -193,7 +194,7 @@ def test_a_value_that_becomes_known_is_looked_for_in_months_that_did_not_change(
 
 
 @pytest.mark.parametrize("fault", ["a row stays", "a file cannot be read"])
-def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_publish(
+def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_sync(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     config, account = workspace.settings.folder / "relrag.toml", "10-800-99999999"
@@ -215,10 +216,10 @@ def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_pub
         sync(config)
         assert check(workspace).metadata[{"a row stays": "left", "a file cannot be read": "unread"}[fault]].value
     assert searched_values.since_then(workspace.home, vault.names(workspace.home))
-    archive.write_notes(
-        config.parent, before, later, {"id": "n7", "text": "what is new publishes", "timestamp": "2024-04-01"}
-    )
-    sync(config)
+    todo = plans.build_plan(archive.workspace(config))
+    assert (todo.exports, todo.stale, todo.publish) == ([], [], "values that were replaced have to be looked for again")
+    assert sync(config) == 1, "nothing else is new"
+    assert plans.build_plan(archive.workspace(config)).empty
     assert lake.read(workspace.home, "records", "notes", "2023-05").num_rows == 0
     assert not searched_values.since_then(workspace.home, vault.names(workspace.home))
 
