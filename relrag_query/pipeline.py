@@ -15,6 +15,7 @@ from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, generate
 from relrag_query.answering.llm import AnswerError, writer
+from relrag_query.answering.model_context import redact_hits
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.token_budget import trim_to_budget
 from relrag_query.people import answers, questions, reached
@@ -229,7 +230,7 @@ def _written(
     """The answer of the configured language model, and what is to be said of it; None where it gives none."""
     if context.settings.answerer == "extractive" or not hits:
         return None, ""
-    given = trim_to_budget(hits, context)  # with the records that the answer names
+    given = redact_hits(trim_to_budget(hits, context), context.settings)  # with the records that the answer names
     try:
         model = writer(context.settings)
         answer = generate(
