@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.files import sealed_json
+from relrag_pipelines.files import sealed_json, sparse_files
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.stages import graph_build, month_range, monthly, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
 
+SYNCED = Path(tempfile.gettempdir()) / "relrag-synced"
+"""archives that were synced for the first time; conftest.py puts it into the folder of the run"""
 WORDS_ONLY = 'embedder = "none"\n'
 """most tests have nothing to do with vectors, whose model takes a while to load"""
 CONFIG = """
@@ -120,6 +126,40 @@ def rebuild(made: Workspace) -> list[str]:
     for graph in plans.build_plan(made).graphs:
         graph_build.run(made, graph.collection)
     return []
+
+
+def clone(folder: Path, to: Path) -> Path:
+    """Copies an archive with its files' times, so that nothing in it counts as changed; returns the copy."""
+
+    def copy(source: str, target: str) -> str:
+        sparse_files.copy_file(Path(source), Path(target))
+        shutil.copystat(source, target)
+        return target
+
+    shutil.copytree(folder, to, copy_function=copy, dirs_exist_ok=True)
+    return to
+
+
+def first_sync(config: Path) -> None:
+    """`relrag sync` of a new archive; where a test of this run has synced one of the same files, that one is copied.
+
+    The copy has the same keys, and its files keep their times.
+    """
+    folder = config.parent
+    assert not home(folder).exists()
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    about = fingerprint([[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files])
+    SYNCED.mkdir(parents=True, exist_ok=True)
+    kept = SYNCED / about[:16]
+    with (SYNCED / f"{kept.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be about to sync the same
+        if kept.exists():
+            clone(kept, folder)
+            return
+        from relrag_query.cli.commands.sync import sync as whole  # brings Dagster
+
+        assert whole(config) == 0
+        clone(folder, kept.with_suffix(".new")).rename(kept)
 
 
 def as_schema(manifest: Path, version: int) -> None:

@@ -8,11 +8,33 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from relrag_pipelines.privacy.keys import Keys
-from tests import ROOT
+from tests import ROOT, archive
 
 # the same examples in every run; a busy machine is no fault of what is tested
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+
+
+_LONG = (
+    "tests/end_to_end/",
+    "tests/repository/test_readme.py",
+    "tests/cli/commands/",
+    "tests/publishing/",
+    "tests/stages/",
+)
+"""where the tests are that take longest"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts long tests first, so that no process is left alone with them at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(tuple(f"tests/{name}" for name in _LONG)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _synced_archives(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All processes of a run share what was synced; it goes with the temporary folder of the run."""
+    base = tmp_path_factory.getbasetemp()
+    archive.SYNCED = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "synced"
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import hashlib
 import json
 import multiprocessing
 import os
-import shutil
 import signal
 import sqlite3
 import sys
@@ -27,7 +26,7 @@ from typing import Any, Literal
 
 from qdrant_edge import EdgeShard, ScrollRequest
 
-from relrag_pipelines.files import failpoints, sparse_files
+from relrag_pipelines.files import failpoints
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.stages import plan_model
@@ -186,18 +185,6 @@ def _stopping(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     return watch
-
-
-def clone(folder: Path, to: Path) -> Path:
-    """Copies an archive with its files' times, so that nothing in it counts as changed; returns the copy."""
-
-    def copy(source: str, target: str) -> str:
-        sparse_files.copy_file(Path(source), Path(target))
-        shutil.copystat(source, target)
-        return target
-
-    shutil.copytree(folder, to, copy_function=copy, dirs_exist_ok=True)
-    return to
 
 
 def state(home: Path) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_the_partitions_are_months_up_to_the_current_one(config: Path) -> None:
 
 
 def test_runs_are_seen_by_the_ui_and_hold_no_text(config: Path) -> None:
-    assert commands.sync(config) == 0
+    archive.first_sync(config)
     home = archive.workspace(config).home
     with runner.instance(home) as shared:
         assert {one.status for one in shared.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
@@ -118,7 +118,7 @@ def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_mont
 
 
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
-    commands.sync(config)
+    archive.first_sync(config)
     workspace = archive.workspace(config)
     checks = {check.check_key: check for check in build_defs(workspace).asset_checks or []}  # type: ignore[union-attr]
 
@@ -164,7 +164,7 @@ def test_the_folder_sensor_starts_the_export_of_what_changed(config: Path) -> No
 
 
 def test_the_follow_up_sensor_asks_for_stale_months_and_then_for_a_generation(config: Path) -> None:
-    commands.sync(config)
+    archive.first_sync(config)
     workspace = archive.workspace(config)
     (skipped,) = follow_up(workspace)
     assert isinstance(skipped, dg.SkipReason)

@@ -68,9 +68,10 @@ def _plain(said: Iterable[str]) -> str:
 
 def beginnings(texts: Iterable[str]) -> set[str]:
     """The words of texts with which a name may begin, plain; of Hebrew ones also what may be left of a prefix."""
-    found = set[str]()
+    pieces = set[str]()  # most words come again and again, and no word goes across a blank
     for text in texts:
-        found.update(WORD.findall(unicodedata.normalize("NFC", text)))
+        pieces.update(text.split())
+    found = set(WORD.findall(unicodedata.normalize("NFC", " ".join(pieces))))
     return set().union(*map(_beginnings, found))
 
 

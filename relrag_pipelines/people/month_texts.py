@@ -7,6 +7,8 @@ months that may hold it.
 
 from __future__ import annotations
 
+import functools
+import pickle
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -72,18 +74,14 @@ def make(
     renamed = set() if same else _with_changed_names(_bearers(*names), _bearers(*earlier), before["month_words"])
     stale = [month for month in wanted if known.get(month) != wanted[month] or month in renamed]
     kept = pa.array([month for month in wanted if month not in {*stale}], pa.string())
-    rows: dict[str, list[object]] = {table: [] for table in TABLES}
     # of many months one finder of everybody is made sooner than one a month of whom it may name
-    every = finder(found) if len(stale) > _FEW and len(found.people) <= _MANY else None
-    for done, month in enumerate(stale):
+    reader = _Reader(found, names, months, zone, everybody=len(stale) > _FEW and len(found.people) <= _MANY)
+    parts = {table: [_of_months(before[table], kept)] for table in TABLES if table != "person_months"}
+    for done, read in enumerate(workspace.each(reader.tables, stale), 1):
         workspace.report("people", done, len(stale))
-        for table, some in _read(month, months, found, names, zone, every).items():
-            rows[table] += some
-    made = {
-        table: pa.concat_tables([_of_months(before[table], kept), to_table(rows[table], row)])
-        for table, row in TABLES.items()
-        if table != "person_months"
-    }
+        for table, rows in read.items():
+            parts[table].append(rows)
+    made = {table: pa.concat_tables(some) for table, some in parts.items()}
     made["person_months"] = _person_months(wanted, months.people, made["person_mentions"])
     return made, len(stale)
 
@@ -128,33 +126,54 @@ def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
     return table.filter(pc.is_in(table["lake_month"], months))
 
 
-def _read(
-    month: str,
-    months: Months,
-    found: Resolution,
-    names: tuple[pa.Table, pa.Table],
-    zone: ZoneInfo,
-    every: MentionFinder | None,
-) -> Mapping[str, list[object]]:
-    """The rows that one month gives."""
-    if month not in months.records:
-        return {}
-    records = lake_months.read(months.records[month], _READ).to_pylist()
-    texts = {one["asset_id"]: "\n".join(filter(None, (one["subject"], one["text"]))) for one in records}
-    begun = beginnings(texts.values())
-    words = [MonthWord(month, word) for word in sorted(begun)]
-    present, writers, own = _appearing(month, months, found)
-    appearing = Appearing(present, writers, months.owner)
-    named = every or finder(found, _bearing(*names, begun))
-    mentions = [one for one in mention_rows(named, month, texts, present) if (one.asset_id, one.person_id) not in own]
-    spoken = [_text(one, type_, zone) for one in records if not (type_ := record_type(one["rag_source_type"])).card]
-    relations, facts = text_statements.read(named, month, spoken, appearing, found)
-    return {
-        "person_mentions": [*mentions],
-        "text_relationships": [*relations],
-        "text_facts": [*facts],
-        "month_words": [*words],
-    }
+class _Reader:
+    """Reads months, here or in other processes."""
+
+    def __init__(
+        self, found: Resolution, names: tuple[pa.Table, pa.Table], months: Months, zone: ZoneInfo, *, everybody: bool
+    ) -> None:
+        self._found, self._names, self._months, self._zone, self._everybody = found, names, months, zone, everybody
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reader_in_worker, (self._state,)
+
+    @functools.cached_property
+    def _state(self) -> bytes:
+        return pickle.dumps((self._found, self._names, self._months, self._zone, self._everybody))
+
+    @functools.cached_property
+    def _every(self) -> MentionFinder | None:
+        return finder(self._found) if self._everybody else None
+
+    def tables(self, month: str) -> dict[str, pa.Table]:
+        """The rows that one month gives, by table."""
+        if month not in self._months.records:
+            return {}
+        records = lake_months.read(self._months.records[month], _READ).to_pylist()
+        texts = {one["asset_id"]: "\n".join(filter(None, (one["subject"], one["text"]))) for one in records}
+        begun = beginnings(texts.values())
+        words = [MonthWord(month, word) for word in sorted(begun)]
+        present, writers, own = _appearing(month, self._months, self._found)
+        appearing = Appearing(present, writers, self._months.owner)
+        named = self._every or finder(self._found, _bearing(*self._names, begun))
+        rows = mention_rows(named, month, texts, present)
+        mentions = [one for one in rows if (one.asset_id, one.person_id) not in own]
+        types = ((one, record_type(one["rag_source_type"])) for one in records)
+        spoken = [_text(one, type_, self._zone) for one, type_ in types if not type_.card]
+        relations, facts = text_statements.read(named, month, spoken, appearing, self._found)
+        return {
+            "person_mentions": to_table(mentions, PersonMention),
+            "text_relationships": to_table(relations, TextRelationship),
+            "text_facts": to_table(facts, TextFact),
+            "month_words": to_table(words, MonthWord),
+        }
+
+
+@functools.lru_cache(maxsize=1)
+def _reader_in_worker(state: bytes) -> _Reader:
+    # only what this project pickled in the process that started this one comes here
+    found, names, months, zone, everybody = pickle.loads(state)  # noqa: S301
+    return _Reader(found, names, months, zone, everybody=everybody)
 
 
 def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.graphrag.schema import to_arrow
 from relrag_pipelines.stages.leak_rules import LeakRules
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ def blank(tables: Tables, rules: LeakRules) -> int:
 
     Equal strings become equal ones, so that what refers to a title still does.
     """
+    from relrag_pipelines.graphrag.schema import to_arrow  # brings pandas, which a sync without an index does not need
+
     blanks: dict[str, str] = {}
 
     def clean(value: Any) -> Any:

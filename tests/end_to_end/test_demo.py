@@ -17,7 +17,8 @@ from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.evaluation import question_sets
 from relrag_query.results import Answer, CitedSource
-from tests.conftest import ROOT
+from tests import ROOT
+from tests.archive import first_sync
 
 ANSWERS = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))
 QUESTIONS = {one["name"]: one for one in ANSWERS["questions"]}
@@ -39,7 +40,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     shutil.copy(ROOT / "relrag.toml", folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELRAG_NOW", ANSWERS["clock"])
-        assert commands.sync(folder / "relrag.toml") == 0
+        first_sync(folder / "relrag.toml")
         with Archive.open(folder / "relrag.toml") as opened:
             yield opened
 

@@ -11,7 +11,7 @@ from tests.interrupted import Place
 from tests.proofs import crash
 from tests.proofs.crash import Scenario
 
-KILLS = 12
+KILLS = 6
 FULL = [Place("catalog.passages"), Place("catalog.commit"), Place("dagster.commit", 9)]
 
 
@@ -48,7 +48,7 @@ def test_the_next_sync_makes_a_killed_one_good(shrunk: Scenario, tmp_path: Path)
 
 @pytest.mark.parametrize("place", FULL, ids=lambda place: place.name)
 def test_a_full_disk_is_named_with_what_is_needed(shrunk: Scenario, tmp_path: Path, place: Place) -> None:
-    folder = interrupted.clone(shrunk.folder, tmp_path / "archive")
+    folder = archive.clone(shrunk.folder, tmp_path / "archive")
     ended = interrupted.run(folder, "sync", at=place, how="full")
     assert ended.code == 2
     assert "no space is left on the disk" in ended.said

@@ -52,7 +52,7 @@ def test_a_first_sync_publishes_everything_and_a_second_writes_nothing(
 
 
 def test_one_new_message_rewrites_one_month_of_one_source(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     home = archive.workspace(config).home
     before = archive.contents(home / "lake") | {
         f"private/{path}": found for path, found in archive.contents(home / "private").items()
@@ -117,7 +117,7 @@ def test_a_sync_looks_at_the_files_of_each_source_once(config: Path, monkeypatch
 
 
 def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     home = archive.workspace(config).home
     before = archive.contents(home / "lake")
     archive.configure(config.parent, "chunk_tokens = 32")
@@ -147,7 +147,7 @@ def test_what_was_refused_for_a_limit_is_read_when_it_is_raised(config: Path) ->
 
 
 def test_a_policy_redoes_redaction_and_what_follows_but_reads_no_file(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     assert any("<PHONE_NUMBER:k1:" in chunk.text for chunk in archive.chunks(config, "chat"))
     before = archive.workspace(config)
     archive.configure(config.parent, '[pii_policies.whatsapp]\nentities = ["PHONE_NUMBER"]\naction = "replace"\n')
@@ -272,7 +272,7 @@ def test_failures_of_a_sync_that_did_not_end_or_of_another_run_are_told_by_the_n
 
 
 def test_a_missing_source_folder_deletes_nothing(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sync(config)
+    archive.first_sync(config)
     (config.parent / "papers").rename(config.parent / "elsewhere")
     assert sync(config) == 1
     assert "papers is not there" in capsys.readouterr().out
@@ -280,7 +280,7 @@ def test_a_missing_source_folder_deletes_nothing(config: Path, capsys: pytest.Ca
 
 
 def test_a_removed_file_takes_its_records_along_unless_they_are_retained(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     (config.parent / "papers" / "lease 2024-01-05.md").unlink()
     text = config.read_text()
     config.write_text(text.replace('path = "papers"', 'path = "papers"\nretain = true'))
@@ -315,7 +315,7 @@ def test_equal_documents_are_one_record_with_two_locations(config: Path) -> None
 
 
 def test_what_was_not_read_to_its_end_is_not_deleted(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     chat = config.parent / "chats" / "WhatsApp Chat with Hiking.txt"
     chat.write_text("")
     assert sync(config) == 1
@@ -323,7 +323,7 @@ def test_what_was_not_read_to_its_end_is_not_deleted(config: Path) -> None:
 
 
 def test_a_backfill_makes_the_months_again_with_the_same_result(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     home = archive.workspace(config).home
     before = {path: content for path, (_, content) in archive.contents(home / "lake").items()}
     assert commands.backfill("chat", "2024-01", "2024-02", config) == 0
@@ -333,7 +333,7 @@ def test_a_backfill_makes_the_months_again_with_the_same_result(config: Path) ->
 
 
 def test_the_same_content_gives_the_same_lake_whatever_came_first(config: Path, tmp_path: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     other = tmp_path / "other"
     other.mkdir()
     late = archive.make(other)
@@ -381,7 +381,7 @@ def test_many_deletions_are_refused_until_they_are_accepted(config: Path, capsys
 
 
 def test_a_full_sync_makes_damaged_and_missing_months_again(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sync(config)
+    archive.first_sync(config)
     home = archive.workspace(config).home
     before = {path: content for path, (_, content) in archive.contents(home / "lake").items()}
     lake.month_path(home, "private_records", "chat", "2024-01").unlink()
@@ -396,7 +396,7 @@ def test_a_full_sync_makes_damaged_and_missing_months_again(config: Path, capsys
 
 
 def test_a_later_first_month_moves_what_lies_before_it(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     archive.configure(config.parent, 'first_month = "2024-02"')
     assert sync(config) == 0
     home = archive.workspace(config).home
@@ -409,7 +409,7 @@ def test_a_later_first_month_moves_what_lies_before_it(config: Path) -> None:
 def test_a_source_that_is_no_longer_configured_is_named_and_removed_when_that_is_accepted(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sync(config)
+    archive.first_sync(config)
     home = archive.workspace(config).home
     text = config.read_text()
     config.write_text(
@@ -437,7 +437,7 @@ def test_a_refused_export_publishes_nothing(config: Path) -> None:
 
 
 def test_a_copy_under_another_suffix_takes_nothing_away(config: Path) -> None:
-    sync(config)
+    archive.first_sync(config)
     (config.parent / "papers" / "a.pdf").write_text(archive.LEASE)
     assert sync(config) == 1
     assert len(archive.chunks(config, "papers")) == 1
@@ -466,7 +466,7 @@ def test_what_was_not_redacted_is_made_again_before_anything_of_it_is_published(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = archive.workspace(config).home
-    assert sync(config) == 0
+    archive.first_sync(config)
     with (config.parent / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
         file.write("15/02/2024, 08:00 - Petr Kolar: My new number is 052-765-4321\n")
     with monkeypatch.context() as broken:

@@ -33,7 +33,7 @@ NOW = datetime(2024, 3, 1, tzinfo=UTC)
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     config = archive.make(tmp_path)
-    assert sync(config) == 0
+    archive.first_sync(config)
     return archive.workspace(config)
 
 

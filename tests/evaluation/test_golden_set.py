@@ -53,7 +53,7 @@ def latest_check(config: Path) -> Any:
 
 
 def test_its_recall_is_metadata_of_what_is_published_and_kept_by_generation(config: Path) -> None:
-    assert commands.sync(config) == 0
+    archive.first_sync(config)
     home = archive.home(config.parent)
     with runner.instance(home) as shared:
         event = shared.get_latest_materialization_event(dg.AssetKey("published_generation"))
@@ -69,7 +69,7 @@ def test_its_recall_is_metadata_of_what_is_published_and_kept_by_generation(conf
 
 
 def test_a_fall_is_warned_of_unless_the_margin_allows_it(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert commands.sync(config) == 0
+    archive.first_sync(config)
     forget_one(config.parent)
     assert commands.sync(config) == 1
     said = "recall@5 fell from 1.0000 (generation 1) to 0.5000, by more than golden_margin (0.05)"
@@ -88,7 +88,7 @@ def test_a_fall_is_warned_of_unless_the_margin_allows_it(config: Path, capsys: p
 
 
 def test_other_questions_are_not_compared(config: Path) -> None:
-    assert commands.sync(config) == 0
+    archive.first_sync(config)
     ask(config.parent, *QUESTIONS, {"question": "What is nowhere?", "gold": ["n9"]})
     archive.write_notes(config.parent, {"id": "n3", "text": "Rain.", "timestamp": "2024-02-21T08:00:00Z"})
     assert commands.sync(config) == 0
@@ -107,7 +107,7 @@ def test_a_set_that_cannot_be_read_is_warned_of_and_the_generation_is_published(
 
 
 def test_no_question_is_kept_and_a_damaged_file_is_found_and_removed(config: Path) -> None:
-    assert commands.sync(config) == 0
+    archive.first_sync(config)
     home = archive.home(config.parent)
     for path in (path for path in home.rglob("*") if path.is_file()):
         assert b"Who quoted" not in path.read_bytes(), path

@@ -75,7 +75,7 @@ def test_a_database_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_storage_can_change(tmp_path: Path) -> None:
     """dagster.yaml follows the setting, and verify knows both."""
-    for storage, words in (("postgres", "env: DAGSTER_POSTGRES_URL"), ("sqlite", "ConsolidatedSqlite")):
+    for storage, words in (("postgres", "env: DAGSTER_POSTGRES_URL"), ("sqlite", "class: EventLogStorage")):
         folder = runner.instance_folder(tmp_path, storage)
         assert words in (folder / "dagster.yaml").read_text()
         assert verify.verify_home(tmp_path) == []

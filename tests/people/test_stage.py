@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.people import month_texts
 from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
+from relrag_pipelines.workers.pool import start_pool, stop_pool
 from relrag_query import exploration
 from relrag_query.archive import Archive
 from tests import archive
@@ -345,8 +346,8 @@ def test_a_new_message_has_only_its_month_read_and_a_new_name_those_that_may_hol
     config = make(tmp_path)
     home = archive.sync(config).home
     read: list[str] = []
-    really = month_texts._read
-    monkeypatch.setattr(month_texts, "_read", lambda month, *rest: (read.append(month), really(month, *rest))[1])
+    really = month_texts._Reader.tables
+    monkeypatch.setattr(month_texts._Reader, "tables", lambda self, month: (read.append(month), really(self, month))[1])
 
     def synced() -> list[str]:
         read.clear()
@@ -366,6 +367,21 @@ def test_a_new_message_has_only_its_month_read_and_a_new_name_those_that_may_hol
     before = {table: archive_tables.read(home, table) for table in month_texts.TABLES}
     archive_tables.drop(home)
     archive.sync(config)
+    assert {table: archive_tables.read(home, table) for table in month_texts.TABLES} == before
+
+
+def test_another_process_reads_a_month_as_this_one_does(tmp_path: Path) -> None:
+    """With pool and without, of few months and of more than `_FEW`, the tables are equal."""
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    before = {table: archive_tables.read(home, table) for table in month_texts.TABLES}
+    assert before["person_mentions"].num_rows and before["text_relationships"].num_rows
+    archive_tables.drop(home)
+    pool = start_pool(1)
+    try:
+        archive.rebuild(replace(archive.workspace(config), pool=pool))
+    finally:
+        stop_pool(pool)
     assert {table: archive_tables.read(home, table) for table in month_texts.TABLES} == before
 
 

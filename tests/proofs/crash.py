@@ -54,7 +54,7 @@ def scenarios(folder: Path) -> list[Scenario]:
     def after(name: str) -> Path:
         changed = folder / name
         if found:
-            interrupted.clone(folder / f"{found[-1].name}-undisturbed", changed)
+            archive.clone(folder / f"{found[-1].name}-undisturbed", changed)
         return changed
 
     first = after("first")
@@ -115,7 +115,7 @@ def places(found: list[Scenario], count: int, seed: int) -> list[tuple[Scenario,
 
 def scenario(folder: Path, *words: str) -> Scenario:
     """The archive in that folder, and what such a command makes of it."""
-    undisturbed = interrupted.clone(folder, folder.with_name(f"{folder.name}-undisturbed"))
+    undisturbed = archive.clone(folder, folder.with_name(f"{folder.name}-undisturbed"))
     started = time.monotonic()
     ended = interrupted.run(undisturbed, *words)
     seconds = time.monotonic() - started
@@ -169,7 +169,7 @@ def _read(folder: Path, told: Connection) -> None:
 
 def cut_short(scenario: Scenario, at: Place | float, how: How, scratch: Path) -> list[str]:
     """Kills a sync, syncs again, and says what is not as it should be; `at` a place, or after so many seconds."""
-    folder = interrupted.clone(scenario.folder, scratch)
+    folder = archive.clone(scenario.folder, scratch)
     home = archive.home(folder)
     wrong = []
     # a generation that is being read is not removed, so there nobody reads

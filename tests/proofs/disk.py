@@ -36,7 +36,7 @@ _INSIDE = "inside"
 @contextmanager
 def mounted(scenario: Scenario, scratch: Path) -> Iterator[Path]:
     """A copy of the archive whose RELRAG_HOME is a file system of its own."""
-    folder = interrupted.clone(scenario.folder, scratch)
+    folder = archive.clone(scenario.folder, scratch)
     home, aside = archive.home(folder), folder / "aside"
     if home.exists():
         home.rename(aside)
@@ -44,7 +44,7 @@ def mounted(scenario: Scenario, scratch: Path) -> Iterator[Path]:
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_BYTES}", "home", home], check=True)
     try:
         if aside.exists():
-            interrupted.clone(aside, home)
+            archive.clone(aside, home)
         yield folder
     finally:
         subprocess.run(["umount", home], check=True)
@@ -178,7 +178,7 @@ def _failing(
     chosen: list[Scenario], steps: int, how: How, says: tuple[str, ...], folder: Path
 ) -> Iterator[tuple[str, list[str]]]:
     for number, (scenario, place, _) in enumerate(places(chosen, steps, 3)):
-        copy = interrupted.clone(scenario.folder, folder / f"{how}-{number}")
+        copy = archive.clone(scenario.folder, folder / f"{how}-{number}")
         ended = interrupted.run(copy, *scenario.words, at=place, how=how)
         yield (
             f"{scenario.name}, {how} at {place}: ended with {ended.code}",

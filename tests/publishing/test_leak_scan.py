@@ -20,7 +20,6 @@ from relrag_pipelines.publishing import leak_scan
 from relrag_pipelines.publishing.leak_scan import LeakScan
 from relrag_pipelines.stores import catalog, generations, lake, vectors
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands.sync import sync
 from relrag_query.cli.commands.verify import scan_pii
 from tests import archive
 
@@ -33,7 +32,7 @@ GRAPH = '[graphrag.collections.all]\nsources = ["chat", "papers", "notes"]\n'
 @pytest.fixture(scope="module")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
-    assert sync(archive.make(folder)) == 0
+    archive.first_sync(archive.make(folder))
     return folder
 
 

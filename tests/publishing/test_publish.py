@@ -60,7 +60,7 @@ def everything(config: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, tmp_path: Path) -> None:
-    assert commands.sync(config) == 0
+    archive.first_sync(config)
     whole = published(config) / catalog.NAME
     add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
     assert commands.sync(config) == 0
@@ -80,7 +80,7 @@ def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, t
 
 
 def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation(config: Path) -> None:
-    commands.sync(config)
+    archive.first_sync(config)
     for number in range(4):  # more than are kept
         add(config, {"id": f"new{number}", "text": f"A boiler, number {number}.", "ts": 1735689600})
         assert commands.sync(config) == 0
@@ -122,21 +122,21 @@ def test_the_usual_embedder_of_the_first_generation_is_carried_on(
 
 
 def test_much_that_is_new_is_built_whole(config: Path) -> None:
-    commands.sync(config)
+    archive.first_sync(config)
     add(config, *({"id": f"x{number}", "text": f"More {number}.", "ts": 1735689600} for number in range(12)))
     assert commands.sync(config) == 0
     assert not on_top(config)
 
 
 def test_another_setting_is_built_whole(config: Path) -> None:
-    commands.sync(config)
+    archive.first_sync(config)
     config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
     assert commands.sync(config) == 0
     assert not on_top(config)
 
 
 def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> None:
-    commands.sync(config)
+    archive.first_sync(config)
     (published(config) / "months.json").write_text("{")
     add(config, {"id": "new", "text": "The orangery is heated.", "ts": 1735689600})
     assert commands.sync(config) == 0
@@ -145,7 +145,7 @@ def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> N
 
 
 def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert commands.sync(config) == 0
+    archive.first_sync(config)
     add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
     finish, tried = catalog_build._finish, []
 

@@ -19,6 +19,7 @@ DAGSTER_SHELLS = (
     "relrag_pipelines/definitions.py",
     "relrag_pipelines/orchestration/orphaned_runs.py",
     "relrag_pipelines/orchestration/runner.py",
+    "relrag_pipelines/orchestration/sqlite_storage.py",
     "relrag_pipelines/ui/server.py",
 )
 WRITERS = "relrag_pipelines.orchestration.runner"

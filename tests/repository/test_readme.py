@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests import ROOT, archive
 
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOW = "2025-01-20T12:00:00+00:00"
@@ -36,7 +36,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
     shutil.copy(ROOT / "relrag.toml", folder)
-    assert run("relrag sync", folder).returncode == 0
+    archive.first_sync(folder / "relrag.toml")
     assert run(next(line for line in ASKED if line.startswith("relrag ask ")), folder).returncode == 0
     return folder
 

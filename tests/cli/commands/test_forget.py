@@ -31,7 +31,7 @@ LEASE = "papers/lease 2024-01-05.md"
 @pytest.fixture(scope="module")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
-    assert syncing.sync(archive.make(folder)) == 0
+    archive.first_sync(archive.make(folder))
     return folder
 
 

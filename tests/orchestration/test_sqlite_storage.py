@@ -1,0 +1,105 @@
+"""Dagster's storages in SQLite: one engine a database, no migrations read where there are none, homes of before."""
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster._core.storage.event_log.sqlite import consolidated_sqlite_event_log
+from dagster._core.storage.runs.sqlite import sqlite_run_storage
+from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
+
+from relrag_pipelines.maintenance.verify import verify_home
+from relrag_pipelines.orchestration import runner, sqlite_storage
+from tests import archive
+
+DAGSTERS = (consolidated_sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage)
+BEFORE = """\
+# The Dagster instance of an archive, shared by CLI and UI. Written by relrag; {folder} is its own place.
+telemetry:
+  enabled: false
+
+nux:
+  enabled: false
+
+# One database for all events, not one a run: a sync is many small writes.
+event_log_storage:
+  module: dagster._core.storage.event_log
+  class: ConsolidatedSqliteEventLogStorage
+  config:
+    base_dir: "{folder}/history"
+
+# What libraries print is kept nowhere: it could be text of the archive.
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+
+# A killed process leaves its runs as started; the daemon marks them failed.
+run_monitoring:
+  enabled: true
+  start_timeout_seconds: 180
+"""
+"""dagster.yaml as it was before"""
+
+
+def one_run(home: Path) -> int:
+    """Materialises an asset with the instance of a home; returns how many runs there are then."""
+
+    @dg.asset
+    def counted() -> int:
+        return 1
+
+    with runner.instance(home) as shared:
+        assert dg.materialize([counted], instance=shared).success
+        return shared.get_runs_count()
+
+
+def refuse(*_: Any, **__: Any) -> None:
+    raise AssertionError("Dagster made an engine or read its migrations")
+
+
+def test_a_database_that_is_made_is_used_with_one_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert one_run(tmp_path) == 1
+    for module in DAGSTERS:
+        monkeypatch.setattr(module, "create_engine", refuse)
+        monkeypatch.setattr(module, "check_alembic_revision", refuse)
+    sqlite_storage._engine.cache_clear()
+    assert one_run(tmp_path) == 2
+    assert sqlite_storage._engine.cache_info().currsize == 2  # events and runs
+    assert sqlite_storage._engine.cache_info().hits > 20
+
+
+@pytest.mark.parametrize("name", ["history/runs.db", "schedules/schedules.db"])
+def test_a_database_that_a_kill_left_half_made_is_finished(tmp_path: Path, name: str) -> None:
+    assert one_run(tmp_path) == 1
+    database = runner.instance_folder(tmp_path) / name
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("DELETE FROM alembic_version")
+        connection.commit()
+    assert one_run(tmp_path) == 2
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("SELECT count(*) FROM alembic_version").fetchone() == (1,)
+
+
+def test_a_home_of_before_is_sound_and_the_next_run_writes_its_configuration_anew(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    home = archive.sync(config).home
+    folder = runner.instance_folder(home)
+    yaml = folder / "dagster.yaml"
+    yaml.write_text(BEFORE.replace("{folder}", str(folder)))
+    assert [*verify_home(home)] == []
+    yaml.write_text(BEFORE.replace("{folder}", str(folder)).replace("false", "true"))
+    assert [finding.path for finding in verify_home(home)] == ["dagster/dagster.yaml"]
+    assert one_run(home) == 1
+    assert "sqlite_storage" in yaml.read_text()
+    assert [*verify_home(home)] == []
+
+
+def test_a_sync_without_a_graph_imports_no_pandas() -> None:
+    script = "import sys, relrag_pipelines.orchestration.runner; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
