@@ -15,10 +15,10 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_query.answering import generative, llm, token_budget
 from relrag_query.answering.llm import AnswerError, ChatModel
-from relrag_query.answering.model_context import redact_hits
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.ask import SearchOptions, ask
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.redacted_hits import redact_hits
 from tests import archive, query_hits
 from tests.answering.chat_service import ChatService, serving
 

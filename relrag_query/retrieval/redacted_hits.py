@@ -1,4 +1,4 @@
-"""What a language model is given: passages redacted once more, by the policies of now.
+"""What services and language models are given: passages redacted once more, by the policies of now.
 
 What is published was redacted when it was indexed, and once more changes nothing in it. Policies may have become
 stricter since, and the next sync has not come yet: a text that goes to another machine does not wait for it.
