@@ -12,14 +12,12 @@ import duckdb
 
 from relrag_pipelines.identity import lookup, stated
 from relrag_pipelines.identity.mentions import MentionFinder
-from relrag_pipelines.identity.name_forms import SOUND, beginnings
+from relrag_pipelines.identity.name_forms import asked_forms
 from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
-from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import parse
-from relrag_pipelines.text.names.spelling import skeletons
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.pending import Pending
 from relrag_query.people.relations import FAMILY, INVERSE, Relation, is_of_type
@@ -61,14 +59,16 @@ class People:
                 found[now[row["person_id"]]].aliases.append(row)
         return dict(sorted(found.items()))
 
+    def names_in_index(self, person_ids: Iterable[int]) -> dict[int, str]:
+        """The names under which a generation knows ids, whoever that is now; of one that was merged before, none."""
+        return {row["person_id"]: row["name"] for row in self._rows("persons", person_ids)}
+
     def every(self) -> dict[int, IndexedPerson]:
         """All people, by id, in order."""
         return self.known(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
 
     def bearing(self, text: str, *, sounds: bool = True) -> dict[int, IndexedPerson]:
         """Who bears a name of which some word of a text may be a form; with `sounds` in any script and spelling."""
-        words = beginnings([text]) | {tables.plain(word) for word in text.split()}
-        sounding = {SOUND + key for word in words for key in skeletons(word) if len(key) > 1} if sounds else set()
         rows = self._connection.execute(
             """
             WITH asked AS (SELECT unnest($words) AS form),
@@ -76,7 +76,7 @@ class People:
             SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
-            {"words": sorted(words | sounding)},
+            {"words": sorted(asked_forms(text, sounds=sounds))},
         ).fetchall()
         return self.known(one for (one,) in rows)
 
@@ -89,7 +89,7 @@ class People:
         ).fetchall()
         if rows:
             return list(self.known(one for (one,) in rows).values())
-        known = self.bearing(typed)
+        known = self.bearing(typed.title())
         ids = lookup.candidates({one: person.resolved for one, person in known.items()}, typed)
         return [known[one] for one in ids]
 
