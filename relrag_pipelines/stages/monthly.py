@@ -77,18 +77,16 @@ def merge_duplicates(private: pa.Table) -> pa.Table:
 
 
 def _redact(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
-    from relrag_pipelines.pii import leaked_records, redact_tables
+    from relrag_pipelines.pii import leaked_records
 
     originals: dict[str, str] = {}
-    table, failed = redact_tables.redact_records(
-        merge_duplicates(tables[0]), workspace.redactor, workspace.channel(source), originals
-    )
-    table, held = leaked_records.withhold(table, workspace.redactor, workspace.channel(source), originals)
+    merged = merge_duplicates(tables[0])
+    table, failed = leaked_records.redact(merged, workspace.redactor, workspace.channel(source), originals)
     keys = workspace.keys
     sealed = {name: keys.seal(value, name) for name, value in originals.items()}
     why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
-    faults = [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed]
-    faults += [Failure(asset_id, leaked_records.FAULT, leaked_records.MEANING, source.name) for asset_id in held]
+    meaning = {leaked_records.FAULT: leaked_records.MEANING}
+    faults = [Failure(asset_id, fault, meaning.get(fault, why), source.name) for asset_id, fault in failed]
     return StageOutput(table, faults, sealed_originals=sealed)
 
 

@@ -36,7 +36,7 @@ from relrag_pipelines.stages.plan_model import (
 )
 from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy
 from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests, month_outputs
-from relrag_pipelines.stores import archive_tables, generations, lake, unit_state
+from relrag_pipelines.stores import archive_tables, generations, lake, searched_values, unit_state
 from relrag_pipelines.stores.archive_tables import PUBLISHED
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest, ManifestEntry
@@ -89,11 +89,14 @@ def plan(
     wanted: str,
     archive: ArchiveState | None = None,
     graphs: Iterable[StaleGraph] = (),
+    *,
+    search_again: bool = False,
 ) -> Plan:
     """What has to be done: a pure function of the current state.
 
     known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
     when there is none), wanted the one that the lake gives now; graphs are the GraphRAG indexes that are stale.
+    search_again: the last search for replaced values, which is part of publishing, was cut short.
     """
     surveys = list(surveys)
     exports = []
@@ -115,7 +118,10 @@ def plan(
         reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, _problems(surveys), published != wanted, tables, list(graphs))
+    elif search_again:
+        reason = "values that were replaced have to be looked for again"
+    outdated = published != wanted or search_again
+    return Plan(exports, stale, reason, _problems(surveys), outdated, tables, list(graphs))
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
@@ -137,7 +143,9 @@ def build_plan(workspace: Workspace) -> Plan:
     )
     changing = {one.source for one in stale_months(surveys) if one.stage == "chunks"}
     graphs = graph_index.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
-    return plan(surveys, known, published, wanted, inspect_archive(workspace), graphs)
+    again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
+    archive = inspect_archive(workspace)
+    return plan(surveys, known, published, wanted, archive, graphs, search_again=again)
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:

@@ -105,7 +105,7 @@ class Plan:
     problems: list[str] = field(default_factory=list)
     """sources that cannot be looked at"""
     outdated: bool = False
-    """the published generation is not made from what the lake holds now"""
+    """the published generation is not made from what the lake holds now, or was not searched to the end"""
     archive: list[StaleStage] = field(default_factory=list)
     """stages over the whole archive, in the order in which they are made"""
     graphs: list[StaleGraph] = field(default_factory=list)
