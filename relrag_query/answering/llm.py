@@ -130,7 +130,7 @@ def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreac
 def _openai_pieces(
     client: openai.OpenAI, name: str, settings: Settings, usage: Usage, instructions: str, request: str
 ) -> Iterator[str]:
-    from openai import BadRequestError, omit
+    from openai import BadRequestError, UnprocessableEntityError, omit
 
     most, warmth = settings.answer_max_tokens, settings.answer_temperature
     asked: dict[str, Any] = {
@@ -143,7 +143,7 @@ def _openai_pieces(
     answer: openai.Stream[ChatCompletionChunk]
     try:
         answer = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
-    except BadRequestError:
+    except (BadRequestError, UnprocessableEntityError):
         if not settings.answer_url:
             raise
         # a server that does not know the option; then tokens are not counted

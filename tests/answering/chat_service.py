@@ -19,6 +19,8 @@ class ChatService:
     url: str
     pieces: list[str] = field(default_factory=list)
     status: int = 200
+    refusal: int = 400
+    """the status with which a strict server refuses"""
     strict: bool = False
     """refuses what OpenAI added to the protocol later"""
     broken: bool = False
@@ -35,7 +37,7 @@ def serving() -> Iterator[ChatService]:
     class Handler(served.Posted):
         def answer(self, body: dict[str, Any]) -> None:
             service.asked.append(body | {"path": self.path, "key": self.headers.get("Authorization")})
-            status = 400 if service.strict and "stream_options" in body else service.status
+            status = service.refusal if service.strict and "stream_options" in body else service.status
             self.send_response(status)
             refused = status != 200
             self.send_header("Content-Type", "application/json" if refused else "text/event-stream")

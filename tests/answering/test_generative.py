@@ -187,10 +187,11 @@ def test_a_model_that_reasons_is_asked_without_a_temperature(
     assert "temperature" not in service.asked[0]
 
 
+@pytest.mark.parametrize("refusal", [400, 422])
 def test_a_server_that_does_not_count_tokens_writes_all_the_same(
-    config: Path, service: ChatService, answerer: str
+    config: Path, service: ChatService, answerer: str, refusal: int
 ) -> None:
-    service.pieces, service.strict = ["It was repaired [1]."], True
+    service.pieces, service.strict, service.refusal = ["It was repaired [1]."], True, refusal
     with Archive.open(config) as archive:
         answer = archive.ask(QUESTION)
     assert answer.written and answer.written.text == "It was repaired [1]."
