@@ -24,6 +24,7 @@ from relrag_query.graphrag.index import Index
 from relrag_query.graphrag.scope import words_of
 from relrag_query.graphrag.trace import Source, Trace, trace
 from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.redacted_hits import context_redaction
 
 _SEARCHED = 60
 """passages that a search of the archive gives"""
@@ -68,7 +69,7 @@ def answered(
     if archive and named.own and searched:
         related = _related(settings, named, corpus, searched, method, archive)
     relatives = _relatives(archive) if archive and named.own and method == "global" else {}
-    answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related, relatives))
+    answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related, relatives), archive)
     return Answered(answer, corpus.index, trace(answer.text, corpus.index, asked))
 
 
@@ -78,21 +79,28 @@ def global_query(settings: Settings, collection: str, query_: str, *, include_so
     return {"answer": found.answer.text, "sources": [_source(one) for one in found.trace.sources if include_sources]}
 
 
-def _written(settings: Settings, named: Named, corpus: Corpus, quoted: GraphAnswer) -> GraphAnswer:
+def _written(
+    settings: Settings, named: Named, corpus: Corpus, quoted: GraphAnswer, archive: Archive | None
+) -> GraphAnswer:
     """The answer as the configured model writes it; the quoted one where there is none, or it fails."""
     if settings.answerer == "extractive" or quoted.text == NOTHING:
         return quoted
     try:
         model = llm.writer(settings)
         mapper = functools.partial(load_json_model, settings.answerer, model.model, settings.answer_url)
-        redact = str if named.own else _redaction(settings)
+        redact = _redaction(settings, archive if named.own else None)
         return writing.Written(model, mapper, corpus, settings.answer_context_tokens, redact).answer(quoted)
     except (AnswerError, ModelError) as error:
         return replace(quoted, note=f"{error}; quoted instead")
 
 
-def _redaction(settings: Settings) -> Callable[[str], str]:
-    """What replaces personal data in texts that no export of this archive was redacted for."""
+def _redaction(settings: Settings, archive: Archive | None) -> Callable[[str], str]:
+    """What texts of an index go through before a model reads them; `archive` is the one whose own index it is.
+
+    Its own are redacted already, and once more only where policies have changed; others are of no channel.
+    """
+    if archive is not None:
+        return context_redaction(settings, archive.generation) or str
     # imported only here: most questions need none
     from relrag_pipelines.workspace import Workspace
 

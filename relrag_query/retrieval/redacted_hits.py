@@ -6,12 +6,15 @@ stricter since, and the next sync has not come yet: a text that goes to another 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_pipelines.pii.redact_tables import channel_of
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages.redaction_policy import possible_channels
+from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.hit import Hit
 
@@ -32,6 +35,25 @@ def redact_hits(hits: Sequence[Hit], settings: Settings) -> list[Hit]:
         except RedactionError:
             continue
     return redacted
+
+
+def context_redaction(settings: Settings, generation: Generation) -> Callable[[str], str] | None:
+    """What a text of that generation goes through before a language model reads it; None where it stays as it is.
+
+    It stays where the generation was published under the policies of now. Else all is replaced that any channel hides,
+    since a text does not tell which channel it is of. What is returned raises RedactionError.
+    """
+    workspace = Workspace(settings)
+    if not settings.pii_redaction_enabled or plans.policy_hash(workspace) == generation.manifest.get("policy"):
+        return None
+    channels = {_DEFAULT}.union(*(possible_channels(workspace, source) for source in settings.sources))
+
+    def redact(text: str) -> str:
+        for channel in sorted(channels):
+            text = workspace.redactor.redact(text, channel)
+        return text
+
+    return redact
 
 
 def _redacted(hit: Hit, redactor: PIIRedactor, channel: str) -> Hit:

@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from relrag_pipelines.ui.login import Login
 from relrag_query.exploration import DESCRIPTION
+from relrag_query.graphrag import service as graph_questions
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, fit, size
 from relrag_query.mcp.server import build
 from relrag_query.service import Service
@@ -86,6 +87,27 @@ def conforms(transport: Any) -> None:
             assert 'nothing named "jsonl:notes:none"' in str(unknown.content)
 
     anyio.run(asked)
+
+
+@pytest.mark.requirement("S0-76")
+def test_a_policy_of_now_holds_for_what_was_indexed_under_another(tmp_path: Path) -> None:
+    """Tools are read by a model: what a policy hides it never sees, whether or not the next sync has come."""
+    loose = '[pii_policies.whatsapp]\nentities = ["EMAIL_ADDRESS"]\naction = "mask"\n'
+    config = archive.make(tmp_path, loose)
+    archive.sync(config)
+    asked = {"search": {"query": "key of the cabin"}, "ask": {"question": "Who has the key of the cabin?"}}
+    with Service.open(config) as service:
+        for tool, arguments in asked.items():
+            assert "052-123-4567" in json.dumps(told(build(service), tool, **arguments)), tool
+        with service.reading() as opened:
+            assert graph_questions._redaction(service.settings, opened)("052-123-4567") == "052-123-4567"
+    archive.configure(tmp_path)
+    with Service.open(config) as service:
+        for tool, arguments in asked.items():
+            said = json.dumps(told(build(service), tool, **arguments))
+            assert ("4567" in said, "<PHONE_NUMBER" in said) == (False, True), tool
+        with service.reading() as opened:
+            assert "4567" not in graph_questions._redaction(service.settings, opened)("052-123-4567")
 
 
 def test_over_standard_input_and_output(config: Path) -> None:
