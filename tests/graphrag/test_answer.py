@@ -9,7 +9,7 @@ import pytest
 
 from relrag_pipelines.graphrag import parquet
 from relrag_pipelines.graphrag.build import build
-from relrag_pipelines.graphrag.llm.extraction import Extraction, FoundClaim, FoundEntity, FoundRelationship
+from relrag_pipelines.graphrag.llm.extraction_schema import Extraction, FoundClaim, FoundEntity, FoundRelationship
 from relrag_pipelines.records import Chunk
 from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
 from relrag_query.graphrag.citations import Dataset, parse

@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from relrag_pipelines.graphrag.candidates import Candidate, EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.nouns import Nouns
+from relrag_pipelines.graphrag.spans import Candidate, EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.words import compared, is_title
 from relrag_pipelines.text.analyzer import fold
 
@@ -141,16 +141,7 @@ def _names(
     for unit, some in enumerate(found):
         for one in some:
             if one.type == EntityType.NAME and not _overlaps(one, named[unit]):
-                words, start = one.text.split(), one.start
-                while words and (
-                    _names_nothing(words[0])
-                    or (one.opens and says_nothing(compared(words[0])))
-                    or not is_name(words[0], one.text)
-                ):
-                    start += (len(words[0]) + 1) * (start >= 0)
-                    words.pop(0)
-                while words and _names_nothing(words[-1]):
-                    words.pop()
+                words, start = _trimmed(one, is_name)
                 people = {names.get(compared(word), "") for word in words}
                 if len(people) == 1 and (key := min(people, key=str)):
                     yield Mention(unit, key, EntityType.PERSON, " ".join(words), start)
@@ -162,6 +153,19 @@ def _names(
                 ):
                     text = " ".join(words)
                     yield Mention(unit, fold(text), EntityType.NAME, text, start)
+
+
+def _trimmed(one: Candidate, is_name: Callable[[str, str], bool]) -> tuple[list[str], int]:
+    """The words of a name without those around it that name nothing, and where they begin; -1 outside of the text."""
+    words, start = one.text.split(), one.start
+    while words and (
+        _names_nothing(words[0]) or (one.opens and says_nothing(compared(words[0]))) or not is_name(words[0], one.text)
+    ):
+        start += (len(words[0]) + 1) * (start >= 0)
+        words.pop(0)
+    while words and _names_nothing(words[-1]):
+        words.pop()
+    return words, start
 
 
 def _is_shouted(word: str) -> bool:
