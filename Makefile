@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS := bench/peers/.venv
 INTEROP := tests/interop/.venv
-ADAPTERS := tests/adapters/.packages
+ADAPTERS := .venv/adapters
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 

@@ -62,6 +62,12 @@ def large() -> list[Figure]:
 
 def write(folder: Path, entities: int) -> None:
     """The generated index."""
+    for name, columns in _tables(entities).items():
+        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+
+
+def _tables(entities: int) -> dict[str, dict[str, object]]:
+    """Its columns, by table."""
     chance = np.random.default_rng(1)
     count = max(entities // 10, UNITS_OF_COMMUNITY)
     groups = entities // MEMBERS
@@ -73,7 +79,7 @@ def write(folder: Path, entities: int) -> None:
     def units(rows: int, each: int) -> pa.Array:
         return _lists(unit_ids.take(pa.array(chance.integers(0, count, rows * each))), each)
 
-    tables = {
+    return {
         "documents": {
             "id": [f"d{number}" for number in range(count // 10)],
             "title": [f"{number}.pdf" for number in range(count // 10)],
@@ -105,8 +111,6 @@ def write(folder: Path, entities: int) -> None:
             "full_content": [""] * groups,
         },
     }
-    for name, columns in tables.items():
-        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
 
 
 def _lists(values: pa.Array, each: int) -> pa.Array:

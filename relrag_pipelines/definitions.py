@@ -47,7 +47,7 @@ PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 def build_defs(workspace: Workspace) -> dg.Definitions:
     """All definitions of one archive."""
-    sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.made)
+    sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.own_collections)
     jobs = _jobs(workspace)
     followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
     return dg.Definitions(
@@ -77,7 +77,7 @@ def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
     archive = dg.AssetSelection.assets(*archive_tables.NAMES)
-    graphs = [key(one, table.name) for one in settings.made for table in graph_index.tables(settings)]
+    graphs = [key(one, table.name) for one in settings.own_collections for table in graph_index.tables(settings)]
     older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
     selections = {
         "sync": (

@@ -53,7 +53,7 @@ class Workspace:
         return workers.map_batches(self.pool, function, items, given_up)
 
     @contextmanager
-    def aside(self) -> Iterator[tuple[Executor | None, Workspace]]:
+    def dedicated_worker(self) -> Iterator[tuple[Executor | None, Workspace]]:
         """A further process for a job that keeps its state there, if there is one, and this without it; see workers."""
         with workers.dedicated_worker(self.pool) as (one, others):
             yield one, replace(self, pool=others)

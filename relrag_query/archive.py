@@ -154,7 +154,7 @@ class Archive:
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
             people, notice = self._people_or_why(connection)
-            entities = references.named(question, people)
+            entities = references.named_ids(question, people)
             context = self._context(connection, question, limits, candidates, follows, entities)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
@@ -217,7 +217,7 @@ class Archive:
     def knows(self, native_id: str) -> bool:
         """Whether some record has that id, its native id, or the part of it behind its source's name."""
         with self._reading() as connection:
-            return catalog_reader.named(connection, native_id)
+            return catalog_reader.is_record_id(connection, native_id)
 
     def stored_id(self, native_id: str) -> str:
         """The id as it stands in the index: one that could hold a phone number or an address is a hash there."""
@@ -287,9 +287,10 @@ class Archive:
             entities=entities, limit=limit,
         )  # fmt: skip
         if filters.person:
-            context.where = replace(context.where, person_ids=self._people(connection).filter_ids(filters.person))
+            context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:
-            context.similarities = functools.partial(self._questions.similarities, context.asked, context.meaning)
+            similarities = self._questions.similarities
+            context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
         return context
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:

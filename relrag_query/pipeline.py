@@ -35,6 +35,7 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, RECENCY_SUPPLEMENT, Hit
 from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.redacted_hits import redact_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens
 from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
@@ -50,7 +51,7 @@ def search(context: QueryContext, generation: Generation, shown: int) -> Results
     return Results(
         context.question,
         hits,
-        context.when,
+        context.time,
         context.intents,
         context.trace,
         head=explanation.explain_query(context, wanted, hits, _zone(context))
@@ -71,12 +72,28 @@ def ask(
 
     With `people`, questions about these are answered by what is known of them.
     """
-    settings = context.settings
     # what is known of people is of all sources and times
-    asked = _asked_of_people(context, people) if people and context.where == ChunkFilter() else None
+    asked = _asked_of_people(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
     if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
         return of_people
+    return _of_records(context, generation, limit, on_text, unknown, may_be_others=asked is not None)
+
+
+def _of_records(
+    context: QueryContext,
+    generation: Generation,
+    limit: int | None,
+    on_text: Callable[[str], None] | None,
+    unknown: str,
+    *,
+    may_be_others: bool,
+) -> Answer:
+    """The answer from what the records say; not sure where it `may_be_others`.
+
+    `unknown` is a relationship that the question names and that nobody is stated to have.
+    """
+    settings = context.settings
     most = 2 * settings.search_limit if limit is None else limit
     wanted = listing.parse_listing(context)
     at_most = min(most, settings.source_display_max_count)
@@ -86,12 +103,11 @@ def ask(
         told = listing.listing_answer(hits)
     else:
         hits, told = _evidence(context, answering_hits(context), most)
-    said = f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}"
-    context.note("answer", said)
+    context.note("answer", f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}")
     hits = hits if wanted else add_named_records(told, hits, context)
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
-    sure = "unsure" if asked and sure == "sure" else sure  # it may be somebody else's
+    sure = "unsure" if may_be_others and sure == "sure" else sure
     shown = _shown(context, hits, told, written, at_most)
     quotes = [] if written else _quotes(context, told, shown)
     elsewhere = not written and told.elsewhere
@@ -104,7 +120,7 @@ def ask(
         searched=_scope(context, generation, listed=wanted is not None),
         missing=[] if wanted else missing_words(context, hits),
         intents=context.intents,
-        when=context.when,
+        when=context.time,
         trace=context.trace,
         written=written,
         head=[_stated_by_nobody(unknown)] * bool(unknown)
@@ -133,7 +149,7 @@ def _of_people(
     if told is None:
         return None
     lines = told.lines[:limit]
-    context.of_people = (*(hit for _, hit in lines), *told.scoped)
+    context.people_hits = (*(hit for _, hit in lines), *told.passages)
     shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
@@ -150,7 +166,7 @@ def _of_people(
         searched=_scope(context, generation, listed=False),
         missing=[],
         intents=context.intents,
-        when=context.when,
+        when=context.time,
         trace=context.trace,
         people=told.people,
     )
@@ -168,7 +184,7 @@ def _stated_by_nobody(type_: str) -> str:
 def answering_hits(context: QueryContext) -> list[Hit]:
     """The hits that may answer: those of the time that is asked for, and what was added to them."""
     hits = run(ASK, context)
-    return [hit for hit in hits if hit.in_time or hit.role] if context.when else hits
+    return [hit for hit in hits if hit.in_time or hit.role] if context.time else hits
 
 
 def may_answer(hits: Sequence[Hit]) -> list[Hit]:
@@ -195,7 +211,7 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
         context.terms,
         context.intents,
         context.settings.answer_min_coverage,
-        context.said_in,
+        context.channels,
         most,
         figures,
     )
@@ -218,7 +234,7 @@ def _shown(
     if written:
         return _located(context, cited_sources(written) if written.found else [])
     displayed = {"source_display_max_count": at_most}
-    types = frozenset[str]() if evidence.elsewhere else context.said_in
+    types = frozenset[str]() if evidence.elsewhere else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     return _located(context, displayed_sources(fitting, evidence, context.settings.model_copy(update=displayed)))
 
@@ -229,7 +245,7 @@ def _written(
     """The answer of the configured language model, and what is to be said of it; None where it gives none."""
     if context.settings.answerer == "extractive" or not hits:
         return None, ""
-    given = trim_to_budget(hits, context)  # with the records that the answer names
+    given = redact_hits(trim_to_budget(hits, context), context.settings)  # with the records that the answer names
     try:
         model = writer(context.settings)
         answer = generate(
@@ -239,10 +255,7 @@ def _written(
         context.note("write", str(error))
         return None, f"No answer was written: {error}."
     did = f"{answer.model} at {answer.host} was given {len(given)} passages and cites {len(answer.cited)} records"
-    used, usd = answer.usage, answer.usage.usd
-    cost = "" if usd is None else f", ${usd:.4f}"
-    took = f"{used.tokens_read:,} tokens read and {used.tokens_written:,} written{cost}"
-    context.note("write", f"{did}; {answer.invented} invented citations taken out; {took}")
+    context.note("write", f"{did}; {answer.invented} invented citations taken out; {answer.usage}")
     return answer, f"{answer.invented} invented citations were taken out." if answer.invented else ""
 
 
@@ -265,10 +278,10 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     A word that one passage alone holds is not counted, but then that passage is among the hits.
     """
     rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
-    if any(one.timed for one in rare) and context.vectors.count(context.within):
-        rare = [one for one in rare if not one.timed]
+    if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
+        rare = [one for one in rare if not one.is_time]
     held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in may_answer(hits))) if rare else frozenset()
-    return [one.said for one in rare if one.found(held) <= PART]
+    return [one.word for one in rare if one.found(held) <= PART]
 
 
 def _scope(context: QueryContext, generation: Generation, *, listed: bool) -> str:

@@ -178,9 +178,9 @@ def run(folder: Path, count: int, kept: int, people: Sequence[str] = PEOPLE) -> 
 
 
 def _records_with(folder: Path, values: set[str]) -> Iterator[str]:
-    from relrag_pipelines.erasure import rule_matching, selection
+    from relrag_pipelines.erasure import record_selection, rule_matching
 
-    for _, _, table in selection.private_months(archive.workspace(folder / "relrag.toml")):
+    for _, _, table in record_selection.private_months(archive.workspace(folder / "relrag.toml")):
         for name, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
                 said = rule_matching.json_texts(json.loads(text)) if name == "extra" else [text]

@@ -275,7 +275,9 @@ def run(folder: Path, count: int, *, thorough: bool = True) -> Found:
         code, said = _command([*given, "--config", str(config)])
         name = " ".join(given[:2] if given[0] in ("people", "pii", "graphrag", "calls") else given[:1])
         found.codes[name] = min(code, found.codes.get(name, code))
-        told = {value for value in byte_search.SearchPatterns(planted).found(said.encode()) if not _given(value, given)}
+        told = {
+            value for value in byte_search.SearchPatterns(planted).values_in(said.encode()) if not _given(value, given)
+        }
         if told:
             found.said.append(f"{given[0]}: {len(told)}")
     workspace = archive.workspace(config)

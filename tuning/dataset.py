@@ -73,7 +73,15 @@ def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked
         means = archive.generation.manifest.get("means", {})
         missing = len(pipeline.missing_words(context, hits))
         return Asked(
-            name, one, found, right, evidence.rows(found, context), missing, context.asked, context.meaning, means
+            name,
+            one,
+            found,
+            right,
+            evidence.rows(found, context),
+            missing,
+            context.embedded_text,
+            context.meaning,
+            means,
         )
 
 
@@ -98,6 +106,6 @@ def embed(asked: list[Asked], places: list[list[int]]) -> None:
     model = _Remembering()
     for one, first in zip(asked, places, strict=True):
         if one.meaning is not None and first:
-            texts = [one.candidates[place].embedded for place in first]
-            near = question_vectors.compared(model, one.means, one.asked, one.meaning, texts)
+            texts = [one.candidates[place].embedded_text for place in first]
+            near = question_vectors.compare(model, one.means, one.asked, one.meaning, texts)
             one.rows = evidence.compare(one.rows, first, near)

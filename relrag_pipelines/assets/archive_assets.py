@@ -39,19 +39,7 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
 
     @dg.multi_asset(
         name=stage.name,
-        specs=[
-            dg.AssetSpec(
-                table,
-                deps=inputs if table == first else [first],
-                group_name=_GROUP,
-                kinds={"parquet"},
-                owners=_OWNERS,
-                code_version=str(stage.version),
-                description=stage.meaning,
-                metadata=column_schema(table),
-            )
-            for table in stage.tables
-        ],
+        specs=[_spec(stage, table, inputs if table == first else [first]) for table in stage.tables],
     )
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
@@ -61,6 +49,19 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
             yield dg.MaterializeResult(asset_key=table, metadata={**told, **counts})
 
     return _assets
+
+
+def _spec(stage: ArchiveStage, table: str, inputs: list[Any]) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        table,
+        deps=inputs,
+        group_name=_GROUP,
+        kinds={"parquet"},
+        owners=_OWNERS,
+        code_version=str(stage.version),
+        description=stage.meaning,
+        metadata=column_schema(table),
+    )
 
 
 def table_true(table: str, workspace: Workspace) -> dg.AssetChecksDefinition:

@@ -61,7 +61,7 @@ def centre(vectors: Vectors, means: Means) -> Vectors:
     return centred
 
 
-def compared(vectors: Vectors, means: Means) -> Vectors:
+def comparable(vectors: Vectors, means: Means) -> Vectors:
     """The vectors, a row each, as they are compared with a question: centred where there are means, of length 1."""
     if means:
         return centre(vectors, means)

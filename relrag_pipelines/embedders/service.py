@@ -92,7 +92,7 @@ def describe_refusal(service: str, status: int | None, variable: str) -> Embeddi
 class Fault:
     """Why a service gave no answer."""
 
-    said: str
+    message: str
     """behind the service's name; holds neither text nor key"""
     status: int | None = None
     """HTTP status of its answer, where there was one"""

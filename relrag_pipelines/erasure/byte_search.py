@@ -64,7 +64,7 @@ class SearchPatterns:
         self.longest = max(map(len, patterns), default=1)
         self._automaton = ahocorasick_rs.BytesAhoCorasick(patterns) if patterns else None
 
-    def found(self, data: bytes) -> set[str]:
+    def values_in(self, data: bytes) -> set[str]:
         """Those of the values that stand in the bytes."""
         return {value for value, _, _ in self._matches(data)}
 
@@ -100,13 +100,13 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
             continue
         seen.files += 1
         try:
-            held = {value for piece in iter_data(path, packed.longest - 1) for value in packed.found(piece)}
+            held = {value for piece in iter_data(path, packed.longest - 1) for value in packed.values_in(piece)}
         except FileNotFoundError:  # such as the journal of a database that somebody had open
             continue
         try:
             seen.opaque_files += _is_raw(path) and raw_items.is_packed(path.read_bytes())
             for text in unpacked_text(path):
-                held |= packed.found(text) | spoken.whole(text)
+                held |= packed.values_in(text) | spoken.whole(text)
         except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
             seen.unreadable.append(f"{name} ({type(error).__name__})")
         if held:

@@ -40,7 +40,7 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
         return 0
     with suppress(JournalError):
         gone = _with_former(workspace, _forgotten(workspace, asset_ids, matcher))
-        numbers = [entry.number for entry in journal.entries(workspace.home) if _is_about(entry.said, gone)]
+        numbers = [entry.number for entry in journal.entries(workspace.home) if _is_about(entry.statement, gone)]
         if numbers:
             journal.append(workspace.home, [Allocation(one, ()) for one in sorted(gone)])
             return journal.forget_entries(workspace.home, numbers)
@@ -86,7 +86,7 @@ def missing_sources(workspace: Workspace) -> str:
 def _anything_stated(workspace: Workspace) -> bool:
     """Whether the journal speaks of people; a damaged one may."""
     try:
-        return any(isinstance(entry.said, Statement) for entry in journal.entries(workspace.home))
+        return any(isinstance(entry.statement, Statement) for entry in journal.entries(workspace.home))
     except JournalError:
         return True
 
@@ -95,7 +95,7 @@ def _with_former(workspace: Workspace, gone: set[int]) -> set[int]:
     """These people under every id that they had: one that leads to theirs, now or by a merge that holds."""
     redirects = archive_tables.read(workspace.home, "person_redirects").to_pylist()
     leads = [(row["person_id"], {row["former_person_id"]}) for row in redirects]
-    held = [entry.said for entry in holding(journal.entries(workspace.home))]
+    held = [entry.statement for entry in holding(journal.entries(workspace.home))]
     leads += [(one.into, set(one.others)) for one in held if isinstance(one, Merge)]
     found, waiting = set(gone), set(gone)
     while waiting:

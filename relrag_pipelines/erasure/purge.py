@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import mail_quotes, people, raw_items, rule_file, sidecars
+from relrag_pipelines.erasure.record_selection import ErasureSelection, private_months, select
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.erasure.selection import ErasureSelection, private_months, select
 from relrag_pipelines.files import atomic
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS

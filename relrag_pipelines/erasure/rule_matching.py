@@ -115,7 +115,7 @@ class RuleMatcher:
         """Whether a text names a person that is to be forgotten."""
         return self._has_address(text) or self._has_name(text)
 
-    def hinted(self, records: pa.Table) -> list[int]:
+    def likely_rows(self, records: pa.Table) -> list[int]:
         """Which private records may be forgotten ones under another id; it takes the owner to tell."""
         if not self._hints:
             return []

@@ -60,7 +60,7 @@ def cut_from_mail(
     if all(parts[name] == text for name, text in left.items()):
         return False
     kept = {name: text for name, text in (parts | left).items() if text}
-    passed_on = segmentation.segment(parts.get("forwarded", "")).only(
+    passed_on = segmentation.segment(parts.get("forwarded", "")).join(
         "fresh"
     )  # no signature below, nor what it quotes itself
     if "forwarded" not in kept or (passed_on and not cut_out(passed_on)):

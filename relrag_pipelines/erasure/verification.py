@@ -19,7 +19,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import byte_search, rule_matching, selection
+from relrag_pipelines.erasure import byte_search, record_selection, rule_matching
 from relrag_pipelines.erasure.byte_search import LEAST_BYTES, SearchPatterns, SearchResult
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.workspace import Workspace
@@ -93,9 +93,9 @@ def verify_erased(
     within: set[str] = set()
     standing: set[str] = set()
     for text in _remaining_values(workspace):
-        within |= needles.found(text)
+        within |= needles.values_in(text)
         standing |= needles.whole(text) & wanted
-    own = {value for text in _program_words(workspace) for value in needles.found(text)}
+    own = {value for text in _program_words(workspace) for value in needles.values_in(text)}
     words = sorted(wanted - standing - own)
     # one that is part of a longer word that stays can be told from it only where words are read, not in packed bytes
     names = [value for value in words if value not in within and len(value.encode()) >= LEAST_BYTES]
@@ -114,11 +114,11 @@ def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRe
     needles = SearchPatterns(phrases)
     holding: dict[str, set[str]] = defaultdict(set)
     known: dict[str, tuple[str, int | None]] = {}
-    for _, _, table in selection.private_months(workspace) if phrases else ():
+    for _, _, table in record_selection.private_months(workspace) if phrases else ():
         ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
         for _, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
-                for phrase in needles.found(text.encode("utf-8", "surrogatepass")):
+                for phrase in needles.values_in(text.encode("utf-8", "surrogatepass")):
                     holding[phrase].add(ids[row])
                     known[ids[row]] = kinds[row], times[row]
     few = Counter(one for records in holding.values() if len(records) <= _FEW for one in records)
@@ -181,7 +181,7 @@ def _is_distinctive(value: str, least_words: int) -> bool:
 
 def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
     """All strings of the records that stay."""
-    for _, _, table in selection.private_months(workspace):
+    for _, _, table in record_selection.private_months(workspace):
         for _, texts, _ in rule_matching.external_strings(table):
             yield from byte_search.distinct_strings(texts)
 

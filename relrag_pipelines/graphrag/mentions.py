@@ -141,7 +141,7 @@ def _names(
     for unit, some in enumerate(found):
         for one in some:
             if one.type == EntityType.NAME and not _overlaps(one, named[unit]):
-                words, start = _trimmed(one, is_name)
+                words, start = _trim(one, is_name)
                 people = {names.get(compared(word), "") for word in words}
                 if len(people) == 1 and (key := min(people, key=str)):
                     yield Mention(unit, key, EntityType.PERSON, " ".join(words), start)
@@ -155,11 +155,16 @@ def _names(
                     yield Mention(unit, fold(text), EntityType.NAME, text, start)
 
 
-def _trimmed(one: Candidate, is_name: Callable[[str, str], bool]) -> tuple[list[str], int]:
-    """The words of a name without those around it that name nothing, and where they begin; -1 outside of the text."""
-    words, start = one.text.split(), one.start
+def _trim(candidate: Candidate, is_name: Callable[[str, str], bool]) -> tuple[list[str], int]:
+    """The words of a name without those around it that only begin a sentence or name nothing; and where they begin.
+
+    `is_name` tells of a word whether it is a name, in the candidate's text.
+    """
+    words, start = candidate.text.split(), candidate.start
     while words and (
-        _names_nothing(words[0]) or (one.opens and says_nothing(compared(words[0]))) or not is_name(words[0], one.text)
+        _names_nothing(words[0])
+        or (candidate.opens and says_nothing(compared(words[0])))
+        or not is_name(words[0], candidate.text)
     ):
         start += (len(words[0]) + 1) * (start >= 0)
         words.pop(0)

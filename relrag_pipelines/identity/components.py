@@ -67,9 +67,9 @@ def join_entries(entries: Sequence[NamingEntry], said: Iterable[Entry], keyed: C
     """Groups of anchors and of entries (`entry:<position>`); `keyed` hashes a name, so that anchors reveal none."""
     sides: dict[str, Labels] = defaultdict(dict)
     for one in said:
-        if isinstance(one.said, Split):
+        if isinstance(one.statement, Split):
             for side in ("out", "stay"):
-                for anchor in getattr(one.said, side):
+                for anchor in getattr(one.statement, side):
                     sides[anchor][f"split {one.number}"] = side
     groups = Groups()
     uses: defaultdict[str, list[int]] = defaultdict(list)

@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from relrag_pipelines.identity.mentions import MOST_WORDS
 from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.records import GivenForm, PersonName
+from relrag_pipelines.text.analyzer import only_function_words
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import WORD, inflections, words
 from relrag_pipelines.text.names.likeness import stands_for
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import skeletons
 
-SOUND = "~"
+_SOUND = "~"
 """begins a form that is how a word sounds"""
 _LONGEST_PREFIX, _FEWEST = 5, 3
 """letters that Hebrew writes before a name as part of the word, and letters of a name that has some"""
@@ -52,8 +53,25 @@ def given_forms(names: Iterable[str]) -> list[GivenForm]:
         plain = tables.plain(given)
         found |= {(form, plain, "case") for one in inflections(given) if (form := tables.plain(one)) != plain}
         found |= {(full, plain, "short") for full in stands_for(plain)}
-        found |= {(SOUND + key, plain, "sound") for key in skeletons(plain) if len(key) > 1}
+        found |= {(key, plain, "sound") for key in _sounds(plain)}
     return [GivenForm(*one) for one in sorted(found)]
+
+
+def asked_forms(text: str, *, sounds: bool) -> set[str]:
+    """The forms under which the tables have names that a text may hold; with `sounds` in any script and spelling."""
+    named = beginnings([text])
+    words = named | {tables.plain(word) for word in text.split()}
+    if not sounds:
+        return words
+    # one consonant is that of many words, so it counts only where a word may be a name: `Or`, not `or`
+    short = {word for word in named if not only_function_words(word)}
+    return words | {key for word in words for key in _sounds(word) if word in short or len(key) > len(_SOUND) + 1}
+
+
+def _sounds(word: str) -> set[str]:
+    """The forms that a word shares with names that sound like it, in any script: those of its consonants."""
+    keys = skeletons(word)
+    return {_SOUND + key for key in keys if key or len(keys) == 1}
 
 
 def _said(name: str) -> tuple[str, ...]:

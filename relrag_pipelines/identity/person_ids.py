@@ -53,10 +53,10 @@ def _allocated(said: Sequence[Entry]) -> tuple[dict[str, int], dict[str, int], s
     since: dict[str, int] = {}
     used: set[int] = set()
     for entry in said:
-        if isinstance(entry.said, Allocation):
-            used.add(entry.said.person_id)
-            for anchor in entry.said.anchors:
-                given[anchor] = entry.said.person_id
+        if isinstance(entry.statement, Allocation):
+            used.add(entry.statement.person_id)
+            for anchor in entry.statement.anchors:
+                given[anchor] = entry.statement.person_id
                 since.setdefault(anchor, entry.number)
     return given, since, used
 
@@ -68,11 +68,13 @@ def merge_groups(
     survivors = {own: own for own in ids.values()}
     root_of = {own: root for root, own in ids.items()}
     for entry in said:
-        if not isinstance(entry.said, Merge):
+        if not isinstance(entry.statement, Merge):
             continue
-        splits = [later.said for later in said if isinstance(later.said, Split) and later.number > entry.number]
-        into = known.get(entry.said.into)
-        for other in map(known.get, entry.said.others):
+        splits = [
+            later.statement for later in said if isinstance(later.statement, Split) and later.number > entry.number
+        ]
+        into = known.get(entry.statement.into)
+        for other in map(known.get, entry.statement.others):
             if into is None or other is None:
                 continue
             keep, gone = survivors[into], survivors[other]

@@ -133,10 +133,10 @@ def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
 def _join_stated(groups: Groups, said: Iterable[Entry]) -> None:
     """Joins numbers and addresses to whom the owner says they are of."""
     for entry in said:
-        if not isinstance(entry.said, StatedIdentifier):
+        if not isinstance(entry.statement, StatedIdentifier):
             continue
-        for identifier in (one for one in entry.said.every_anchor if one in groups):
-            for anchor in entry.said.anchors:
+        for identifier in (one for one in entry.statement.every_anchor if one in groups):
+            for anchor in entry.statement.anchors:
                 if anchor in groups and groups.join(identifier, anchor):
                     break
 

@@ -27,7 +27,7 @@ def key_of(row: PersonRelationship) -> Key:
     return row.from_person_id, row.to_person_id, row.relationship_type
 
 
-def united(rows: Iterable[PersonRelationship]) -> list[PersonRelationship]:
+def merge_duplicates(rows: Iterable[PersonRelationship]) -> list[PersonRelationship]:
     """One row for each relationship, of several that say the same the first, with what only the others know."""
     found: dict[Key, PersonRelationship] = {}
     for row in rows:
@@ -52,7 +52,7 @@ def relationships(
     """The relationships with what the owner says of them, ordered by their key."""
     found = {key_of(row): row for row in rows}
     for entry in said:
-        one = entry.said
+        one = entry.statement
         if not isinstance(one, StatedRelationship | RelationshipNote):
             continue
         ends = survivor(one.from_person_id), survivor(one.to_person_id)
@@ -80,7 +80,7 @@ def facts(rows: Iterable[PersonFact], said: Iterable[Entry], survivor: Survivor)
     """The facts with what the owner says of people, ordered by their key."""
     found = {(row.person_id, row.predicate, row.value, row.source_ref): row for row in rows}
     for entry in said:
-        one = entry.said
+        one = entry.statement
         if isinstance(one, StatedFact) and (person_id := survivor(one.person_id)) is not None:
             key = (person_id, one.predicate, one.value, f"{JOURNAL}{entry.number}")
             found[key] = PersonFact(*key[:3], 1.0, key[3], None, one.valid_from, one.valid_to)

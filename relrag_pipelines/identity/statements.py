@@ -130,7 +130,7 @@ class NumberedEntry(Protocol):
         """Its number for ever."""
 
     @property
-    def said(self) -> Any:
+    def statement(self) -> Any:
         """What it says."""
 
 
@@ -139,7 +139,7 @@ class Entry:
     """A statement with the number that it has for ever in the journal."""
 
     number: int
-    said: Statement
+    statement: Statement
 
 
 def holding(journal: Iterable[NumberedEntry]) -> list[Entry]:
@@ -147,16 +147,16 @@ def holding(journal: Iterable[NumberedEntry]) -> list[Entry]:
 
     Entries of the journal that are about something else are left out.
     """
-    about = (Entry(entry.number, entry.said) for entry in journal if isinstance(entry.said, Statement))
+    about = (Entry(entry.number, entry.statement) for entry in journal if isinstance(entry.statement, Statement))
     entries = sorted(about, key=lambda entry: entry.number)
     undone: set[int] = set()
     for entry in reversed(entries):
-        if isinstance(entry.said, Undo) and entry.number not in undone and entry.said.number < entry.number:
-            undone.add(entry.said.number)
+        if isinstance(entry.statement, Undo) and entry.number not in undone and entry.statement.number < entry.number:
+            undone.add(entry.statement.number)
     return [
         entry
         for entry in entries
-        if isinstance(entry.said, Allocation) or not (isinstance(entry.said, Undo) or entry.number in undone)
+        if isinstance(entry.statement, Allocation) or not (isinstance(entry.statement, Undo) or entry.number in undone)
     ]
 
 

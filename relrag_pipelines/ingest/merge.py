@@ -188,7 +188,7 @@ def write(
         _carry_over_months(change, stored, month, kept)
         rows = pa.concat_tables([kept, change.tables.of(month)])
         if index:
-            rows = index.threaded(month, rows)
+            rows = index.assign(month, rows)
         return rows, InputFingerprint("", 0, "") if rows.num_rows else None
 
     months = sorted(change.months)

@@ -149,7 +149,7 @@ class _MonthSorter:
             rows = rows.filter(pa.array(~erased))
             pending = list(itertools.compress(pending, ~erased))
             months = list(itertools.compress(months, ~erased))
-        hinted = self._matcher.hinted(rows)
+        hinted = self._matcher.likely_rows(rows)
         contents.failures += [_possible_erasure_match(self._source, self._unit, pending[row]) for row in hinted]
         self._counts.update(months)
         contents.tables.add(rows, months)

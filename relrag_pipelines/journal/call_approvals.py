@@ -29,7 +29,7 @@ def load(home: Path) -> Mapping[str, CallApproval]:
 @functools.lru_cache(2)
 def _load(home: Path, state: tuple[tuple[int, int], ...]) -> Mapping[str, CallApproval]:
     said: dict[str, CallApproval] = {}
-    for one in journal.said(home, CallWord):
+    for one in journal.statements(home, CallWord):
         before = said.get(one.asset_id, CallApproval())
         if one.word == "approve":
             said[one.asset_id] = replace(before, approved=True)

@@ -42,7 +42,7 @@ class JournalEntry:
     """when, ISO 8601, UTC"""
     kind: str
     """see kinds.py"""
-    said: Any
+    statement: Any
     """a row of the kind's type; None of an entry that was forgotten"""
 
 
@@ -76,9 +76,9 @@ def entries(home: Path, after: int = 0) -> list[JournalEntry]:
     ]
 
 
-def said(home: Path, row: type[Row], after: int = 0) -> list[Row]:
+def statements(home: Path, row: type[Row], after: int = 0) -> list[Row]:
     """What the entries of one kind say, in order. Raises as `entries` does."""
-    return [entry.said for entry in entries(home, after) if isinstance(entry.said, row)]
+    return [entry.statement for entry in entries(home, after) if isinstance(entry.statement, row)]
 
 
 def last_number(home: Path) -> int:
@@ -126,7 +126,9 @@ def rewrite(home: Path, change: Callable[[Any], Any]) -> int:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         before = entries(home)
-        after = [entry if entry.said is None else replace(entry, said=change(entry.said)) for entry in before]
+        after = [
+            entry if entry.statement is None else replace(entry, statement=change(entry.statement)) for entry in before
+        ]
         changed = sum(one != two for one, two in zip(before, after, strict=True))
         if changed:
             told = zip(_whole_lines(path(home)), before, after, strict=True)
@@ -163,7 +165,7 @@ def _without(line: bytes) -> bytes:
 
 
 def _line(entry: JournalEntry) -> bytes:
-    fields = kinds.to_fields(entry.said)
+    fields = kinds.to_fields(entry.statement)
     return orjson.dumps({"entry": entry.number, "at": entry.at, "kind": entry.kind, "said": fields}) + b"\n"
 
 

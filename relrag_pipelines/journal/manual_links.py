@@ -17,6 +17,7 @@ def append(home: Path, words: Iterable[ManualLink]) -> None:
 def load(home: Path) -> list[ManualLink]:
     """The last word of each relation, in order of the relations."""
     said = {
-        (word.src_asset_ref, word.dst_asset_ref, word.relation_type): word for word in journal.said(home, ManualLink)
+        (word.src_asset_ref, word.dst_asset_ref, word.relation_type): word
+        for word in journal.statements(home, ManualLink)
     }
     return [said[key] for key in sorted(said)]

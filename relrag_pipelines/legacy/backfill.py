@@ -22,7 +22,7 @@ from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.legacy.person_ids import PersonIds, person_ids, union
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources.legacy.collection import LegacyCollection, LegacyPoint, PointChange
-from relrag_pipelines.sources.legacy.layout import CollectionLayout
+from relrag_pipelines.sources.legacy.collection_layout import CollectionLayout
 from relrag_pipelines.sources.legacy.payload import CHANNELS, GRAPH_FIELDS, OLD_VECTORS, PEOPLE_FIELDS, PointFields
 from relrag_pipelines.workspace import Workspace
 

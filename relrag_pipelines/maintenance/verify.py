@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from relrag_pipelines.files import atomic, sealed_json
 from relrag_pipelines.orchestration.instance import is_dagster_yaml
-from relrag_pipelines.publishing import searched_values
 from relrag_pipelines.stores import (
     archive_tables,
     evaluation_history,
@@ -30,6 +29,7 @@ from relrag_pipelines.stores import (
     private_manifest,
     quarantine,
     retired_generations,
+    searched_values,
     vault,
 )
 from relrag_pipelines.stores.vectors import StoreError

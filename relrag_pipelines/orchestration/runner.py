@@ -65,7 +65,7 @@ class RunOutcome:
     counts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """asset -> what it told of what it did, as it stands in Dagster"""
 
-    def written(self, source: str) -> int:
+    def points_written(self, source: str) -> int:
         """How many points of its collections a backfill wrote."""
         return int(self.counts.get(f"{source}/{BACKFILL}", {}).get("points_written", 0))
 
@@ -175,7 +175,7 @@ def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None)
             asked = {"ops": {f"{source}__{BACKFILL}": {"config": {"limit": limit or 0}}}}
             tags = partition_range(CHANNELS[0], CHANNELS[-1])
             session.materialize("legacy_backfill", [dg.AssetKey([source, BACKFILL])], tags, asked)
-        written = [source for source in sources if session.outcome.written(source)]
+        written = [source for source in sources if session.outcome.points_written(source)]
         if written:  # what was written changed their files
             session.materialize("sync", [dg.AssetKey([source, "export"]) for source in written])
         return _follow_up(workspace, session)
@@ -192,12 +192,12 @@ def _follow_up(workspace: Workspace, session: "_Session") -> RunOutcome:
     workspace = replace(workspace, listings=workspace.listings or {})  # no source is read from here on
     if _is_long_embedding(workspace):
         _make_stale(session, lambda: plans.build_plan(workspace).without("embeddings"))
-        if not plans.build_plan(workspace).without("embeddings").behind:
+        if not plans.build_plan(workspace).without("embeddings").lake_is_stale:
             session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
             _report_lexical_generation(workspace)
     _make_stale(session, lambda: plans.build_plan(workspace))
     todo = plans.required_for_publish(workspace, plans.build_plan(workspace))
-    if todo.outdated and not todo.behind:
+    if todo.outdated and not todo.lake_is_stale:
         session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
     session.outcome.generation = generations.current_number(workspace.home)
     _make_graphs(workspace, session)
@@ -206,11 +206,11 @@ def _follow_up(workspace: Workspace, session: "_Session") -> RunOutcome:
 
 def _make_graphs(workspace: Workspace, session: "_Session") -> None:
     """The GraphRAG indexes that are stale, each a run; the new generation is read meanwhile."""
-    if not workspace.settings.graphrag.made:
+    if not workspace.settings.graphrag.own_collections:
         return
     todo = plans.build_plan(workspace)
     tables = graph_index.tables(workspace.settings.graphrag)
-    for one in [] if todo.behind or todo.outdated else todo.graphs:
+    for one in [] if todo.lake_is_stale or todo.outdated else todo.graphs:
         session.materialize("graphrag", [key(one.collection, table.name) for table in tables])
 
 

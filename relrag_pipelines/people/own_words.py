@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 _WORDS = ("description", "note", "value")
 
 
-def redacted(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
+def redact_entry(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
     """The entry with its words redacted; what cannot be redacted is left out.
 
     The redactor is asked for only where there are words: it needs the archive's keys.
     """
-    told = {name: text for name in _WORDS if isinstance(text := getattr(entry.said, name, None), str)}
+    told = {name: text for name in _WORDS if isinstance(text := getattr(entry.statement, name, None), str)}
     if not told:
         return entry
     from relrag_pipelines.pii import RedactionError
@@ -30,5 +30,5 @@ def redacted(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
             clean[name] = chosen.redact(text, "default")
         except RedactionError:
             clean[name] = ""
-    said: Any = entry.said
-    return replace(entry, said=replace(said, **clean))
+    said: Any = entry.statement
+    return replace(entry, statement=replace(said, **clean))

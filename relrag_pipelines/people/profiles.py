@@ -49,7 +49,7 @@ def make(
     `of_texts` has the rows of text_relationships and text_facts.
     """
     cards = list(_cards(records))
-    said = [own_words.redacted(entry, lambda: workspace.redactor) for entry in said]
+    said = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in said]
     facts = stated.facts(
         [*_card_facts(cards, found), *by_name[0], *_text_facts(of_texts["text_facts"])], said, survivor(found)
     )
@@ -59,7 +59,7 @@ def make(
         *by_name[1],
         *_text_relationships(of_texts["text_relationships"]),
     ]
-    relationships = stated.relationships(stated.united(read), said, survivor(found))
+    relationships = stated.relationships(stated.merge_duplicates(read), said, survivor(found))
     hashed = [replace(row, text_hash=text_hash(workspace.keys.content_hash, row)) for row in relationships]
     return to_table(facts, PersonFact), to_table(hashed, PersonRelationship)
 

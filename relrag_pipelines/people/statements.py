@@ -10,9 +10,9 @@ from relrag_pipelines.workspace import Workspace
 
 def settings(workspace: Workspace) -> dict[str, object]:
     """What changes people beside records: what the owner stated, and settings. Ids that were given change nobody."""
-    said = [entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.said, Allocation)]
+    said = [entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.statement, Allocation)]
     return {
         "owner": workspace.settings.owner,
         "person_unnamed_after": workspace.settings.person_unnamed_after,
-        "journal": fingerprint([[entry.number, repr(entry.said)] for entry in said]),
+        "journal": fingerprint([[entry.number, repr(entry.statement)] for entry in said]),
     }

@@ -129,17 +129,15 @@ class Engine:
         text: str,
         entities: Sequence[str],
         allowed: Sequence[str] = (),
-        further: Mapping[str, Callable[[str], Iterable[Span]]] | None = None,
+        further: Sequence[tuple[str, Callable[[str], Iterable[Span]]]] = (),
         explain: bool = False,
     ) -> list[RecognizerResult]:
         """What stands in the text, as Presidio decides; `further` are functions for this text alone."""
-        adhoc: list[EntityRecognizer] = [
-            Recognizer(name, find, self.language) for name, find in (further or {}).items()
-        ]
+        adhoc: list[EntityRecognizer] = [Recognizer(name, find, self.language) for name, find in further]
         return self.analyzer.analyze(
             text,
             self.language,
-            entities=[*entities, *(name for name in further or {} if name not in entities)],
+            entities=list(dict.fromkeys([*entities, *(name for name, _ in further)])),
             allow_list=list(allowed),
             ad_hoc_recognizers=adhoc,
             return_decision_process=explain,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ import ahocorasick_rs
 import regex
 
 from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 APART = "\0"
 """between texts that are looked at together; no value goes across it"""
@@ -49,6 +50,12 @@ class HeldValue(NamedTuple):
     entity: str
     canonical: str
     """the one way to write it: never to be shown"""
+
+
+Finder = tuple[str, Callable[[str], list[Span]]]
+"""an entity, and what finds it in a text"""
+_Place = tuple[frozenset[HeldValue], int, int]
+"""values, and where they begin and end in a text; both 0 where folding its case moved its letters"""
 
 
 @dataclass(frozen=True)
@@ -109,14 +116,27 @@ class KnownValues:
 
     def held(self, text: str) -> set[HeldValue]:
         """The values that the text holds, outside of pseudonyms and hashes."""
-        if not self._found(text):
-            return set()
-        return self._found(_HASH.sub(APART, pseudonyms.mask_pseudonyms(text)))
+        return {one for some, _, _ in self._places(text) for one in some}
 
-    def _found(self, text: str) -> set[HeldValue]:
-        return {one for held in itertools.chain(self._held_numbers(text), self._held_words(text)) for one in held}
+    def spans(self, text: str, entity: str) -> list[Span]:
+        """Where the text holds values of that entity, outside of pseudonyms and hashes."""
+        found = ((start, end) for some, start, end in self._places(text) if any(one.entity == entity for one in some))
+        return resolve_overlaps((Span(start, end, 1.0) for start, end in found if end), text)
 
-    def _held_numbers(self, text: str) -> Iterator[Set[HeldValue]]:
+    def finders(self, entities: Set[str]) -> list[Finder]:
+        """What finds the values of each of these entities."""
+        there = {one.entity for one in self.all} & entities
+        return [(name, functools.partial(self.spans, entity=name)) for name in sorted(there)]
+
+    def _places(self, text: str) -> list[_Place]:
+        if not any(True for _ in self._found(text)):
+            return []
+        return list(self._found(_HASH.sub(lambda one: APART * len(one[0]), pseudonyms.mask_pseudonyms(text))))
+
+    def _found(self, text: str) -> Iterator[_Place]:
+        return itertools.chain(self._held_numbers(text), self._held_words(text))
+
+    def _held_numbers(self, text: str) -> Iterator[_Place]:
         if not self.numbers:
             return
         held = [*self.numbers.values()]
@@ -129,18 +149,24 @@ class KnownValues:
             for number, start, end in self.by_digits.find_matches_as_indexes(digits.encode(), overlapping=True):
                 if end not in starts:
                     continue
-                before = digits[starts[bisect.bisect_right(starts, start) - 1] : start]
-                some = held[number]
-                yield some if not before else {one for one in some if one.entity == _PHONE and before in _PREFIXES}
+                first = starts[bisect.bisect_right(starts, start) - 1]
+                before, some = digits[first:start], held[number]
+                if before:
+                    some = frozenset(one for one in some if one.entity == _PHONE and before in _PREFIXES)
+                if some:
+                    places = [run.start() + place for place, char in enumerate(run[0]) if char.isdecimal()]
+                    yield some, places[first], places[end - 1] + 1
 
-    def _held_words(self, text: str) -> Iterator[Set[HeldValue]]:
+    def _held_words(self, text: str) -> Iterator[_Place]:
         if not self.words:
             return
-        held, data = [*self.words.values()], fold_case(text).encode("utf-8", "surrogatepass")
+        folded = fold_case(text)
+        held, data = [*self.words.values()], folded.encode("utf-8", "surrogatepass")
         for word, start, end in self.by_letters.find_matches_as_indexes(data, overlapping=True):
             around = (data[max(0, start - _AROUND) : start], data[end : end + _AROUND])
             if _stands_alone(*(one.decode("utf-8", "ignore") for one in around)):
-                yield held[word]
+                first, last = (len(data[:place].decode("utf-8", "surrogatepass")) for place in (start, end))
+                yield (held[word], first, last) if len(folded) == len(text) else (held[word], 0, 0)
 
 
 def _numbers_of(entity: str, value: str) -> set[str]:

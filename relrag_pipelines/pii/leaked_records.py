@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.pii import PIIRedactor, known_columns, pseudonyms
+from relrag_pipelines.pii import PIIRedactor, known_columns, pseudonyms, redact_tables
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.pii.redact_tables import channel_of
 
 FAULT = "known_value"
 MEANING = (
@@ -25,7 +24,7 @@ def find(rows: pa.Table, known: KnownValues, redactor: PIIRedactor, default_chan
     """
     found: dict[int, set[str]] = {}
     for kind in pc.unique(rows["rag_source_type"]).to_pylist():
-        hidden = known.only(redactor.hidden(channel_of(kind, default_channel)))
+        hidden = known.only(redactor.hidden(redact_tables.channel_of(kind, default_channel)))
         places = pc.indices_nonzero(pc.equal(rows["rag_source_type"], kind)).to_pylist() if hidden else []
         some = rows if len(places) == rows.num_rows else rows.take(pa.array(places, pa.int64()))
         for number, held in known_columns.rows_that_hold(some, hidden):
@@ -33,18 +32,39 @@ def find(rows: pa.Table, known: KnownValues, redactor: PIIRedactor, default_chan
     return found
 
 
-def withhold(
-    redacted: pa.Table, redactor: PIIRedactor, default_channel: str, originals: Mapping[str, str]
-) -> tuple[pa.Table, list[str]]:
-    """The rows without those that hold one of the values and may not, and the ids of these.
+def redact(
+    records: pa.Table, redactor: PIIRedactor, default_channel: str, originals: dict[str, str]
+) -> tuple[pa.Table, list[tuple[str, str]]]:
+    """`redact_records`, but a record that then still holds a value which was replaced is redacted once more.
 
-    `originals` are values by pseudonym, as `redact_records` gives them for the same rows; they are looked for by other
-    means than the redactor's. Only these are asked, so that a month depends on nothing but itself; those of other
+    That value is replaced wherever the record holds it: an account has words around it in a text, and none in the name
+    of a file. The fault of a record that holds it even then is `FAULT`. What is replaced is looked for by other means
+    than the redactor's, and only in the same rows, so that a month depends on nothing but itself; values of other
     months and sources are looked for before a generation is published.
     """
+    rows, failed = redact_tables.redact_records(records, redactor, default_channel, originals)
+    held = _ids(rows, originals, redactor, default_channel)
+    if not held:
+        return rows, failed
+    some = records.filter(pc.is_in(records["asset_id"], held))
+    values = _known(originals, redactor)
+    again, failed_again = redact_tables.redact_records(some, redactor, default_channel, originals, values)
+    rows = pa.concat_tables([_without(rows, held), again]).sort_by("asset_id")
+    held = _ids(rows, originals, redactor, default_channel)
+    faults = [*failed, *failed_again, *((one, FAULT) for one in held.to_pylist())]
+    return _without(rows, held), sorted(faults)
+
+
+def _known(originals: Mapping[str, str], redactor: PIIRedactor) -> KnownValues:
     values = ((pseudonyms.entity_of(name), value) for name, value in originals.items())
-    found = find(redacted, KnownValues.of(values, redactor.allowed), redactor, default_channel)
-    if not found:
-        return redacted, []
-    kept = [number not in found for number in range(redacted.num_rows)]
-    return redacted.filter(pa.array(kept)), redacted["asset_id"].take(pa.array(sorted(found))).to_pylist()
+    return KnownValues.of(values, redactor.allowed)
+
+
+def _ids(rows: pa.Table, originals: Mapping[str, str], redactor: PIIRedactor, default_channel: str) -> pa.Array:
+    """The ids of the rows that hold one of the values and may not."""
+    found = find(rows, _known(originals, redactor), redactor, default_channel)
+    return rows["asset_id"].take(pa.array(sorted(found), pa.int64())).combine_chunks()
+
+
+def _without(rows: pa.Table, ids: pa.Array) -> pa.Table:
+    return rows.filter(pc.invert(pc.is_in(rows["asset_id"], ids)))

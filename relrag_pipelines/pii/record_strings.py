@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -18,6 +18,7 @@ from relrag_pipelines.pii import (
     pseudonyms,
     redacted_numbers,
 )
+from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.sources import COMMIT_REF
 
 OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
@@ -35,10 +36,16 @@ class RecordStrings:
     """
 
     def __init__(
-        self, redactor: PIIRedactor, channel: str, phones: Sequence[tuple[str, ...]], originals: dict[str, str]
+        self,
+        redactor: PIIRedactor,
+        channel: str,
+        phones: Sequence[tuple[str, ...]],
+        originals: dict[str, str],
+        values: KnownValues | None = None,
     ) -> None:
-        """`originals` is given each value that is replaced, by its pseudonym."""
+        """`originals` is given each value that is replaced, by its pseudonym; `values` are found however they look."""
         self._redactor, self._channel, self._phones, self._originals = redactor, channel, phones, originals
+        self._values = values
         self.passes: dict[TextKey, list[list[Replacement]]] = {}
         """of each text what was replaced in it, pass by pass"""
         self.numbers: dict[TextKey, dict[str, str]] = {}
@@ -52,7 +59,7 @@ class RecordStrings:
     def string(self, text: str, phones: int) -> str:
         """Any string."""
         armless = pseudonyms.escape_lookalikes(text)
-        for changes in self._redactor.passes(armless, self._channel, self._phones[phones]):
+        for changes in self._passes(armless, phones):
             self._keep_originals(changes)
             armless = apply(armless, changes)
         return armless
@@ -60,7 +67,7 @@ class RecordStrings:
     def text(self, text: str, phones: int) -> str:
         """A text or subject, whose replacements are remembered."""
         key, armless = (text, phones), pseudonyms.escape_lookalikes(text)
-        self.passes[key] = list(self._redactor.passes(armless, self._channel, self._phones[phones]))
+        self.passes[key] = list(self._passes(armless, phones))
         for changes in self.passes[key]:
             self._keep_originals(changes)
             gone = {redacted_numbers.compact(armless[one.start : one.end]): one for one in changes}
@@ -75,9 +82,12 @@ class RecordStrings:
 
     def json(self, text: str, phones: int) -> str:
         """JSON, in which long numbers are redacted too; all numbers where the record knows of phones."""
-        least = 0 if self._phones[phones] else json_values.LONG_NUMBER
+        least = 0 if self._phones[phones] or self._values else json_values.LONG_NUMBER
         redacted = _redact_json(json_values.parse(text), lambda one: self.string(one, phones), least)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
+
+    def _passes(self, text: str, phones: int) -> Iterator[list[Replacement]]:
+        return self._redactor.passes(text, self._channel, self._phones[phones], self._values)
 
     def _keep_originals(self, changes: list[Replacement]) -> None:
         for one in changes:

@@ -26,6 +26,7 @@ from relrag_pipelines.pii import (
     pseudonyms,
     redacted_numbers,
 )
+from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.pii.phones import declared
 from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
 from relrag_pipelines.records import Record, arrow_schema
@@ -61,12 +62,16 @@ def strip_keyed_refs(text: str) -> str:
 
 
 def redact_records(
-    records: pa.Table, redactor: PIIRedactor, default_channel: str, originals: dict[str, str] | None = None
+    records: pa.Table,
+    redactor: PIIRedactor,
+    default_channel: str,
+    originals: dict[str, str] | None = None,
+    values: KnownValues | None = None,
 ) -> tuple[pa.Table, list[tuple[str, str]]]:
     """Record rows redacted, ordered by asset_id, and asset_id and fault of those that could not be.
 
     With redaction off the rows stay as they are. `originals` is given each value that was replaced, by its pseudonym;
-    where the policy shows none, by the one it would have.
+    where the policy shows none, by the one it would have. `values` are found wherever they stand.
     """
     schema = arrow_schema(Record)
     records = records.select(schema.names).cast(schema)
@@ -78,23 +83,29 @@ def redact_records(
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
         known = declared.declared_phones_by_row(rows, redactor, channel, columns)
-        redacted, bad = _redacted(rows, redactor, channel, known, {} if originals is None else originals)
+        gone = {} if originals is None else originals
+        redacted, bad = _redacted(rows, redactor, channel, known, gone, values)
         parts.append(redacted.filter(pa.array(~bad)))
         failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
     return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
 
 
 def _redacted(
-    rows: pa.Table, redactor: PIIRedactor, channel: str, known: dict[int, tuple[str, ...]], originals: dict[str, str]
+    rows: pa.Table,
+    redactor: PIIRedactor,
+    channel: str,
+    known: dict[int, tuple[str, ...]],
+    originals: dict[str, str],
+    values: KnownValues | None,
 ) -> tuple[pa.Table, FailedRows]:
     """The rows redacted and which could not be; `known` are phones by row, `originals` gets what was replaced."""
     phones = [(), *dict.fromkeys(known.values())]
     numbered = {some: number for number, some in enumerate(phones)}
     knows = np.zeros(rows.num_rows, dtype="int64")
     knows[list(known)] = [numbered[some] for some in known.values()]
-    hint = redactor.hint(channel)
+    hint = "" if values else redactor.hint(channel)
     hint = f"{hint}|{pseudonyms.PATTERN}" if hint else ""
-    strings = RecordStrings(redactor, channel, phones, originals)
+    strings = RecordStrings(redactor, channel, phones, originals, values)
     bad = np.zeros(rows.num_rows, dtype=bool)
     columns = {}
     for field in rows.schema:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult
 
     from relrag_pipelines.pii.engine import Engine
+    from relrag_pipelines.pii.known_values import Finder, KnownValues
 
 _WORD = regex.compile("[0-9A-Za-z]")
 
@@ -178,19 +179,25 @@ class PIIRedactor:
         iban = domestic_accounts.iban_of(number) if bank_accounts.is_whole(number) else None
         return iban and pseudonyms.pseudonym("IBAN_CODE", "iban", iban, self._keys)
 
-    def passes(self, text: str, channel: str, phones: Collection[str] = ()) -> Iterator[list[Replacement]]:
+    def passes(
+        self, text: str, channel: str, phones: Collection[str] = (), values: KnownValues | None = None
+    ) -> Iterator[list[Replacement]]:
         """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
 
-        Replacing one finding can bare another that it hid, so passes go on until nothing is found.
+        Replacing one finding can bare another that it hid, so passes go on until nothing is found. Those of the
+        `values` that the channel hides are found wherever the text holds them, as `phones` are.
         """
         rule = self._rule_of(channel)
-        yield from self._passes(text, rule, tuple(phones) if self.looks_for_phones(channel) else ())
+        further = values.finders(self.hidden(channel)) if values else []
+        if phones and self.looks_for_phones(channel):
+            further.append((PHONE, functools.partial(known.find, phones=tuple(phones))))
+        yield from self._passes(text, rule, further)
 
-    def _passes(self, text: str, rule: CompiledPolicy, phones: tuple[str, ...] = ()) -> Iterator[list[Replacement]]:
+    def _passes(self, text: str, rule: CompiledPolicy, further: Sequence[Finder] = ()) -> Iterator[list[Replacement]]:
         if not self.enabled:
             return
         for _ in range(MAX_PASSES):
-            found = self._detect(text, rule, phones)
+            found = self._detect(text, rule, further)
             if not found:
                 return
             changes = self._changes(text, found, rule)
@@ -217,31 +224,28 @@ class PIIRedactor:
     def _engine(self) -> Engine:
         return self._catalog.engine
 
-    def _detect(self, text: str, rule: CompiledPolicy, phones: tuple[str, ...] = ()) -> list[PIIEntity]:
-        if not phones and not rule.may_change(text):
+    def _detect(self, text: str, rule: CompiledPolicy, further: Sequence[Finder] = ()) -> list[PIIEntity]:
+        if not further and not rule.may_change(text):
             return []
         masked = pseudonyms.mask_pseudonyms(text)
         key = (id(rule), masked)
-        if not phones and (known := self._remembered.get(key)) is not None:
+        if not further and (known := self._remembered.get(key)) is not None:
             return known
-        found = self._analyzed(masked, rule, phones)
-        if not phones and len(masked) <= _LONGEST_REMEMBERED:
+        found = self._analyzed(masked, rule, further)
+        if not further and len(masked) <= _LONGEST_REMEMBERED:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
             self._remembered[key] = found
         return found
 
-    def _analyzed(self, text: str, rule: CompiledPolicy, phones: tuple[str, ...]) -> list[PIIEntity]:
+    def _analyzed(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
         """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
         names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
-        further = {}
-        if phones and known.find(text, phones):
-            further[PHONE] = functools.partial(known.find, phones=phones)
-        if not names and not further:
+        further = [(name, find) for name, find in further if find(text)]
+        kinds = dict.fromkeys([*names, *(name for name, _ in further)])
+        if not kinds:
             return []
-        found = _guarded(
-            ", ".join([*names, *further]), _SOUGHT, self._engine.analyze, text, names, self.allowed, further
-        )
+        found = _guarded(", ".join(kinds), _SOUGHT, self._engine.analyze, text, names, self.allowed, further)
         outermost: list[PIIEntity] = []
         for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score, one.entity_type)):
             if not outermost or one.end > outermost[-1].end:

@@ -99,7 +99,7 @@ def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues)
         if target := _collection(workspace):
             points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"], target))
             return
-        with workspace.aside() as (beside, others):
+        with workspace.dedicated_worker() as (beside, others):
             points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], beside=beside))
 
     parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]), known)

@@ -18,13 +18,21 @@ import pyarrow.parquet as pq
 from relrag_pipelines.files import atomic
 from relrag_pipelines.pii import leaked_records
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.publishing import build_info, event_database, leak_scan, searched_values
+from relrag_pipelines.publishing import build_info, event_database, leak_scan
 from relrag_pipelines.publishing.leak_scan import LeakScan
 from relrag_pipelines.publishing.row_removal import remove_rows
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.stages import monthly
 from relrag_pipelines.stages.leak_rules import LeakRules
-from relrag_pipelines.stores import archive_tables, catalog, evaluation_history, generations, lake, vault
+from relrag_pipelines.stores import (
+    archive_tables,
+    catalog,
+    evaluation_history,
+    generations,
+    lake,
+    searched_values,
+    vault,
+)
 from relrag_pipelines.workspace import Workspace
 
 _ROUNDS = 5
@@ -82,7 +90,8 @@ class LeakSearch:
             stay = set(seen.leaks) - set(taken)
             self.found.count_remainder(stay)
             if seen.unread or stay:
-                return  # so that the next sync looks again
+                searched_values.note_unfinished(home)
+                return
         searched_values.note(home, there)
 
     def _left_out_before(self, known: Mapping[str, str]) -> Counter[str]:

@@ -189,7 +189,7 @@ class GraphRAG(BaseModel):
         return collections
 
     @property
-    def made(self) -> dict[str, Collection]:
+    def own_collections(self) -> dict[str, Collection]:
         """The collections that are to be made, in order."""
         return {} if self.method == "off" else dict(sorted(self.collections.items()))
 

@@ -72,7 +72,7 @@ class RecordType:
         """All words that a question may use for it; empty where none are declared."""
         return " ".join(filter(None, (self.en, self.he, self.cs)))
 
-    def counted(self, count: int) -> str:
+    def count_text(self, count: int) -> str:
         """So many of them: `1 mail`, `3 pieces of code`."""
         noun = self.noun or self.name.replace("_", " ")
         return f"{count:,} {noun if count == 1 else self.plural or f'{noun}s'}"

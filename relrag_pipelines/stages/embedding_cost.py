@@ -1,4 +1,4 @@
-"""What embedding will take, before it is done: texts, tokens, cost, and what leaves this machine."""
+"""An estimate of embedding: texts, tokens, cost, and what leaves this machine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _dollars(usd: float) -> str:
 
 
 def estimate_cost(workspace: Workspace, todo: Plan) -> CostEstimate | None:
-    """What doing the plan will embed; None without an embedder, or where nothing is embedded."""
+    """What the plan will embed; None without an embedder, or if nothing is embedded."""
     model = embedders.model(workspace.settings)
     if model is None:
         return None

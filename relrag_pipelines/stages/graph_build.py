@@ -49,7 +49,7 @@ class GraphIndexError(SafeError):
 
 
 def run(workspace: Workspace, collection: str) -> IndexInfo:
-    """Makes the index of a collection again and returns what is known of it.
+    """Rebuilds the index of a collection and returns its counts.
 
     Raises EmbeddingError, and GraphIndexError where the published generation is not made from what the lake holds, or
     where what was made breaks an invariant; then the index before stays.
@@ -175,7 +175,7 @@ def _build(
 
 
 def _draft_counts(tables: Tables, drafts: pd.DataFrame | None) -> dict[str, int]:
-    """How many reports were drafted anew, and how many communities were as before."""
+    """How many reports were drafted again, and how many communities are unchanged."""
     known = set() if drafts is None else {*drafts["fingerprint"]}
     kept = sum(one in known for one in tables["report_drafts"]["fingerprint"])
     return {"reports_kept": kept, "reports_drafted": len(tables["report_drafts"]) - kept}
@@ -223,7 +223,7 @@ def people(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame | None:
 
 
 def _seconds(workspace: Workspace, wanted: Collection) -> tuple[int | None, int | None]:
-    """The first second of a collection's time, and the one behind its last."""
+    """The first second of a collection's time, and the one after its last."""
     zone = ZoneInfo(workspace.settings.timezone)
 
     def of(day: date) -> int:

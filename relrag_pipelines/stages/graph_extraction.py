@@ -1,4 +1,4 @@
-"""A GraphRAG index by a language model: what it found and wrote before is not paid for again, and the budget holds."""
+"""A GraphRAG index by a language model, within a budget; earlier results are reused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """GraphRAG indexes of the archive, a collection each: made of the published generation's passages, after publishing.
 
-Nothing waits for them. An index is stale when the passages of its sources, the people of the archive, the settings that
-matter to it or the version of its making differ from what its manifest says.
+No other asset depends on them. An index is stale when the passages of its sources, the people of the archive, the
+settings that matter to it or the version of its making differ from what its manifest says.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ def expected_fingerprint(workspace: Workspace, collection: str, months: Mapping[
 
 
 def stale(workspace: Workspace, months: Mapping[str, Manifest], changing: Iterable[str] = ()) -> list[StaleGraph]:
-    """Every index that is not up to date, by name; `changing` are the sources whose passages are made again."""
+    """Every stale index, by name; `changing` are the sources whose passages will be made again."""
     found, changed = [], {*changing}
-    for name, collection in workspace.settings.graphrag.made.items():
+    for name, collection in workspace.settings.graphrag.own_collections.items():
         known = graph_indexes.current_info(workspace.home, name)
         above = any(collection.holds(one) and one.name in changed for one in workspace.settings.sources)
         reason = "its passages change" if above else _reason(known, expected_fingerprint(workspace, name, months))
@@ -127,7 +127,7 @@ def chunk_months(workspace: Workspace) -> dict[str, Manifest]:
 
 
 def prune_answers(home: Path) -> int:
-    """Removes what language models answered about passages that the lake has no more; returns how many answers."""
+    """Removes models' answers about passages that are no longer in the lake; returns how many."""
     if not (home / graph_indexes.ANSWERS).exists():
         return 0
     months = (home / "lake" / "chunks").glob("*/*.parquet")

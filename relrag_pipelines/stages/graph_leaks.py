@@ -1,4 +1,4 @@
-"""Texts of a GraphRAG index that hold a value which was replaced: none should, and one that does is blanked."""
+"""Blanks texts of a GraphRAG index that contain a replaced value; none should."""
 
 from __future__ import annotations
 

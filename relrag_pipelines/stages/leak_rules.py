@@ -1,6 +1,6 @@
 """What a row outside private/ may hold of the values that were replaced, by the policies of the channels it comes from.
 
-A channel may show what another one hides. A row of a record, or of what is made of one, may hold what the record's
+One channel may show what another hides. A row of a record, or of what is made of one, may hold what the record's
 channel shows; one of a source what any of its records shows; any other what any record of the archive shows.
 """
 

@@ -77,18 +77,16 @@ def merge_duplicates(private: pa.Table) -> pa.Table:
 
 
 def _redact(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
-    from relrag_pipelines.pii import leaked_records, redact_tables
+    from relrag_pipelines.pii import leaked_records
 
     originals: dict[str, str] = {}
-    table, failed = redact_tables.redact_records(
-        merge_duplicates(tables[0]), workspace.redactor, workspace.channel(source), originals
-    )
-    table, held = leaked_records.withhold(table, workspace.redactor, workspace.channel(source), originals)
+    merged = merge_duplicates(tables[0])
+    table, failed = leaked_records.redact(merged, workspace.redactor, workspace.channel(source), originals)
     keys = workspace.keys
     sealed = {name: keys.seal(value, name) for name, value in originals.items()}
     why = "its personal data could not be replaced, so it was left out; please report it with the kind of source"
-    faults = [Failure(asset_id, fault, why, source.name) for asset_id, fault in failed]
-    faults += [Failure(asset_id, leaked_records.FAULT, leaked_records.MEANING, source.name) for asset_id in held]
+    meaning = {leaked_records.FAULT: leaked_records.MEANING}
+    faults = [Failure(asset_id, fault, meaning.get(fault, why), source.name) for asset_id, fault in failed]
     return StageOutput(table, faults, sealed_originals=sealed)
 
 
@@ -202,7 +200,7 @@ def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inp
 def run(
     workspace: Workspace, source: Source, stage: Stage, months: list[str]
 ) -> tuple[lake.Manifest, Mapping[str, float]]:
-    """Makes the given months of a stage again and returns their manifest entries, and what it took in all."""
+    """Rebuilds the given months of a stage; returns their manifest entries and the total cost."""
     home, what = workspace.home, f"{source.name}: {stage.name}"
     if stage.table == "records" and workspace.settings.pii_redaction_enabled:
         lake.mark_unaudited(home, source.name)
@@ -240,7 +238,7 @@ def run(
 
 
 def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -> StageOutput:
-    """What the stage makes of that month; reads only, so that any process may do it."""
+    """The stage's output for that month; only reads, so any process may call it."""
     source = workspace.settings.source(source_name)
     (stage,) = (one for one in STAGES if one.name == stage_name)
     tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
@@ -248,7 +246,7 @@ def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -
 
 
 def _keep_sealed(workspace: Workspace, source: Source, stage: Stage, month: str, sealed: Mapping[str, bytes]) -> None:
-    """Stores what pseudonyms of a month stand for, before the month itself counts as made."""
+    """Stores the originals of a month's pseudonyms, before the month itself counts as done."""
     if stage.table == "records":
         vault.write(workspace.home, source.name, month, sealed)
 
@@ -261,7 +259,7 @@ def _keep_failures(
     failures: list[Failure],
     stamp: InputFingerprint | None,
 ) -> None:
-    """Stores what the stage had to leave out of a month, before the month itself counts as made."""
+    """Stores what the stage left out of a month, before the month itself counts as done."""
     known = lake.manifest(workspace.home, "failures", source.name)
     if stage.table == "records" and (failures or month in known):
         rows = to_table(failures, Failure) if failures else arrow_schema(Failure).empty_table()

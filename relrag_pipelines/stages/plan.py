@@ -36,7 +36,7 @@ from relrag_pipelines.stages.plan_model import (
 )
 from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy
 from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests, month_outputs
-from relrag_pipelines.stores import archive_tables, generations, lake, unit_state
+from relrag_pipelines.stores import archive_tables, generations, lake, searched_values, unit_state
 from relrag_pipelines.stores.archive_tables import PUBLISHED
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes, fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest, ManifestEntry
@@ -89,11 +89,14 @@ def plan(
     wanted: str,
     archive: ArchiveState | None = None,
     graphs: Iterable[StaleGraph] = (),
+    *,
+    search_again: bool = False,
 ) -> Plan:
-    """What has to be done: a pure function of what is there.
+    """What has to be done: a pure function of the current state.
 
     known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
     when there is none), wanted the one that the lake gives now; graphs are the GraphRAG indexes that are stale.
+    search_again: the last search for replaced values, which is part of publishing, was cut short.
     """
     surveys = list(surveys)
     exports = []
@@ -115,11 +118,14 @@ def plan(
         reason = "what it is made from changes"
     elif published != wanted:
         reason = "what it was made from has changed"
-    return Plan(exports, stale, reason, _problems(surveys), published != wanted, tables, list(graphs))
+    elif search_again:
+        reason = "values that were replaced have to be looked for again"
+    outdated = published != wanted or search_again
+    return Plan(exports, stale, reason, _problems(surveys), outdated, tables, list(graphs))
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
-    """What stands in the way, each once with the names of the sources."""
+    """What prevents a sync, each problem once with the names of its sources."""
     names: dict[str, list[str]] = {}
     for one in surveys:
         if one.problem:
@@ -137,11 +143,13 @@ def build_plan(workspace: Workspace) -> Plan:
     )
     changing = {one.source for one in stale_months(surveys) if one.stage == "chunks"}
     graphs = graph_index.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
-    return plan(surveys, known, published, wanted, inspect_archive(workspace), graphs)
+    again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
+    archive = inspect_archive(workspace)
+    return plan(surveys, known, published, wanted, archive, graphs, search_again=again)
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
-    """The plan as far as the next generation waits for it.
+    """The part of the plan that the next generation depends on.
 
     The first does not wait for vectors, which take long or may fail: until they are there it is searched by words.
     """
@@ -239,7 +247,7 @@ def publish_settings(workspace: Workspace) -> str:
 
 
 def policy_hash(workspace: Workspace) -> str:
-    """Changes when anything is redacted otherwise."""
+    """A hash that changes when anything is redacted differently."""
     return fingerprint([policy(workspace, source) for source in workspace.settings.sources])
 
 
@@ -284,7 +292,7 @@ def _stale_reason(
 
 
 def _difference(entry: ManifestEntry, wanted: InputFingerprint, inputs: str) -> str:
-    """Why something that was made is to be made again; `inputs` says that they differ. Empty where nothing does."""
+    """Why something has to be made again; `inputs` says that they differ. Empty if it is up to date."""
     if entry.version != wanted.version:
         return f"made by version {entry.version} of the stage, now {wanted.version}"
     if entry.settings != wanted.settings:

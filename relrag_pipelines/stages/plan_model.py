@@ -22,7 +22,7 @@ REPLACED = " changes"
 
 @dataclass(frozen=True)
 class SourceState:
-    """What is there of one source."""
+    """The current state of one source."""
 
     source: str
     scan: SourceScan | None
@@ -66,13 +66,13 @@ class StaleMonth:
 
     @property
     def follows(self) -> bool:
-        """It is made again only because something of the same month that it is made from is."""
+        """It is stale only because one of its inputs of the same month is."""
         return self.reason.endswith(FOLLOWS)
 
 
 @dataclass(frozen=True)
 class ArchiveState:
-    """What is there of the stages over the whole archive."""
+    """The current state of the stages over the whole archive."""
 
     stages: tuple[ArchiveStage, ...] = ()
     entries: Mapping[str, ManifestEntry | None] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Plan:
     problems: list[str] = field(default_factory=list)
     """sources that cannot be looked at"""
     outdated: bool = False
-    """the published generation is not made from what the lake holds now"""
+    """the published generation is not made from what the lake holds now, or was not searched to the end"""
     archive: list[StaleStage] = field(default_factory=list)
     """stages over the whole archive, in the order in which they are made"""
     graphs: list[StaleGraph] = field(default_factory=list)
@@ -114,15 +114,15 @@ class Plan:
     @property
     def empty(self) -> bool:
         """Nothing has to be done."""
-        return not (self.exports or self.behind or self.publish or self.graphs)
+        return not (self.exports or self.lake_is_stale or self.publish or self.graphs)
 
     @property
-    def behind(self) -> bool:
+    def lake_is_stale(self) -> bool:
         """The lake is not up to date with the private records, so nothing of it can be published."""
         return bool(self.stale or self.archive)
 
     def without(self, stage: str) -> Plan:
-        """The same without the months of one stage, and without what is made from them."""
+        """The plan without the months of one stage and all that depends on them."""
         (table,) = (one.table for one in STAGES if one.name == stage)
         return replace(
             self,
@@ -136,7 +136,7 @@ class Plan:
 
     @property
     def large(self) -> bool:
-        """So much has to be done that further processes gain more than their start costs."""
+        """There is so much to do that more processes save more time than they take to start."""
         return sum(export.bytes for export in self.exports) > _LARGE_BYTES or len(self.stale) > _LARGE_MONTHS
 
     def runs(self) -> list[tuple[str, str, list[tuple[str, str]]]]:

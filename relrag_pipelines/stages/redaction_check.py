@@ -1,4 +1,4 @@
-"""Looks for personal data in what was redacted: a month in which it finds any leaves the lake."""
+"""Searches redacted records for personal data; a month that contains any is removed from the lake."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def require_checked(workspace: Workspace) -> None:
 
 
 def check_redaction(workspace: Workspace, source: Source) -> dict[str, int]:
-    """What `unredacted` finds; the months that it names are dropped.
+    """What `find_unredacted` finds; the months that it names are removed.
 
-    Nothing can follow from them then, and whoever goes on has to redact them again.
+    Nothing can be made from them until they are redacted again.
     """
     found = find_unredacted(workspace, source)
     lake.drop(workspace.home, "records", source.name, sorted(found))

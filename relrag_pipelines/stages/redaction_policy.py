@@ -1,4 +1,4 @@
-"""All that decides how a source is redacted: the plan compares it, and names what of it changed."""
+"""Everything that decides how a source is redacted; the plan compares it and names what changed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _policies(workspace: Workspace, source: Source) -> Mapping[str, Any]:
 
 
 def _digest(path: Path | None) -> str:
-    """What a file holds, as a hash; empty where there is none."""
+    """Hash of a file's contents; empty if there is no file."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path and path.is_file() else ""
 
 

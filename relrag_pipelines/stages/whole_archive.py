@@ -31,7 +31,7 @@ MonthlyManifests = Mapping[str, Mapping[str, Manifest]]
 
 
 class StageError(SafeError):
-    """A stage is declared or made wrongly; the message names it and says what is wrong."""
+    """A stage is declared or run wrongly; the message names it and says what is wrong."""
 
 
 @dataclass(frozen=True)

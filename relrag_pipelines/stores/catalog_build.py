@@ -7,14 +7,10 @@ passages.
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -49,8 +45,6 @@ _MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _COUNTED = 2_000
 """passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
-_LESS, _LEAST = 10, 19
-"""how much a thread is put back that gives way, and how far at most, in steps of nice(2)"""
 LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
 """tables of the lake that a catalog is made from"""
 PEOPLE = ("person_entries", "person_mentions")
@@ -59,6 +53,10 @@ _HANDLES = "shared_handles"
 """read only where a catalog is built on top of the one that holds it"""
 IndexCallback = Callable[[Iterator[pa.RecordBatch], Sequence[str]], None]
 """told which passages are new or changed (all, without a base), and the ids of those that are gone or changed"""
+
+
+_Changes = tuple[Iterator[pa.RecordBatch], list[str]]
+"""what an IndexCallback is told"""
 
 
 class SharedRecordsError(RelragError):
@@ -95,16 +93,10 @@ def build(
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
         with connect(str(path), temp_directory=str(spill)) as connection:
-            _attach_people(connection, whole)
-            _prepare(connection, path, parts, at, previous, replaced)
+            _prepare(connection, path, parts, at, previous, replaced, whole)
             _prepare_links(connection, said, link_max_records)
-            for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
-                connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quote(file)})")
             embedded = parts.get("embeddings", ())
-            if replaced is None:
-                changes: tuple[Iterator[pa.RecordBatch], list[str]] = _all(connection, embedded, spill), []
-            else:
-                changes = _differences(connection, embedded)
+            changes = _differences(connection, embedded) if replaced is not None else _all(connection, embedded, spill)
             with ThreadPoolExecutor(1) as beside:
                 finished = beside.submit(_finish, connection, path, replaced is not None)
                 if index:
@@ -126,8 +118,10 @@ def _prepare(
     at: datetime,
     previous: Path | None,
     replaced: Sequence[str] | None,
+    whole: Mapping[str, Path],
 ) -> None:
-    """All that the passages need, and they themselves."""
+    """All that the passages need, and they themselves; and the tables that are made elsewhere."""
+    _attach_people(connection, whole)
     _attach_lake(connection, parts)
     for name in (*STORED, _HANDLES):
         connection.execute(ddl(TABLES[name], EXTRA_COLUMNS.get(name, ()))[0])
@@ -148,6 +142,8 @@ def _prepare(
         raise SharedRecordsError
     for statement in (sql.IDENTIFIERS, sql.PERSON_ASSETS, sql.PEOPLE, sql.CHUNKS):
         connection.execute(statement)
+    for table, file in whole.items() - {(name, whole.get(name)) for name in PEOPLE}:
+        connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quote(file)})")
 
 
 def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualLink], link_max_records: int) -> None:
@@ -162,7 +158,6 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
     """All the other tables, the indexes, and the file as it stays."""
     # the vectors are made meanwhile, which takes longer, and by one processor at a time
     connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
-    _lower_priority()
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_remaining_statements(on_top)))
     if not on_top:
@@ -171,14 +166,6 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
     failpoint("catalog.commit", path)
     connection.execute("CHECKPOINT")
-
-
-def _lower_priority() -> None:
-    """Lets others go before this thread, where a thread has a priority of its own."""
-    if sys.platform == "linux":
-        thread = threading.get_native_id()
-        with suppress(OSError):  # it is only quicker so
-            os.setpriority(os.PRIO_PROCESS, thread, min(os.getpriority(os.PRIO_PROCESS, thread) + _LESS, _LEAST))
 
 
 def _remaining_statements(on_top: bool) -> list[str]:
@@ -193,8 +180,8 @@ def _indexes(table: str) -> list[str]:
     return ddl(TABLES[table])[1:]
 
 
-def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) -> Iterator[pa.RecordBatch]:
-    """Every passage, read from a file beside the catalog.
+def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) -> _Changes:
+    """Every passage, read from a file beside the catalog; none goes.
 
     A reader of the catalog itself would keep its snapshot, and with it everything that is made meanwhile in memory.
     """
@@ -204,10 +191,10 @@ def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) ->
     with connection.sql(query).to_arrow_reader(BATCH) as found, pa.ipc.new_stream(str(place), found.schema) as aside:
         for batch in found:
             aside.write_batch(batch)
-    return iter(pa.ipc.open_stream(pa.memory_map(str(place))))
+    return iter(pa.ipc.open_stream(pa.memory_map(str(place)))), []
 
 
-def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> tuple[Iterator[pa.RecordBatch], list[str]]:
+def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> _Changes:
     """The passages that differ from those of the previous catalog, and the ids of those that go for them."""
     connection.execute(sql.DIFFERENT_CHUNKS)
     gone = [chunk_id for (chunk_id,) in connection.execute(sql.GONE_CHUNKS).fetchall()]

@@ -72,7 +72,7 @@ class ThreadIndex:
         """months with a mail whose thread is another than the one last written, or that is new"""
         self._table = table.set_column(table.schema.get_field_index("thread_id"), "thread_id", threads)
 
-    def threaded(self, month: str, records: pa.Table) -> pa.Table:
+    def assign(self, month: str, records: pa.Table) -> pa.Table:
         """The records of a month with their threads; what is attached to a mail is in the mail's."""
         mails = self._table.filter(pc.equal(self._table["month"], month))
         thread_of = dict(zip(mails["asset_id"].to_pylist(), mails["thread_id"].to_pylist(), strict=True))

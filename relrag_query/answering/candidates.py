@@ -39,7 +39,7 @@ class Candidate:
         return "\n".join(f"{one.sender or ''}: {one.text}" for one in (self.unit, *self.exchange))
 
     @property
-    def embedded(self) -> str:
+    def embedded_text(self) -> str:
         """What its meaning is taken from."""
         subject = self.unit.hit.chunk.subject or ""
         return f"{subject}\n{self.text}" if self.exchange else f"{subject}\n{self.unit.sender or ''}: {self.text}"

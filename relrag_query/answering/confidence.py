@@ -121,7 +121,7 @@ def judge(found: Sequence[Candidate], context: QueryContext, missing: int = 0) -
     rows = evidence.rows(found, context)
     places = best_of_passages(found, model.first.score(rows))
     if context.similarities is not None:
-        rows = evidence.compare(rows, places, context.similarities([found[one].embedded for one in places]))
+        rows = evidence.compare(rows, places, context.similarities([found[one].embedded_text for one in places]))
     scores = model.second.score(rows[places])
     shares = np.zeros(len(found), np.float32)
     shares[places] = share(scores)

@@ -21,7 +21,7 @@ from relrag_query.answering import superseded
 from relrag_query.answering.answer_types import PRESENT, asked_for
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.sentence_split import is_question
-from relrag_query.answering.word_match import Said, adjacency, missing, mistyped, said_by, unmatched
+from relrag_query.answering.word_match import Said, adjacency, missing, mistyped_share, said_by, unmatched_share
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import (
@@ -154,15 +154,15 @@ def _any_asked(question: _Question, one: Candidate, said: Said) -> float:
 
 
 def _in_time(question: _Question, one: Candidate, said: Said) -> float:
-    if question.context.when is None:
+    if question.context.time is None:
         return 0.0
     return 1.0 if one.unit.hit.in_time else -1.0
 
 
 def _in_channel(question: _Question, one: Candidate, said: Said) -> float:
-    if not question.context.said_in:
+    if not question.context.channels:
         return 0.0
-    return 1.0 if one.unit.hit.chunk.rag_source_type in question.context.said_in else -1.0
+    return 1.0 if one.unit.hit.chunk.rag_source_type in question.context.channels else -1.0
 
 
 def _of_people(question: _Question, one: Candidate, said: Said) -> float:
@@ -229,8 +229,8 @@ _FIGURES: dict[str, Figure] = {
     "same_missing_around": _where_same(lambda question, one, said: missing(question.terms, said.around)),
     "same_said": _where_same(lambda question, one, said: term_coverage(question.terms, said.near)),
     "same_said_own": _where_same(lambda question, one, said: term_coverage(question.terms, said.own)),
-    "same_unmatched": _where_same(lambda question, one, said: unmatched(question.terms, said.near)),
-    "same_unmatched_around": _where_same(lambda question, one, said: unmatched(question.terms, said.around)),
+    "same_unmatched": _where_same(lambda question, one, said: unmatched_share(question.terms, said.near)),
+    "same_unmatched_around": _where_same(lambda question, one, said: unmatched_share(question.terms, said.around)),
     "all_said": _where_same(lambda question, one, said: float(term_coverage(question.terms, said.near) > 0.9)),
     "all_said_asked": _where_same(
         lambda question, one, said: term_coverage(question.terms, said.near) ** 2 * _any_asked(question, one, said)
@@ -239,7 +239,7 @@ _FIGURES: dict[str, Figure] = {
     "said_known": lambda question, one, said: term_coverage(question.terms, said.known),
     "said_near": lambda question, one, said: term_coverage(question.terms, said.near),
     "said_around": lambda question, one, said: term_coverage(question.terms, said.around),
-    "fuzzy": lambda question, one, said: mistyped(question.terms, said),
+    "fuzzy": lambda question, one, said: mistyped_share(question.terms, said),
     "adjacency": lambda question, one, said: adjacency(question.terms, said.near),
     "missing": lambda question, one, said: missing(question.terms, said.known),
     "missing_near": lambda question, one, said: missing(question.terms, said.near),

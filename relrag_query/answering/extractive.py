@@ -105,23 +105,21 @@ def answer(
     terms: Sequence[Term],
     intents: Iterable[QueryIntent],
     least: float,
-    said_in: frozenset[str] = frozenset(),
+    channels: frozenset[str] = frozenset(),
     most: int = MOST_SENTENCES,
     figures: bool = False,
 ) -> ExtractiveAnswer:
     """The sentences that answer, best first, or in order of time where the question goes across channels.
 
     Sets the display score of each hit that was searched for, to the share of the question that it covers. `least` is
-    the share below which nothing is an answer; then there are no sentences. `said_in` are types of records: where some
+    the share below which nothing is an answer; then there are no sentences. `channels` are types of records: where some
     of these answer, the others are not quoted. What only asks for something is quoted only where nothing else answers.
     `most` sentences are quoted; with `figures` of a passage of which only the subject fits rather one with a number.
     """
     people = named_people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, chunk_relevance(hit, terms) * (1.0 if is_about(hit, people) else _OF_OTHERS)) for hit in hits]
     display_scores = {hit.chunk.chunk_id: hit.weight * credit for hit, credit in judged if hit.role is None}
-    there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in said_in]
-    elsewhere = bool(said_in) and not any(credit >= least for _, credit in there)
-    judged = there if there and not elsewhere else judged
+    judged, elsewhere = _in_channel(judged, channels, least)
     best = max((hit.weight * credit for hit, credit in judged), default=0.0)
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
@@ -144,6 +142,15 @@ def answer(
     quoted = {hit.chunk.chunk_id for one in newest for hit in one.hits}
     hidden = {hit.chunk.chunk_id: 0.0 for one in chosen for hit in one.hits if hit.chunk.chunk_id not in quoted}
     return ExtractiveAnswer(newest, best, bar, elsewhere, display_scores={**display_scores, **hidden})
+
+
+def _in_channel(
+    judged: list[tuple[Hit, float]], channels: frozenset[str], least: float
+) -> tuple[list[tuple[Hit, float]], bool]:
+    """Only the hits of the types that the question names, where one of them answers; and whether none of these does."""
+    there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in channels]
+    elsewhere = bool(channels) and not any(credit >= least for _, credit in there)
+    return there if there and not elsewhere else judged, elsewhere
 
 
 def _newest_of_series(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -179,7 +186,7 @@ def _sentences(hits: Sequence[Hit], terms: Sequence[Term], figures: bool) -> lis
 def _asks_for_questions(terms: Sequence[Term]) -> bool:
     """Whether a question asks what somebody asked; then a question is the answer."""
     said = load_phrases().text.asks_for_questions
-    return any(re.fullmatch(said, term.said, re.IGNORECASE) for term in terms)
+    return any(re.fullmatch(said, term.word, re.IGNORECASE) for term in terms)
 
 
 def _first(sentences: Sequence[Sentence], figures: bool) -> list[Sentence]:

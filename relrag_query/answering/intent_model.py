@@ -34,4 +34,6 @@ def infer(redacted: str, settings: Settings) -> tuple[list[QueryIntent], str]:
     found = [intent for intent in QueryIntent if intent.value in words]
     if not found:
         return [], f"{model.host} named no intent; the rules decide"
-    return [one for one in found if one is not QueryIntent.GENERAL] or found, f"{model.model} at {model.host}"
+    return [
+        one for one in found if one is not QueryIntent.GENERAL
+    ] or found, f"{model.model} at {model.host}; {model.usage}"

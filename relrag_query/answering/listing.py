@@ -80,7 +80,7 @@ class ListingRequest:
 def parse_listing(context: QueryContext) -> ListingRequest | None:
     """What the question asks to be listed; None where it asks for something else."""
     values = _values(context)
-    limited = context.when or values["types"] or values["since"] is not None or values["until"] is not None
+    limited = context.time or values["types"] or values["since"] is not None or values["until"] is not None
     if not limited or _OTHER_INTENTS.intersection(context.intents):
         return None
     said = load_phrases().listing
@@ -89,7 +89,7 @@ def parse_listing(context: QueryContext) -> ListingRequest | None:
     rest = [] if only_function_words(context.search_text) else [
         term
         for term in context.terms
-        if not (term.light or term.timed or listed_types(term.said) or _is_filler(bare(term.said), fillers))
+        if not (term.light or term.is_time or listed_types(term.word) or _is_filler(bare(term.word), fillers))
     ]  # fmt: skip
     plain = bare(context.question)
     values |= {"received": any(_is_said_with(said.to, term, plain) for term in rest)}
@@ -123,21 +123,21 @@ def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:
 def describe_listing(wanted: ListingRequest, hits: Sequence[Hit]) -> str:
     """How many records there are: `15 records: 12 mails, 3 calls; 8 of them are listed, newest first.`"""
     most_first = sorted(wanted.counts.items(), key=lambda one: (-one[1], one[0]))
-    each = ", ".join(record_type(name).counted(count) for name, count in most_first)
+    each = ", ".join(record_type(name).count_text(count) for name, count in most_first)
     total, listed = wanted.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
     some = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
     return f"{total:,} record{'s' * (total != 1)}: {each}; {some}newest first."
 
 
 def _values(context: QueryContext) -> dict[str, Any]:
-    where = context.within
+    where = context.limits_in_time
     return {
         "since": where.ts_from,
         "until": where.ts_to,
         "sources": list(where.sources),
         "kinds": list(where.kinds),
         "people": list(where.person_ids),
-        "types": sorted(listed_types(context.question) or context.said_in - _ATTACHED),
+        "types": sorted(listed_types(context.question) or context.channels - _ATTACHED),
     }
 
 
@@ -162,7 +162,7 @@ def _people_in_scope(values: dict[str, Any], context: QueryContext) -> list[str]
 
 
 def _may_be_name(term: Term) -> bool:
-    return term.said[:1].isupper() or re.match(load_phrases().intent.caseless, term.said) is not None
+    return term.word[:1].isupper() or re.match(load_phrases().intent.caseless, term.word) is not None
 
 
 def _is_filler(said: str, fillers: frozenset[str]) -> bool:
@@ -171,14 +171,14 @@ def _is_filler(said: str, fillers: frozenset[str]) -> bool:
 
 
 def _is_said_with(before: str, term: Term, plain: str) -> bool:
-    return re.search(rf"(?<!\w)(?:{before}){re.escape(bare(term.said))}", plain, re.IGNORECASE) is not None
+    return re.search(rf"(?<!\w)(?:{before}){re.escape(bare(term.word))}", plain, re.IGNORECASE) is not None
 
 
 def _name_matches(term: Term, name: str) -> bool:
     """Whether a name holds the word, or in Czech begins with all of it but for an ending: Jana, Petrovi."""
     if term.found(tokens(name)) > _SURE:
         return True
-    said = bare(term.said).casefold()
+    said = bare(term.word).casefold()
     return any(len(part) > 2 and said.startswith(part) and len(said) - len(part) <= 3 for part in _parts(name))
 
 

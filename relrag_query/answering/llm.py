@@ -9,7 +9,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.embedders import EmbeddingError, service
 from relrag_pipelines.errors import RelragError
@@ -18,6 +18,7 @@ from relrag_pipelines.settings import Settings
 if TYPE_CHECKING:
     import cohere
     import openai
+    from openai.types.chat import ChatCompletionChunk
 
 TIMEOUT_SECONDS = 30.0
 """for the next piece of an answer"""
@@ -46,6 +47,10 @@ class Usage:
             return None
         read, written = self.price
         return (self.tokens_read * read + self.tokens_written * written) / 1e6
+
+    def __str__(self) -> str:
+        cost = "" if self.usd is None else f", ${self.usd:.4f}"
+        return f"{self.tokens_read:,} tokens read and {self.tokens_written:,} written{cost}"
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreac
             fault = service.fault(error, refused, unreached)
             if fault is None:
                 raise
-        raise AnswerError(f"{asked.host} {fault.said}")
+        raise AnswerError(f"{asked.host} {fault.message}")
 
     return replace(asked, write=write)
 
@@ -125,19 +130,24 @@ def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreac
 def _openai_pieces(
     client: openai.OpenAI, name: str, settings: Settings, usage: Usage, instructions: str, request: str
 ) -> Iterator[str]:
-    from openai import omit
+    from openai import BadRequestError, omit
 
     most, warmth = settings.answer_max_tokens, settings.answer_temperature
-    answer = client.chat.completions.create(
-        model=name,
-        messages=[{"role": "system", "content": instructions}, {"role": "user", "content": request}],
+    asked: dict[str, Any] = {
+        "model": name,
+        "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": request}],
         # servers that speak the protocol know the older name of the limit
-        max_tokens=most if settings.answer_url else omit,
-        max_completion_tokens=omit if settings.answer_url else most,
-        temperature=omit if warmth < 0 else warmth,
-        stream=True,
-        stream_options={"include_usage": True},
-    )
+        "max_tokens" if settings.answer_url else "max_completion_tokens": most,
+        "temperature": omit if warmth < 0 else warmth,
+    }
+    answer: openai.Stream[ChatCompletionChunk]
+    try:
+        answer = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
+    except BadRequestError:
+        if not settings.answer_url:
+            raise
+        # a server that does not know the option; then tokens are not counted
+        answer = client.chat.completions.create(**asked, stream=True)
     ended = False
     with answer:
         for event in answer:

@@ -20,7 +20,7 @@ def named_people(terms: Sequence[Term], hits: Sequence[Hit]) -> list[Term]:
     Where only one of the two holds it is that one; cities are written like names too.
     """
     named = tokens("\n".join(one for hit in hits for one in _participants(hit)))
-    alike = [term for term in terms if term.said.istitle() and not term.light]
+    alike = [term for term in terms if term.word.istitle() and not term.light]
     known = [term for term in terms if term.found(named) and not term.light]
     return [term for term in alike if term in known] or alike or known
 
@@ -67,6 +67,6 @@ def _relevance(
 def _neighbours(terms: Sequence[Term]) -> list[list[Term]]:
     """The words that stand right beside each word in the question."""
     return [
-        [terms[place - 1]] * term.joined + [other for other in terms[place + 1 : place + 2] if other.joined]
+        [terms[place - 1]] * term.adjacent + [other for other in terms[place + 1 : place + 2] if other.adjacent]
         for place, term in enumerate(terms)
     ]

@@ -51,15 +51,15 @@ def missing(terms: Sequence[Term], held: frozenset[str]) -> float:
 
 def adjacency(terms: Sequence[Term], held: frozenset[str]) -> float:
     """Share of the words that stand side by side in the question of which a text holds both; .5 where none do."""
-    pairs = [(one, other) for one, other in itertools.pairwise(terms) if other.joined and not one.light]
+    pairs = [(one, other) for one, other in itertools.pairwise(terms) if other.adjacent and not one.light]
     together = [one.found(held) > 0.4 and other.found(held) > 0.4 for one, other in pairs]
     return sum(together) / len(together) if together else 0.5
 
 
-def mistyped(terms: Sequence[Term], said: Said) -> float:
+def mistyped_share(terms: Sequence[Term], said: Said) -> float:
     """Share of the weight of words that are only there mistyped."""
     total = sum(term.weight for term in terms) or 1.0
-    lacking = [(bare(term.said).lower(), term) for term in terms if not term.light]
+    lacking = [(bare(term.word).lower(), term) for term in terms if not term.light]
     lacking = [(word, term) for word, term in lacking if len(word) >= _TYPED and term.found(said.near) <= 0.4]
     words = [bare(other) for other in said.words] if lacking else []
     return (
@@ -72,6 +72,6 @@ def mistyped(terms: Sequence[Term], said: Said) -> float:
     )
 
 
-def unmatched(terms: Sequence[Term], held: frozenset[str]) -> float:
+def unmatched_share(terms: Sequence[Term], held: frozenset[str]) -> float:
     """How many words of the question are not held, up to 4, as a share of that."""
     return min(4, sum(term.found(held) < 0.4 for term in terms if not term.light)) / 4

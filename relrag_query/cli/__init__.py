@@ -1,7 +1,7 @@
 """The `relrag` command. What a command needs is imported when it runs, so that `relrag --help` stays quick.
 
 Exit codes: 0 done, 1 done with failures that are listed, 2 could not run. A failure that the last `sync` or `backfill`
-told of does not count any more, unless with --strict.
+reported no longer counts, except with --strict.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def command() -> int:
 
 
 def _said(error: Exception) -> str:
-    """Foreseen errors are written for the reader; others may hold text of the archive, and are not shown."""
+    """The message of an expected error; any other error may contain text of the archive, and is not shown."""
     if isinstance(error, RelragError):
         return str(error)
     trace = error.__traceback__

@@ -30,7 +30,7 @@ def search_text(results: Results, zone: ZoneInfo) -> str:
 
 
 def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, told: bool = False) -> str:
-    """The answer with numbered sources; `told` leaves out what was said already.
+    """The answer with numbered sources; with `told` the text that was already printed is left out.
 
     `show_sources` adds the compact line of each source, its id and its text.
     """

@@ -52,7 +52,7 @@ class LabelledQuestion:
 class Outcome:
     """What became of one question."""
 
-    asked: LabelledQuestion
+    question: LabelledQuestion
     confidence: str
     shown: bool
     """the evidence is quoted"""
@@ -124,7 +124,7 @@ def measure_answers(archive: Archive, asked: Sequence[LabelledQuestion]) -> dict
     measured: dict[str, Any] = {"questions": len(asked), **shares(outcomes)}
     for part in ("language", "kind"):
         names = sorted({getattr(one, part) for one in asked} - {""})
-        by = {name: [one for one in outcomes if getattr(one.asked, part) == name] for name in names}
+        by = {name: [one for one in outcomes if getattr(one.question, part) == name] for name in names}
         measured[f"by_{part}"] = {name: shares(some) for name, some in by.items()}
     return {**measured, "latency_ms": percentiles(times)}
 
@@ -163,8 +163,8 @@ def _is_of(place: Place, source: CitedSource) -> bool:
 
 def shares(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
     """Each share with the number that it is of and its interval; without those that are of nothing."""
-    answerable = [one for one in outcomes if one.asked.answerable]
-    others = [one for one in outcomes if not one.asked.answerable]
+    answerable = [one for one in outcomes if one.question.answerable]
+    others = [one for one in outcomes if not one.question.answerable]
     sure = [one for one in answerable if one.confidence == "sure"]
     counted: dict[str, tuple[Sequence[Outcome], Callable[[Outcome], bool]]] = {
         "shown": (answerable, lambda one: one.shown),

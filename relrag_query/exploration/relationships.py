@@ -80,7 +80,7 @@ def _rows(archive: Archive, people: People, user_id: str, types: Collection[str]
     """The relationships that a user may see; those of which something was said since with the hash of their text."""
     store = archive.settings.key_store
     rows = [one.row for one in people.relationships()]
-    if people.pending.said and store.exists():
+    if people.pending.entries and store.exists():
         keyed = store.load().content_hash
         rows = [replace(row, text_hash=profiles.text_hash(keyed, row)) for row in rows]
     return relationship_search.visible(rows, user_id, types)

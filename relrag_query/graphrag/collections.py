@@ -34,8 +34,8 @@ class Named:
 def named(settings: Settings) -> list[Named]:
     """All indexes there are names for: the archive's own, then registered ones."""
     home = settings.home_path
-    own = dict.fromkeys([*settings.graphrag.made, *graph_indexes.collections(home)])
-    registered = {one.name: one.folder for one in journal.said(home, GraphRAGIndex) if one.name not in own}
+    own = dict.fromkeys([*settings.graphrag.own_collections, *graph_indexes.collections(home)])
+    registered = {one.name: one.folder for one in journal.statements(home, GraphRAGIndex) if one.name not in own}
     return [
         *(Named(name, graph_indexes.current(home, name), own=True) for name in own),
         *(Named(name, Path(folder), own=False) for name, folder in sorted(registered.items()) if folder),

@@ -25,7 +25,7 @@ class IndexVectors:
         self._matrix = np.empty((0, 0), np.float32)
         if len(vectors):
             flat = pa.chunked_array([pa.array(vectors["vector"])]).combine_chunks().flatten()
-            self._matrix = centring.compared(flat.to_numpy().reshape(len(vectors), -1), manifest.get("means", {}))
+            self._matrix = centring.comparable(flat.to_numpy().reshape(len(vectors), -1), manifest.get("means", {}))
         places = {key: place for place, key in enumerate(vectors["text_hash"])}
         of = {
             record: places[key]

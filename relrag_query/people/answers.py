@@ -33,7 +33,7 @@ class PeopleAnswer:
     """each with the person's passage"""
     people: list[int]
     """whom it is about"""
-    scoped: list[Hit]
+    passages: list[Hit]
     """passages that have to do with them"""
     sure: bool
 
@@ -43,17 +43,10 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     ids = asked.people
     if not ids:
         lines = _lines_of_named(asked.named, people)
-        return (
-            PeopleAnswer(lines, list(dict.fromkeys(one.person_id for one in asked.named)), [], sure=True)
-            if lines
-            else None
-        )
-    if asked.asks == "family" and context.expansion.relationships:  # whoever asks knows that he belongs to it
-        ids = [
-            one
-            for one in people.expand_person_ids_with_relationships(ids)
-            if one in asked.people or one != people.owner
-        ]
+        whose = list(dict.fromkeys(one.person_id for one in asked.named))
+        return PeopleAnswer(lines, whose, [], sure=True) if lines else None
+    if asked.asks == "family" and context.expansion.relationships:
+        ids = _family(ids, people)
     namesakes: list[int] = []
     if asked.asks == "fact" and not asked.choices:
         namesakes = [one for of in ids for one in people.of_one_name(of) if one not in ids]
@@ -83,11 +76,15 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         lines = [(text, hit) for one, hit in hits.items() if (text := said_of(one))]
     if not lines:
         return None
-    context.note(
-        "people", f"{asked.asks} of {', '.join(map(str, asked.people))}, answered by {', '.join(map(str, hits))}"
-    )
+    named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
+    context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _scoped(asked, [*hits], known, people, context)
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name))
+
+
+def _family(ids: list[int], people: People) -> list[int]:
+    """The people and their relatives; without the owner, who knows that he belongs to them, unless he is named."""
+    return [one for one in people.expand_person_ids_with_relationships(ids) if one in ids or one != people.owner]
 
 
 def _lines_of_named(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
@@ -174,10 +171,10 @@ def _scoped(
     if asked.asks == "fact" or (asked.asks == "who" and asked.relations):
         return []
     names = " ".join(row["alias"] for one in ids for row in known[one].aliases if row["kind"] == "name")
-    where = replace(context.where, person_ids=tuple(people.ids_in_index(ids)))
+    where = replace(context.limits, person_ids=tuple(people.ids_in_index(ids)))
     found = hybrid_search(context.vectors, f"{context.search_text}\n{names}", context.meaning, _LOOKED_AT, where)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
-    together = people.together(list(chunks), people.ids_in_index(ids))
+    together = people.person_counts(list(chunks), people.ids_in_index(ids))
     about = [
         one
         for one in found

@@ -21,7 +21,7 @@ from relrag_pipelines.workspace import Workspace
 class Pending:
     """What was said since, in order."""
 
-    said: tuple[Entry, ...] = ()
+    entries: tuple[Entry, ...] = ()
     merged: dict[int, int] = field(default_factory=dict)
     """an id -> who that is since"""
     waits: bool = False
@@ -46,23 +46,23 @@ def read(settings: Settings, since: int) -> Pending:
 def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> Pending:
     # the folder, by which paths are resolved, is no part of what is dumped
     workspace = Workspace(Settings.model_validate_json(dumped).model_copy(update={"folder": folder}))
-    every = [entry for entry in journal.entries(home) if entry.said is not None]
+    every = [entry for entry in journal.entries(home) if entry.statement is not None]
     since_then = [entry for entry in every if entry.number > since]
     said = [entry for entry in holding(every) if entry.number > since]
     if workspace.settings.pii_redaction_enabled:
-        said = [own_words.redacted(entry, lambda: workspace.redactor) for entry in said]
+        said = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in said]
     merged: dict[int, int] = {}
     for entry in said:
-        if isinstance(entry.said, Merge):
-            into = merged.get(entry.said.into, entry.said.into)
-            for other in (merged.get(one, one) for one in entry.said.others):
+        if isinstance(entry.statement, Merge):
+            into = merged.get(entry.statement.into, entry.statement.into)
+            for other in (merged.get(one, one) for one in entry.statement.others):
                 merged = {old: into if now == other else now for old, now in merged.items()}
                 if other != into:
                     merged[other] = into
     later = {entry.number for entry in since_then}
     waits = any(
-        isinstance(entry.said, Split | StatedIdentifier)
-        or (isinstance(entry.said, Undo) and entry.said.number not in later)
+        isinstance(entry.statement, Split | StatedIdentifier)
+        or (isinstance(entry.statement, Undo) and entry.statement.number not in later)
         for entry in since_then
     )
     return Pending(tuple(said), merged, waits)

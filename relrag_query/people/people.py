@@ -12,14 +12,12 @@ import duckdb
 
 from relrag_pipelines.identity import lookup, stated
 from relrag_pipelines.identity.mentions import MentionFinder
-from relrag_pipelines.identity.name_forms import SOUND, beginnings
+from relrag_pipelines.identity.name_forms import asked_forms
 from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
-from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import parse
-from relrag_pipelines.text.names.spelling import skeletons
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.pending import Pending
 from relrag_query.people.relations import FAMILY, INVERSE, Relation, is_of_type
@@ -61,14 +59,16 @@ class People:
                 found[now[row["person_id"]]].aliases.append(row)
         return dict(sorted(found.items()))
 
+    def names_in_index(self, person_ids: Iterable[int]) -> dict[int, str]:
+        """The names under which a generation knows ids, whoever that is now; of one that was merged before, none."""
+        return {row["person_id"]: row["name"] for row in self._rows("persons", person_ids)}
+
     def every(self) -> dict[int, IndexedPerson]:
         """All people, by id, in order."""
         return self.known(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
 
     def bearing(self, text: str, *, sounds: bool = True) -> dict[int, IndexedPerson]:
         """Who bears a name of which some word of a text may be a form; with `sounds` in any script and spelling."""
-        words = beginnings([text]) | {tables.plain(word) for word in text.split()}
-        sounding = {SOUND + key for word in words for key in skeletons(word) if len(key) > 1} if sounds else set()
         rows = self._connection.execute(
             """
             WITH asked AS (SELECT unnest($words) AS form),
@@ -76,7 +76,7 @@ class People:
             SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
-            {"words": sorted(words | sounding)},
+            {"words": sorted(asked_forms(text, sounds=sounds))},
         ).fetchall()
         return self.known(one for (one,) in rows)
 
@@ -89,7 +89,7 @@ class People:
         ).fetchall()
         if rows:
             return list(self.known(one for (one,) in rows).values())
-        known = self.bearing(typed)
+        known = self.bearing(typed.title())
         ids = lookup.candidates({one: person.resolved for one, person in known.items()}, typed)
         return [known[one] for one in ids]
 
@@ -150,7 +150,7 @@ class People:
         now = self._now(person_ids)
         rows = [PersonFact(**{**row, "person_id": now[row["person_id"]]}) for row in self._rows("person_facts", now)]
         wanted = {*now.values()}
-        laid = stated.facts(rows, self.pending.said, lambda one: now_or(self.survivor(one), wanted))
+        laid = stated.facts(rows, self.pending.entries, lambda one: now_or(self.survivor(one), wanted))
         return sorted(laid, key=lambda one: (one.person_id, one.predicate, -one.confidence, _reversed(one)))
 
     def relationships(
@@ -193,9 +193,9 @@ class People:
         rows = self._connection.execute(
             "SELECT person_id, value FROM person_facts WHERE predicate IN ('occupation', 'role') ORDER BY ALL"
         ).fetchall()
-        for entry in self.pending.said:
-            if isinstance(entry.said, StatedFact) and entry.said.predicate in ("occupation", "role"):
-                rows.append((entry.said.person_id, entry.said.value))
+        for entry in self.pending.entries:
+            if isinstance(entry.statement, StatedFact) and entry.statement.predicate in ("occupation", "role"):
+                rows.append((entry.statement.person_id, entry.statement.value))
         return sorted({self.survivor(one) for one, said in rows if type_ in kinship.roles_in(said)} - {self.owner or 0})
 
     def relatives_named(self, name: str) -> list[PersonFact]:
@@ -219,7 +219,7 @@ class People:
         ).fetchall()
         return [ref for (ref,) in rows]
 
-    def together(self, chunk_ids: Sequence[str], person_ids: Sequence[int]) -> dict[str, int]:
+    def person_counts(self, chunk_ids: Sequence[str], person_ids: Sequence[int]) -> dict[str, int]:
         """How many of some people each passage has to do with."""
         rows = self._connection.execute(
             "SELECT chunk_id, len(list_distinct(list_intersect(list_concat(person_ids, mentioned_person_ids), $ids))) "
@@ -255,14 +255,14 @@ class People:
         ]
         kept = [row for row in moved if row.from_person_id != row.to_person_id]
         said = self._said_of(person_ids)
-        return stated.relationships(stated.united(kept), said, self.survivor)
+        return stated.relationships(stated.merge_duplicates(kept), said, self.survivor)
 
     def _said_of(self, person_ids: Collection[int] | None) -> list[Entry]:
         """What was said since of these people's relationships."""
         wanted = None if person_ids is None else {self.survivor(one) for one in person_ids}
         found = []
-        for entry in self.pending.said:
-            said = entry.said
+        for entry in self.pending.entries:
+            said = entry.statement
             if isinstance(said, StatedRelationship | RelationshipNote):
                 ends = {self.survivor(said.from_person_id), self.survivor(said.to_person_id)}
                 if wanted is None or not wanted.isdisjoint(ends):

@@ -13,8 +13,9 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.people import People
-from relrag_query.people.references import Reference, references
+from relrag_query.people.references import references
 from relrag_query.people.relations import Relation
+from relrag_query.people.relatives import Reference
 from relrag_query.understanding.phrases import bare, load_phrases
 
 Asked = Literal["who", "fact", "family"]

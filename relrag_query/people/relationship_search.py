@@ -63,7 +63,7 @@ class RelationshipVectors:
         self._means = means
         self._rows = {key: place for place, (key, _) in enumerate(rows)}
         self._matrix = (
-            centring.compared(np.asarray([vector for _, vector in rows], np.float32), means) if rows else None
+            centring.comparable(np.asarray([vector for _, vector in rows], np.float32), means) if rows else None
         )
 
     def similarities(
@@ -72,7 +72,7 @@ class RelationshipVectors:
         """Cosine of each text to a question's meaning; None where it has no vector. `further` vectors count too."""
         cosines = self._matrix @ meaning if self._matrix is not None else ()
         extra = {
-            key: float(centring.compared(vector[None], self._means)[0] @ meaning) for key, vector in further.items()
+            key: float(centring.comparable(vector[None], self._means)[0] @ meaning) for key, vector in further.items()
         }
         return [float(cosines[self._rows[key]]) if key in self._rows else extra.get(key) for key in hashes]
 

@@ -181,7 +181,7 @@ def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
     return [Page(**one) for one in pages], [SpeechSegment(**one) for one in spoken or []]
 
 
-def named(connection: Connection, native_id: str) -> bool:
+def is_record_id(connection: Connection, native_id: str) -> bool:
     """Whether a record's id is, or ends behind a colon in, this."""
     return connection.execute(_NAMED, {"key": native_id}).fetchone() is not None
 

@@ -39,9 +39,9 @@ class QueryContext:
     """the same as it would stand in the index: what may be sent to a service"""
     terms: list[Term]
     intents: list[QueryIntent]
-    when: TimeRange | None
-    where: ChunkFilter
-    said_in: frozenset[str]
+    time: TimeRange | None
+    limits: ChunkFilter
+    channels: frozenset[str]
     """types of records in which the question says that it was said: a mail, a call"""
     limit: int
     """hits that are weighed: at least MIN_CANDIDATES, whatever is shown of them"""
@@ -51,16 +51,16 @@ class QueryContext:
     frequencies: Frequencies = field(default_factory=dict)
     meaning: Vectors | None = None
     """the question's dense vector; None: search by words only"""
-    asked: str = ""
+    embedded_text: str = ""
     """the redacted text that this is the vector of"""
     similarities: Callable[[Sequence[str]], Vectors] | None = None
     """how near texts are to the question, a row each (`QuestionVectors.similarities`); None where it is not known"""
-    why_words_only: str = ""
+    lexical_reason: str = ""
     latest: bool = False
     """asks for what holds now"""
     assets: tuple[str, ...] = ()
     """refs of records that the question names: by a file's name, a number, or a subject"""
-    of_people: tuple[Hit, ...] = ()
+    people_hits: tuple[Hit, ...] = ()
     """what is known of the people that the question is about, and passages that have to do with them"""
     excluded_labels: frozenset[str] = frozenset()
     """labels of Gmail, in small letters; what stands under one of them is not found"""
@@ -72,13 +72,13 @@ class QueryContext:
         return expansion_for(self.intents)
 
     @functools.cached_property
-    def within(self) -> ChunkFilter:
+    def limits_in_time(self) -> ChunkFilter:
         """The limits, with those of the time that the question speaks of."""
-        return _within(self.where, self.when) if self.when else self.where
+        return _within(self.limits, self.time) if self.time else self.limits
 
     def allows(self, chunk: Chunk) -> bool:
         """Whether a passage lies within the limits, of sources, time and people."""
-        where = self.where
+        where = self.limits
         return where.allows(chunk.source, chunk.kind, chunk.ts) and (
             not where.person_ids or catalog_reader.has_to_do_with(self.connection, chunk.chunk_id, where.person_ids)
         )

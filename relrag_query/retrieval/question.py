@@ -68,13 +68,7 @@ def read_question(
     assets = named_assets(whole, connection)
     inferred, noted = infer(whole)
     intents = inferred or classify_query_intent(question, entities, assets)
-    now = settings_module.now()
-    times = [time_range(one, now, zone) for one in (question, *follows)]
-    topics = [_topic(one, when) for one, when in zip((question, *follows), times, strict=True)]
-    latest = asks_for_latest(question, intents)
-    if latest and times[0] and asks_for_latest(times[0].phrase, []):
-        times[0] = None  # today means now
-    when = next(filter(None, times), None)
+    times, topics, latest = _times((question, *follows), intents, zone)
     redacted = [redact_question(one, settings) for one in topics]
     asked = "\n".join(redacted)
     meaning, why = embed(asked)
@@ -88,18 +82,18 @@ def read_question(
         terms=[*terms[0], *_earlier(terms)],
         intents=intents,
         assets=assets,
-        said_in=next(filter(None, channels), frozenset()),
-        when=when,
+        channels=next(filter(None, channels), frozenset()),
+        time=next(filter(None, times), None),
         latest=latest,
-        where=where,
+        limits=where,
         limit=max(limit, MIN_CANDIDATES),
         settings=settings,
         connection=connection,
         vectors=store,
         frequencies=frequencies,
         meaning=meaning,
-        asked=asked,
-        why_words_only=why,
+        embedded_text=asked,
+        lexical_reason=why,
     )
     if noted:
         context.note("intents", noted)
@@ -121,6 +115,19 @@ def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) ->
     return ChunkFilter(sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to)
 
 
+def _times(
+    questions: Sequence[str], intents: Sequence[QueryIntent], zone: ZoneInfo
+) -> tuple[list[TimeRange | None], list[str], bool]:
+    """The time that each question means, each without it, and whether the first asks for the newest."""
+    now = settings_module.now()
+    times = [time_range(one, now, zone) for one in questions]
+    topics = [_topic(one, when) for one, when in zip(questions, times, strict=True)]
+    latest = asks_for_latest(questions[0], intents)
+    if latest and times[0] and asks_for_latest(times[0].phrase, []):
+        times[0] = None  # today means now
+    return times, topics, latest
+
+
 def _topic(question: str, when: TimeRange | None) -> str:
     return when.without(question) if when and when.relative else question
 
@@ -130,8 +137,8 @@ def _earlier(terms: Sequence[list[Term]]) -> list[Term]:
     known = {token for term in terms[0] for token in term.tokens}
     found: list[Term] = []
     for age, some in enumerate(terms[1:], 1):
-        new = [term for term in some if not (term.light or term.timed) and known.isdisjoint(term.tokens)]
-        found += [replace(term, weight=term.weight / 2**age, joined=False) for term in new]
+        new = [term for term in some if not (term.light or term.is_time) and known.isdisjoint(term.tokens)]
+        found += [replace(term, weight=term.weight / 2**age, adjacent=False) for term in new]
         known.update(token for term in new for token in term.tokens)
     return found
 

@@ -65,7 +65,7 @@ class QuestionVectors:
         """
         with self._once:
             model = cast(E5, self._embedder)
-        return compared(model, self.means, asked, meaning, texts)
+        return compare(model, self.means, asked, meaning, texts)
 
     @functools.cached_property
     def _asked_with(self) -> Settings | None:
@@ -77,7 +77,7 @@ class QuestionVectors:
         return embedders.load(self._asked_with or self._settings)
 
 
-def compared(model: E5, means: Means, asked: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+def compare(model: E5, means: Means, asked: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
     """What `QuestionVectors.similarities` tells, of passages with these means."""
     vectors, by_token = model.compare(to_entity_type(asked), [to_entity_type(text) for text in texts])
     found: Vectors = np.c_[centring.centre(vectors, means) @ meaning, by_token]

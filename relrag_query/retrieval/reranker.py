@@ -46,7 +46,7 @@ def rank(settings: Settings, question: str, texts: Sequence[str]) -> tuple[list[
         fault = service.fault(error, ApiError, httpx.HTTPError)
         if fault is None:
             raise
-        said = f"{host} {fault.said}"
+        said = f"{host} {fault.message}"
     raise RerankError(said)  # outside the except block: the first error holds the texts
 
 

@@ -68,15 +68,15 @@ _PREFIX = re.compile(r"^\W*[א-ת]{1,2}-?(?=[\da-zA-Z])")
 class Term:
     """One word of a question."""
 
-    said: str
+    word: str
     tokens: Mapping[str, float]
     """what a passage may hold of it -> how sure that is, 0 to 1"""
     weight: float
-    joined: bool = False
+    adjacent: bool = False
     """stands right behind the word before it in the question"""
     light: bool = False
     """only asks, or names what a record is"""
-    timed: bool = False
+    is_time: bool = False
     """belongs to the phrase that says the time"""
 
     def found(self, held: frozenset[str]) -> float:
@@ -97,11 +97,11 @@ class Term:
 class _QueryWord:
     """A word as it stands in the question."""
 
-    said: str
+    word: str
     sure: dict[str, float]
     light: bool = False
-    joined: bool = False
-    timed: bool = False
+    adjacent: bool = False
+    is_time: bool = False
     """belongs to the time phrase"""
 
 
@@ -118,15 +118,15 @@ def query_terms(question: str, frequencies: Frequencies, redacted: str | None = 
         words = {word: found for word, found in words.items() if not word <= replaced.keys()}
         replaced |= dict.fromkeys(_PSEUDONYM.findall(redacted), 1.0)
         words[frozenset(replaced)] = _QueryWord(" ".join(gone), replaced)
-    timed = any(not (one.light or one.timed) for one in words.values())
+    timed = any(not (one.light or one.is_time) for one in words.values())
     return [
         Term(
-            one.said,
+            one.word,
             one.sure,
-            0.0 if one.timed and timed else _weight(one.said, one.light, _rarity(one.sure, frequencies)),
-            one.joined,
+            0.0 if one.is_time and timed else _weight(one.word, one.light, _rarity(one.sure, frequencies)),
+            one.adjacent,
             one.light,
-            one.timed,
+            one.is_time,
         )
         for one in words.values()
     ]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from relrag_query.answering.extractive import Confidence
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import only_day
-from relrag_query.results import Answer, Results
+from relrag_query.results import Answer, CitedSource, Quote, Results
 from relrag_query.retrieval.hit import Hit
 from relrag_query.understanding.time_expressions import TimeRange
 
@@ -166,26 +166,8 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         confidence=answer.confidence,
         head=answer.head,
         answer=answer.text,
-        quotes=[
-            QuoteReply(
-                text=one.text,
-                sender=one.sender,
-                time=local_time(one.ts, zone),
-                sources=one.sources,
-                page=one.place.page,
-                second=one.place.second,
-            )
-            for one in answer.quotes
-        ],
-        sources=[
-            SourceReply(
-                **hit_reply(one.hit, zone).__dict__,
-                number=one.number,
-                cited_chunk_ids=[hit.chunk.chunk_id for hit in one.cited],
-                locations=one.locations,
-            )
-            for one in answer.sources
-        ],
+        quotes=[_quote_reply(one, zone) for one in answer.quotes],
+        sources=[_source_reply(one, zone) for one in answer.sources],
         closest=[hit_reply(hit, zone) for hit in answer.closest],
         searched=answer.searched,
         missing=answer.missing,
@@ -199,6 +181,26 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         intents=[intent.value for intent in answer.intents],
         when=_when(answer.when),
         trace=answer.trace,
+    )
+
+
+def _quote_reply(quote: Quote, zone: ZoneInfo) -> QuoteReply:
+    return QuoteReply(
+        text=quote.text,
+        sender=quote.sender,
+        time=local_time(quote.ts, zone),
+        sources=quote.sources,
+        page=quote.place.page,
+        second=quote.place.second,
+    )
+
+
+def _source_reply(source: CitedSource, zone: ZoneInfo) -> SourceReply:
+    return SourceReply(
+        **hit_reply(source.hit, zone).__dict__,
+        number=source.number,
+        cited_chunk_ids=[hit.chunk.chunk_id for hit in source.cited],
+        locations=source.locations,
     )
 
 

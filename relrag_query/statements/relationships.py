@@ -18,7 +18,7 @@ from relrag_query.people.indexed_person import IndexedPerson, PeopleError
 from relrag_query.people.people import People
 from relrag_query.people.relations import Relation
 from relrag_query.statements.record import StatementReceipt, record, writable_archive
-from relrag_query.statements.type_names import type_name
+from relrag_query.statements.type_names import require_no_misspelling, type_name
 
 _Ends = tuple[IndexedPerson, IndexedPerson]
 
@@ -43,6 +43,7 @@ def create_relationship(
         ends = people.one(from_person), people.one(to_person)
         if is_known(people, *ends, relationship_type):
             raise PeopleError(f"{_in_words(ends, type_name(relationship_type))} is known already; update it")
+        require_no_misspelling(relationship_type)
         key = *_ids(ends), type_name(relationship_type)
         word = kinship.type_of(relationship_type)[1]
         statement = StatedRelationship(*key, description or word, attitude, proximity)

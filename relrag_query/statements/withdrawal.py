@@ -30,7 +30,7 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Stateme
     Raises PeopleError where no statement of people has it.
     """
     with writable_archive(config, wait) as archive:
-        entries = {entry.number: entry.said for entry in journal.entries(archive.settings.home_path)}
+        entries = {entry.number: entry.statement for entry in journal.entries(archive.settings.home_path)}
         statement = entries.get(number)
         if not isinstance(
             statement, Merge | Split | StatedIdentifier | Undo | StatedFact | StatedRelationship | RelationshipNote
@@ -45,5 +45,7 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Stateme
 def list_statements(settings: Settings) -> list[tuple[int, Statement]]:
     """The statements of people that hold, by number, with their words redacted; not the ids that were given."""
     workspace = Workspace(settings)
-    entries = [entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.said, Allocation)]
-    return [(entry.number, own_words.redacted(entry, lambda: workspace.redactor).said) for entry in entries]
+    entries = [
+        entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.statement, Allocation)
+    ]
+    return [(entry.number, own_words.redact_entry(entry, lambda: workspace.redactor).statement) for entry in entries]

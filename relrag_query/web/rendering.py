@@ -96,7 +96,7 @@ def noun(rag_source_type: str) -> str:
 
 def counted(rag_source_type: str, count: int) -> str:
     """So many records: 3 mails."""
-    return record_type(rag_source_type).counted(count)
+    return record_type(rag_source_type).count_text(count)
 
 
 def family(rag_source_type: str) -> str:

@@ -19,6 +19,8 @@ class ChatService:
     url: str
     pieces: list[str] = field(default_factory=list)
     status: int = 200
+    strict: bool = False
+    """refuses what OpenAI added to the protocol later"""
     broken: bool = False
     """the connection closes before the answer ends"""
     seconds: float = 0.0
@@ -33,8 +35,9 @@ def serving() -> Iterator[ChatService]:
     class Handler(served.Posted):
         def answer(self, body: dict[str, Any]) -> None:
             service.asked.append(body | {"path": self.path, "key": self.headers.get("Authorization")})
-            self.send_response(service.status)
-            refused = service.status != 200
+            status = 400 if service.strict and "stream_options" in body else service.status
+            self.send_response(status)
+            refused = status != 200
             self.send_header("Content-Type", "application/json" if refused else "text/event-stream")
             self.end_headers()
             if refused:

@@ -120,4 +120,4 @@ def test_how_surely_a_beginning_is_the_word(word: str, token: str, sure: float) 
 
 
 def test_an_amount_that_is_written_in_groups_is_a_word_of_the_question() -> None:
-    assert [term.said for term in query_terms("pokuta 12 500", {})] == ["pokuta", "12500"]
+    assert [term.word for term in query_terms("pokuta 12 500", {})] == ["pokuta", "12500"]

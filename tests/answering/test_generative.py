@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_query.answering import generative, llm, token_budget
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.ask import SearchOptions, ask
 from relrag_query.retrieval.hit import Hit
-from tests import query_hits
+from relrag_query.retrieval.redacted_hits import redact_hits
+from tests import archive, query_hits
 from tests.answering.chat_service import ChatService, serving
 
 SECRET = "sk-never-shown"
@@ -184,6 +187,16 @@ def test_a_model_that_reasons_is_asked_without_a_temperature(
     assert "temperature" not in service.asked[0]
 
 
+def test_a_server_that_does_not_count_tokens_writes_all_the_same(
+    config: Path, service: ChatService, answerer: str
+) -> None:
+    service.pieces, service.strict = ["It was repaired [1]."], True
+    with Archive.open(config) as archive:
+        answer = archive.ask(QUESTION)
+    assert answer.written and answer.written.text == "It was repaired [1]."
+    assert ["stream_options" in one for one in service.asked] == ([True, False] if answerer == "openai" else [False])
+
+
 def test_what_an_answer_costs_is_counted_by_the_list_price() -> None:
     assert llm.Usage(1_200, 50, (0.40, 1.60)).usd == pytest.approx(0.00056)
     assert llm.Usage(1_200, 50).usd is None
@@ -236,3 +249,39 @@ def test_a_writer_without_a_key_names_the_variable(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(AnswerError, match="openai needs a key: set OPENAI_API_KEY in the environment"):
         llm.writer(Settings.model_validate({"answerer": "openai"}))
+
+
+@pytest.mark.requirement("S0-76")
+@pytest.mark.parametrize("stricter", [False, True])
+def test_the_model_is_given_what_the_policies_of_now_let_through(
+    stricter: bool, tmp_path: Path, service: ChatService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indexed when nothing was hidden, and no sync since: what goes to another machine does not wait for one."""
+    monkeypatch.setenv("RELRAG_ANSWERER", "openai")
+    monkeypatch.setenv("RELRAG_ANSWER_URL", f"{service.url}/v1")
+    phone, mail = "052-123-4567", "dana@example.org"
+    note = {"id": "b1", "text": f"The boiler: call {phone}", "subject": f"Boiler {phone}", "from": f"Dana <{mail}>"}
+    config = archive.make(tmp_path)
+    plain = config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false")
+    config.write_text(plain)
+    archive.write_notes(tmp_path, note)
+    archive.sync(config)
+    if stricter:
+        config.write_text(plain.replace("pii_redaction_enabled = false", "pii_redaction_enabled = true"))
+    service.pieces = ["Call [1]."]
+    assert ask("Whom to call about the boiler?", SearchOptions(), config) == 0
+    given = service.asked[0]["messages"][1]["content"]
+    assert "The boiler: call" in given
+    assert (phone in given, mail in given) == (not stricter, not stricter)
+    assert len(re.findall("<PHONE_NUMBER:k1:[0-9a-f]{12}>", given)) >= 2 * stricter
+
+
+def test_a_passage_that_cannot_be_redacted_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(self: PIIRedactor, text: str, channel: str) -> str:
+        if "Dana" in text:
+            raise RedactionError("broken")
+        return text
+
+    monkeypatch.setattr(PIIRedactor, "redact", failing)
+    settings = settings_module.load(archive.make(tmp_path))
+    assert [hit.chunk.asset_id for hit in redact_hits(hits(), settings)] == ["gmail:2", "gmail:3"]

@@ -14,6 +14,8 @@ from relrag_query.understanding.intent import QueryIntent
 from tests import query_hits
 from tests.answering.chat_service import ChatService, serving
 
+USED = "1,200 tokens read and 50 written"
+
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatService]:
@@ -43,7 +45,10 @@ def host(service: ChatService) -> str:
 )
 def test_the_names_that_it_says_are_the_intents(service: ChatService, said: str, intents: list[QueryIntent]) -> None:
     service.pieces = [said[:3], said[3:]]
-    assert intent_model.infer("Where is it?", settings(service)) == (intents, f"gpt-4.1-mini at {host(service)}")
+    assert intent_model.infer("Where is it?", settings(service)) == (
+        intents,
+        f"gpt-4.1-mini at {host(service)}; {USED}",
+    )
     assert service.asked[0]["messages"][1]["content"] == "Question: Where is it?"
 
 
@@ -80,4 +85,4 @@ def test_a_question_is_searched_by_what_it_says(
     with Archive.open(config) as archive:
         found = archive.search("the boiler")
     assert found.intents == [QueryIntent.PERSON_HISTORY]
-    assert found.trace[0] == f"intents: gpt-4.1-mini at {host(service)}"
+    assert found.trace[0] == f"intents: gpt-4.1-mini at {host(service)}; {USED}"

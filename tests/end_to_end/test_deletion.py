@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.erasure import selection
+from relrag_pipelines.erasure import record_selection
 from relrag_pipelines.ingest.ingest import IngestReport, ingest
 from relrag_pipelines.ingest.merge import TooManyDeletions
 from relrag_pipelines.records import Failure, Record
@@ -32,7 +32,7 @@ def read(config: Path, source: str, **options: bool) -> IngestReport:
 
 def texts(config: Path, source: str) -> list[str]:
     """Texts of a source's private records in the order of their times."""
-    tables = [table for name, _, table in selection.private_months(archive.workspace(config)) if name == source]
+    tables = [table for name, _, table in record_selection.private_months(archive.workspace(config)) if name == source]
     rows = [row for table in tables for row in table.select(["ts", "text"]).to_pylist()]
     return [row["text"] for row in sorted(rows, key=lambda row: row["ts"] or 0)]
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from relrag_pipelines import settings
-from relrag_pipelines.erasure import purge, rule_file, rule_matching, selection
+from relrag_pipelines.erasure import purge, record_selection, rule_file, rule_matching
 from relrag_pipelines.files import failpoints
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.maintenance.repair import repair
@@ -60,9 +60,9 @@ class Archive:
 
     def apply(self, rule: rule_file.ErasureRule) -> None:
         workspace, keys = self.workspace, self.workspace.keys
-        chosen = selection.select(workspace, [rule])
+        chosen = record_selection.select(workspace, [rule])
         kept = rule_file.add_rule(
-            rule_file.load(workspace.home, keys), selection.complete_rule(rule, chosen, workspace)
+            rule_file.load(workspace.home, keys), record_selection.complete_rule(rule, chosen, workspace)
         )
         rule_file.save(workspace.home, kept, keys)
         purge.remove(workspace, kept, chosen)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.erasure import fingerprints, purge, rule_file, rule_matching, selection
+from relrag_pipelines.erasure import fingerprints, purge, record_selection, rule_file, rule_matching
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import PrivateRecord, to_table
@@ -61,13 +61,13 @@ def test_only_files_and_rows_with_an_id_are_sure(fields: dict[str, Any], told: l
     assert [(sure, telling) for _, sure, telling in marked(**fields)] == told
 
 
-def forget(workspace: Workspace, *texts: str) -> selection.ErasureSelection:
-    rows = [row for _, _, table in selection.private_months(workspace) for row in table.to_pylist()]
+def forget(workspace: Workspace, *texts: str) -> record_selection.ErasureSelection:
+    rows = [row for _, _, table in record_selection.private_months(workspace) for row in table.to_pylist()]
     going = [row["asset_id"] for row in rows if row["text"] in texts]
     rule = rule_matching.for_records(going, workspace.keys, "now")
-    chosen = selection.select(workspace, [rule])
+    chosen = record_selection.select(workspace, [rule])
     kept = rule_file.add_rule(
-        rule_file.load(workspace.home, workspace.keys), selection.complete_rule(rule, chosen, workspace)
+        rule_file.load(workspace.home, workspace.keys), record_selection.complete_rule(rule, chosen, workspace)
     )
     rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)
@@ -77,7 +77,10 @@ def forget(workspace: Workspace, *texts: str) -> selection.ErasureSelection:
 def texts(workspace: Workspace, source: str) -> list[str]:
     ingest(workspace, workspace.settings.source(source))
     found = [
-        row for name, _, table in selection.private_months(workspace) for row in table.to_pylist() if name == source
+        row
+        for name, _, table in record_selection.private_months(workspace)
+        for row in table.to_pylist()
+        if name == source
     ]
     return [row["text"] for row in sorted(found, key=lambda row: (row["ts"] or 0, row["asset_id"]))]
 
@@ -160,14 +163,14 @@ def test_what_was_there_twice_when_one_was_forgotten_stays_once(tmp_path: Path) 
     assert texts(workspace, "chat").count(LONG) == 2
     (one,) = {
         row["asset_id"]
-        for _, _, table in selection.private_months(workspace)
+        for _, _, table in record_selection.private_months(workspace)
         for row in table.to_pylist()
         if row["text"] == LONG and row["subject"] == "Hiking"
     }
     rule = rule_matching.for_records([one], workspace.keys, "now")
-    chosen = selection.select(workspace, [rule])
+    chosen = record_selection.select(workspace, [rule])
     assert len(chosen.copies) == 1
-    kept = rule_file.add_rule(rule_file.ErasureRules(), selection.complete_rule(rule, chosen, workspace))
+    kept = rule_file.add_rule(rule_file.ErasureRules(), record_selection.complete_rule(rule, chosen, workspace))
     rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)
     ingest(workspace, workspace.settings.source("chat"), full=True)

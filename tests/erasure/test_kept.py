@@ -10,8 +10,8 @@ import pytest
 
 from relrag_pipelines.erasure import mail_quotes, verification, word_hashes
 from relrag_pipelines.erasure.byte_search import SearchResult
+from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_file import ErasureRule
-from relrag_pipelines.erasure.selection import ErasureSelection
 from relrag_pipelines.erasure.verification import ErasureProof, SimilarRecord
 from relrag_pipelines.privacy.keys import Keys
 from relrag_query.cli.commands import forget_report

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.chunking import chunk
-from relrag_pipelines.erasure import byte_search, purge, rule_file, rule_matching, selection
+from relrag_pipelines.erasure import byte_search, purge, record_selection, rule_file, rule_matching
 from tests.end_to_end.test_mail_archive import Archive
 
 SECRET = """\
@@ -183,8 +183,8 @@ def test_after_a_kill_the_next_sync_cuts_what_is_left(archive: Archive, gone: bo
     rule = rule_matching.for_records(
         [row["asset_id"] for row in archive.rows() if row["text"].startswith("The cl")], keys, "now"
     )
-    chosen = selection.select(archive.workspace, [rule])
-    kept = rule_file.add_rule(rule_file.ErasureRules(), selection.complete_rule(rule, chosen, archive.workspace))
+    chosen = record_selection.select(archive.workspace, [rule])
+    kept = rule_file.add_rule(rule_file.ErasureRules(), record_selection.complete_rule(rule, chosen, archive.workspace))
     if gone:  # but the quotations are there as they were
         purge.remove(archive.workspace, replace(kept, rules=[replace(kept.rules[0], said="")]), chosen)
         assert held(archive) == set(SAID)
@@ -205,11 +205,11 @@ def test_a_mail_that_says_it_again_is_named_and_stays(archive: Archive) -> None:
     archive.export()
     going = next(row["asset_id"] for row in archive.rows() if row["text"].startswith("The clinic wrote"))
     rule = rule_matching.for_records([going], archive.workspace.keys, "now")
-    chosen = selection.select(archive.workspace, [rule])
+    chosen = record_selection.select(archive.workspace, [rule])
     by_text = {row["asset_id"]: row["text"] for row in archive.rows()}
     assert [(by_text[one][:8], count) for one, count in chosen.repeating.items()] == [("I repeat", 16)]
-    complete = selection.complete_rule(rule, chosen, archive.workspace)
-    quoting = selection.mails_quoting_selection(archive.workspace, complete, chosen)
+    complete = record_selection.complete_rule(rule, chosen, archive.workspace)
+    quoting = record_selection.mails_quoting_selection(archive.workspace, complete, chosen)
     assert sorted(by_text[one] for one in quoting) == [
         "For your files.",
         "Of course, I will drive you there.",
@@ -221,7 +221,7 @@ def test_a_mail_that_says_it_again_is_named_and_stays(archive: Archive) -> None:
 
 def chunked(archive: Archive) -> list[str]:
     """The passages of all records, without the stages between, which write a lot."""
-    months = [table for _, _, table in selection.private_months(archive.workspace)]
+    months = [table for _, _, table in record_selection.private_months(archive.workspace)]
     found = [chunk(table, kind="gmail", chunk_tokens=200, overlap_sentences=1)["text"].to_pylist() for table in months]
     return [text for texts in found for text in texts]
 

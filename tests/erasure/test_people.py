@@ -45,7 +45,7 @@ def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> Non
     for table in ("person_aliases", "person_facts", "person_assets"):
         assert rows(home, f"SELECT count(*) FROM {table} WHERE person_id = 17") == [(0,)]
     assert byte_search.search(home, ["zquarantine", "znote of", "zvillage", "David Tamir"]).holding == {}
-    left = [entry.said for entry in journal.entries(home) if entry.number in numbers]
+    left = [entry.statement for entry in journal.entries(home) if entry.number in numbers]
     assert left == [None, None, None, *said[3:]]
     assert rows(home, "SELECT description FROM person_relationships WHERE relationship_type = 'friend'") == [
         ("a kept friend",)
@@ -63,7 +63,7 @@ def test_who_was_merged_into_who_is_forgotten_goes_too(tmp_path: Path) -> None:
     archive.sync(config)
     assert "Ota" not in ids(home)
     assert forgetting.forget(ForgetRequest(person="David Tamir"), config, yes=True) == 0
-    said = {entry.number: entry.said for entry in journal.entries(home)}
+    said = {entry.number: entry.statement for entry in journal.entries(home)}
     assert [said[number] for number in numbers] == [None, None]
     assert [one.anchors for one in said.values() if isinstance(one, Allocation) and one.person_id == ota] == [()]
     assert byte_search.search(home, ["zvillage"]).holding == {}
@@ -127,7 +127,7 @@ def test_an_id_that_is_forgotten_is_given_to_nobody(tmp_path: Path) -> None:
     ota = ids(home)["Ota"]
     assert forgetting.forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True) == 0
     assert "Ota" not in ids(home)
-    (kept,) = [one for one in journal.said(home, Allocation) if one.person_id == ota]
+    (kept,) = [one for one in journal.statements(home, Allocation) if one.person_id == ota]
     assert kept.anchors == ()
     archive.write_notes(tmp_path, {"id": "n9", "text": "x", "timestamp": "2024-02-21T08:00:00Z", "from": "Wilma Quist"})
     archive.sync(config)

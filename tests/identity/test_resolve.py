@@ -283,15 +283,15 @@ def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
     assert shown(resolution(settled)) == shown(last)
     assert resolution(settled).allocations == []
     assert shown(resolution([from_lines(entry) for entry in reversed(settled)])) == shown(last)
-    active = [entry for entry in holding(settled) if not isinstance(entry.said, Allocation)]
+    active = [entry for entry in holding(settled) if not isinstance(entry.statement, Allocation)]
     undone = number_statements(settled, [Undo(entry.number) for entry in active])
     assert shown(resolution(undone)) == shown(first)
 
 
 def from_lines(entry: Entry) -> Entry:
     """The entry as it is read from the journal."""
-    fields = orjson.loads(orjson.dumps(kinds.to_fields(entry.said)))
-    return Entry(entry.number, kinds.parse(kinds.kind_of(entry.said), fields))
+    fields = orjson.loads(orjson.dumps(kinds.to_fields(entry.statement)))
+    return Entry(entry.number, kinds.parse(kinds.kind_of(entry.statement), fields))
 
 
 def test_a_full_name_resolves_to_the_address_beside_it_in_the_same_source() -> None:

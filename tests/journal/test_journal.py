@@ -29,7 +29,7 @@ LINK = ManualLink("gmail:a", "document:b", "references", False, 0.5, "the same r
 
 
 def told(home: Path, after: int = 0) -> list[tuple[int, str, object]]:
-    return [(entry.number, entry.kind, entry.said) for entry in journal.entries(home, after)]
+    return [(entry.number, entry.kind, entry.statement) for entry in journal.entries(home, after)]
 
 
 def test_entries_of_all_kinds_come_back_in_order_with_their_numbers(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_entries_of_all_kinds_come_back_in_order_with_their_numbers(tmp_path: Pa
         (3, "link", replace(LINK, deleted=True)),
     ]
     assert told(tmp_path, after=2) == [(3, "link", replace(LINK, deleted=True))]
-    assert journal.said(tmp_path, CallWord) == [CallWord("call_recording:1", "approve")]
+    assert journal.statements(tmp_path, CallWord) == [CallWord("call_recording:1", "approve")]
     first = json.loads(journal.path(tmp_path).read_text().splitlines()[0])
     assert first == {
         "entry": 1,
@@ -132,7 +132,9 @@ def test_numbers_rise_and_entries_stay_whatever_happens(steps: list[tuple[str, o
             elif journal.path(home).exists():
                 with journal.path(home).open("ab") as opened:
                     opened.write(b'{"entry": 99, "at": "", "kind": "call", "sai'[: int(str(what))])
-            found = {entry.number: entry.said.asset_id if entry.said else None for entry in journal.entries(home)}
+            found = {
+                entry.number: entry.statement.asset_id if entry.statement else None for entry in journal.entries(home)
+            }
             assert found == expected
 
 
@@ -172,19 +174,19 @@ def test_a_field_that_is_added_later_has_its_default_in_entries_before_it(tmp_pa
     text = journal.path(tmp_path).read_text().replace(', "confidence": 0.5', "").replace(',"confidence":0.5', "")
     assert "confidence" not in text
     journal.path(tmp_path).write_text(text)
-    assert journal.said(tmp_path, ManualLink) == [replace(LINK, confidence=1.0)]
+    assert journal.statements(tmp_path, ManualLink) == [replace(LINK, confidence=1.0)]
 
 
 def test_a_generation_names_the_last_entry_that_it_was_made_with(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     home = archive.sync(config).home
-    given = len(journal.said(home, Allocation))
+    given = len(journal.statements(home, Allocation))
     assert generations.current_manifest(home)["journal"] == given == 3, "the ids of three people"
     journal.append(home, [ManualLink("jsonl:notes:n1", "jsonl:notes:n2", "references")])
     archive.sync(config)
     journal.append(home, [LINK])
     assert generations.current_manifest(home)["journal"] == given + 1
-    assert [entry.said for entry in journal.entries(home, generations.current_manifest(home)["journal"])] == [LINK]
+    assert [entry.statement for entry in journal.entries(home, generations.current_manifest(home)["journal"])] == [LINK]
 
 
 def test_every_kind_is_declared_once() -> None:
@@ -228,7 +230,7 @@ def test_an_old_homes_files_are_read_and_taken_over_once(tmp_path: Path) -> None
     assert archive.changed(before, archive.contents(home)) == []
     assert commands.sync(config) in (0, 1)
     assert told(home)[:5] == TAKEN
-    given = journal.said(home, Allocation)
+    given = journal.statements(home, Allocation)
     assert not [name for name in former_files.FILES if (home / name).exists()]
     assert generations.current_manifest(home)["journal"] == 5 + len(given)
     assert verify_home(home) == []

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from relrag_pipelines import links
-from relrag_pipelines.erasure import purge, rule_file, rule_matching, selection
+from relrag_pipelines.erasure import purge, record_selection, rule_file, rule_matching
 from relrag_pipelines.stores import catalog, generations
 from tests import archive
 
@@ -51,9 +51,9 @@ def test_it_appears_and_goes_with_its_records(tmp_path: Path) -> None:
     # and a message that was forgotten
     workspace = archive.workspace(config)
     rule = rule_matching.for_records([message], workspace.keys, "2025-04-01T00:00:00Z")
-    chosen = selection.select(workspace, [rule])
+    chosen = record_selection.select(workspace, [rule])
     kept = rule_file.add_rule(
-        rule_file.load(workspace.home, workspace.keys), selection.complete_rule(rule, chosen, workspace)
+        rule_file.load(workspace.home, workspace.keys), record_selection.complete_rule(rule, chosen, workspace)
     )
     rule_file.save(workspace.home, kept, workspace.keys)
     purge.remove(workspace, kept, chosen)

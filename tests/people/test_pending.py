@@ -44,7 +44,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def said_of(settings: Settings) -> list[str]:
-    entries = [entry.said for entry in pending.read(settings, 0).said]
+    entries = [entry.statement for entry in pending.read(settings, 0).entries]
     return [said.value for said in entries if isinstance(said, StatedFact)]
 
 

@@ -273,7 +273,7 @@ def test_a_policy_holds_for_aliases_and_for_what_the_owner_says(tmp_path: Path) 
 def test_ids_are_given_once_and_survive_a_rebuild_and_nothing_is_made_twice(tmp_path: Path) -> None:
     config = make(tmp_path)
     home = archive.sync(config).home
-    before, given = ids(home), journal.said(home, Allocation)
+    before, given = ids(home), journal.statements(home, Allocation)
     assert {anchor.split(":")[0] for one in given for anchor in one.anchors} <= {
         "name",
         "phone",
@@ -284,7 +284,7 @@ def test_ids_are_given_once_and_survive_a_rebuild_and_nothing_is_made_twice(tmp_
     lake = archive.contents(home / "lake")
     archive_tables.drop(home)
     archive.sync(config)
-    assert (ids(home), journal.said(home, Allocation)) == (before, given)
+    assert (ids(home), journal.statements(home, Allocation)) == (before, given)
     after = archive.contents(home / "lake")
     assert [name for name in lake if lake[name][1] != after[name][1]] == []
 

@@ -20,12 +20,14 @@ import pytest
 import spacy
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, entities, language_models, phones
 from relrag_pipelines.pii.entities import ENTITIES
 from relrag_pipelines.pii.phones import library
 from relrag_pipelines.pii.policies import EntityCatalog
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, SettingsError
+from tests import ROOT
 from tests.pii import strange
 
 STOCK = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE"]
@@ -135,6 +137,7 @@ def test_our_recognisers_are_registered() -> None:
     }
 
 
+OWN_NUMBERS = f"Employee 48214, badge E-55512, {'and so on and on, ' * 3}room 48213"
 RECOGNIZERS = """
 recognizers:
   - name: employee numbers of Acme
@@ -167,6 +170,20 @@ def test_one_entry_of_yaml_adds_a_recogniser(keys: Keys, tmp_path: Path) -> None
     (found,) = ours.explain("employee 54321", "default")
     assert found.analysis_explanation.supportive_context_word == "employee"
     assert (found.analysis_explanation.original_score, round(found.score, 2)) == (0.1, 0.45)
+
+
+def test_what_the_docs_say_of_a_recogniser_of_ones_own_is_enough(keys: Keys, tmp_path: Path) -> None:
+    """docs/privacy.md: its file, and its lines of relrag.toml."""
+    docs = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8").partition("### A recogniser of your own")[2]
+    entry, lines = (
+        re.findall(rf"^```{kind}\n(.*?)^```", docs, re.MULTILINE | re.DOTALL)[0] for kind in ("yaml", "toml")
+    )
+    (tmp_path / "recognizers.yaml").write_text(entry, encoding="utf-8")
+    (tmp_path / "relrag.toml").write_text(f'archive = "own"\nkeys_file = "own.keys"\n{lines}')
+    settings = settings_module.load(tmp_path / "relrag.toml", {})
+    ours = PIIRedactor.of(settings.model_copy(update={"pii_redaction_enabled": True}), keys)
+    pattern = r"<EMPLOYEE_NUMBER:k1:[0-9a-f]{12}>"
+    assert re.fullmatch(f"Employee {pattern}, badge {pattern}, .*room 48213", ours.redact(OWN_NUMBERS, "default"))
 
 
 @pytest.mark.parametrize(
@@ -340,6 +357,7 @@ def test_presidio_is_imported_where_something_is_found() -> None:
     """That takes a second, which no question and no sync without personal data should wait for."""
     script = """
 import sys
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.settings import POLICIES, Policy

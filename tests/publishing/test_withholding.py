@@ -19,11 +19,12 @@ from relrag_pipelines.graphrag.schema import ALL, to_arrow
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import PIIRedactor
-from relrag_pipelines.publishing import build_info, event_database, leak_scan, searched_values, withholding
+from relrag_pipelines.publishing import build_info, event_database, leak_scan, withholding
 from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.stages import graph_leaks, monthly
+from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.leak_rules import LeakRules
-from relrag_pipelines.stores import archive_tables, catalog, generations, lake, vault
+from relrag_pipelines.stores import archive_tables, catalog, generations, lake, searched_values, vault
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands.sync import sync
 from tests import archive
@@ -193,7 +194,7 @@ def test_a_value_that_becomes_known_is_looked_for_in_months_that_did_not_change(
 
 
 @pytest.mark.parametrize("fault", ["a row stays", "a file cannot be read"])
-def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_publish(
+def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_sync(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     config, account = workspace.settings.folder / "relrag.toml", "10-800-99999999"
@@ -215,10 +216,10 @@ def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_pub
         sync(config)
         assert check(workspace).metadata[{"a row stays": "left", "a file cannot be read": "unread"}[fault]].value
     assert searched_values.since_then(workspace.home, vault.names(workspace.home))
-    archive.write_notes(
-        config.parent, before, later, {"id": "n7", "text": "what is new publishes", "timestamp": "2024-04-01"}
-    )
-    sync(config)
+    todo = plans.build_plan(archive.workspace(config))
+    assert (todo.exports, todo.stale, todo.publish) == ([], [], "values that were replaced have to be looked for again")
+    assert sync(config) == 1, "nothing else is new"
+    assert plans.build_plan(archive.workspace(config)).empty
     assert lake.read(workspace.home, "records", "notes", "2023-05").num_rows == 0
     assert not searched_values.since_then(workspace.home, vault.names(workspace.home))
 
@@ -305,3 +306,29 @@ def test_a_text_of_a_graphrag_index_is_blanked_wherever_it_stands(workspace: Wor
     assert tables["entities"]["title"].tolist() == ["withheld 1", "Dana"]
     (row,) = tables["relationships"].to_dict("records")
     assert (row["source"], row["target"], row["text_unit_ids"]) == ("Dana", "withheld 1", ["withheld 1"])
+
+
+def test_a_contact_that_is_added_hides_its_number_in_older_records(
+    workspace: Workspace, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In the note nobody took it for a phone; that an invoice has a number of its own changes nothing."""
+    config, cards = workspace.settings.folder / "relrag.toml", workspace.settings.folder / "cards"
+    cards.mkdir()
+    config.write_text(f'{config.read_text()}\n[[sources]]\nname = "cards"\nkind = "contacts"\npath = "cards"\n')
+    old: Any = {"id": "n5", "text": "serial 6084551009 on the boiler", "timestamp": "2023-05-01"}
+    invoice: Any = {"id": "n6", "text": "Invoice 6084551008, order 7185550143", "timestamp": "2023-06-01"}
+    archive.write_notes(config.parent, old, invoice)
+    assert sync(config) == 0
+    assert lake.read(workspace.home, "records", "notes", "2023-05").num_rows == 1
+    card = "BEGIN:VCARD\nVERSION:3.0\nUID:c1\nFN:Petr Kolar\nTEL:+1 608 455 1009\nEND:VCARD\n"
+    (cards / "people.vcf").write_text(card)
+    assert sync(config) == 1
+    assert "1 row still held a value that was replaced elsewhere and was left out" in capfd.readouterr().out
+    assert lake.read(workspace.home, "records", "notes", "2023-05").num_rows == 0
+    assert lake.read(workspace.home, "records", "notes", "2023-06")["text"].to_pylist() == [invoice["text"]]
+    current = workspace.home / "published" / str(generations.current_number(workspace.home))
+    with catalog.open(current / catalog.NAME) as connection:
+        texts = [text for (text,) in connection.execute("SELECT text FROM records").fetchall()]
+    assert invoice["text"] in texts
+    assert not [text for text in texts if "6084551009" in text]
+    assert plans.build_plan(archive.workspace(config)).empty

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import yaml
 
 from relrag_pipelines import settings as settings_module
+from tests import archive
 from tests.conftest import ROOT
+from tests.processes import wait
+from tests.web.team_archive import ACME, GLOBEX, TABLE, of
+from tests.web.test_team_proxy import Proxy
 
 DEPLOY = ROOT / "deploy"
 TEXT = (DEPLOY / "team.yaml").read_text()
@@ -100,3 +108,65 @@ def test_its_health_check_asks_over_the_socket(tmp_path: Path, status: int, code
     server.server_close()
     assert done.returncode == code
     assert seen == [("/health", "memory.example.org")]
+
+
+def test_its_command_serves_people_behind_a_proxy_and_stops_when_it_is_told_to(tmp_path: Path) -> None:
+    """As processes: each folder of its volumes is one of the test's, all else is as the file has it."""
+    service = SERVICES["relrag"]
+    places = {
+        one: str(tmp_path / one.strip("/").replace("/", "-")) for one in ("/archive", "/data", "/keys", "/run/relrag")
+    }
+    assert {one.split(":")[-1] if one[-3:] != ":ro" else one.split(":")[-2] for one in service["volumes"]} == {*places}
+    for place in places.values():
+        Path(place).mkdir()
+
+    def placed(said: str) -> str:
+        for one, place in places.items():
+            said = re.sub(rf"(?<![\w/]){one}(?=/|$|\")", place, said)
+        return said
+
+    config = archive.make(Path(places["/archive"]))
+    config.write_text(config.read_text() + TABLE)
+    notes = [*of("acme", ACME), *of("globex", GLOBEX)]
+    archive.write_notes(config.parent, *[{"ts": 1709280000 + 60 * n, **one} for n, one in enumerate(notes)])
+    before = sorted(path.name for path in config.parent.iterdir())
+    environ = {"PATH": os.environ["PATH"], "HOME": places["/run/relrag"]}
+    environ |= {name: placed(value) for name, value in given("relrag").items()}
+    command = [str(Path(sys.executable).with_name("relrag")), *map(placed, service["command"][1:])]
+    synced = subprocess.run([command[0], "sync"], env=environ, cwd=places["/archive"], capture_output=True, text=True)
+    assert synced.returncode == 0, synced.stdout + synced.stderr
+    assert (Path(places["/data"]) / "home" / "published" / "current").read_text().strip() == "1"
+    assert sorted(path.name for path in config.parent.iterdir()) == before, "the archive is mounted read-only"
+    check = [sys.executable, "-c", placed(service["healthcheck"]["test"][-1])]
+    server = subprocess.Popen(command, env=environ, cwd=places["/archive"], stderr=subprocess.PIPE, text=True)
+    try:
+        wait("it is healthy", lambda: subprocess.run(check, env=environ, capture_output=True).returncode == 0, 60)
+        upstream = Path(placed(given("proxy")["OAUTH2_PROXY_UPSTREAMS"].removeprefix("unix://")))
+        assert (upstream.stat().st_mode & 0o777, upstream.stat().st_gid) == (0o660, os.getgid())
+        with before_it(upstream) as address:
+            codes = {who: ask(address, "/search?q=turbine", who)[0] for who in ("session=d", "session=m", "")}
+            assert codes == {"session=d": 200, "session=m": 403, "": 401}
+            assert "88000 zorkmids" in ask(address, "/search?q=zorkmids+dam", "session=d")[1]
+            assert "zorkmids." not in ask(address, "/search?q=zorkmids+dam", "session=o")[1]
+    finally:
+        server.terminate()
+        said = server.communicate(timeout=10)[1]
+    assert server.returncode in (0, -signal.SIGTERM), said
+    assert not upstream.exists()
+    assert "zorkmids" not in said
+
+
+@contextmanager
+def before_it(upstream: Path) -> Iterator[str]:
+    """The address of a proxy that knows people by their session and says who asks."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("ProxyOfOne", (Proxy,), {"upstream": upstream}))
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def ask(address: str, path: str, cookie: str) -> tuple[int, str]:
+    """Status and text of what is answered to somebody."""
+    answer = httpx2.get(f"{address}{path}", headers={"cookie": cookie}, timeout=60)
+    return answer.status_code, answer.text

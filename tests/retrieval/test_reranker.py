@@ -14,6 +14,7 @@ from relrag_pipelines.settings import Settings, SettingsError
 from relrag_query.archive import Archive
 from relrag_query.results import Results
 from relrag_query.retrieval.reranker import RerankError, rank
+from tests import archive
 from tests.embedders.service import Fault, Service, serving
 from tests.query_hits import publish, record
 
@@ -115,3 +116,24 @@ def test_an_address_with_a_password_is_refused(service: Service) -> None:
 def test_nothing_is_sent_unless_it_is_set(config: Path, service: Service) -> None:
     searched(config, service, reranker="none")
     assert service.asked == []
+
+
+@pytest.mark.requirement("S0-76")
+def test_it_is_sent_what_the_policies_of_now_let_through(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indexed when nothing was hidden, and no sync since."""
+    config, phone = archive.make(tmp_path), "052-123-4567"
+    config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
+    archive.write_notes(tmp_path, {"id": "k1", "text": f"The kiln of the pottery: {phone}"})
+    archive.sync(config)
+    searched(config, service)
+    searched(config, service, pii_redaction_enabled=True)
+    plain, redacted = (" ".join(asked["documents"]) for asked in service.asked)
+    assert phone in plain
+    assert "The kiln of the pottery: <PHONE_NUMBER:k1:" in redacted
+    assert phone not in redacted
+    monkeypatch.setattr("relrag_query.retrieval.steps.rerank.redact_hits", lambda hits, _: hits[1:])
+    results = searched(config, service, pii_redaction_enabled=True)
+    assert len(service.asked) == 2
+    assert any("a passage could not be redacted; the order stays" in line for line in results.trace)

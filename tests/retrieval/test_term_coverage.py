@@ -16,7 +16,7 @@ FREQUENCIES = {"": 1000, "invoic": 100, "alex": 300, "pump": 4, "call": 200, "di
 
 
 def weights(question: str) -> dict[str, float]:
-    return {term.said: round(term.weight, 2) for term in query_terms(question, FREQUENCIES)}
+    return {term.word: round(term.weight, 2) for term in query_terms(question, FREQUENCIES)}
 
 
 def test_rare_words_weigh_more_names_more_still_and_words_that_ask_little() -> None:
@@ -35,7 +35,9 @@ def test_a_word_that_the_archive_does_not_hold_weighs_most() -> None:
 
 
 def test_words_joined_in_the_question() -> None:
-    assert [(term.said, term.joined) for term in query_terms("the sanitary pump, invoice Alex paid", FREQUENCIES)] == [
+    assert [
+        (term.word, term.adjacent) for term in query_terms("the sanitary pump, invoice Alex paid", FREQUENCIES)
+    ] == [
         ("sanitary", False),
         ("pump", True),
         ("invoice", False),
@@ -150,7 +152,7 @@ def test_a_code_that_the_archive_does_not_hold_is_rare_whatever_its_parts() -> N
 
 def test_words_of_the_time_phrase_weigh_nothing() -> None:
     asked = query_terms("giraffe bill in December 2024?", {"": 100}, phrase="in December 2024")
-    assert [(term.said, term.weight > 0, term.joined) for term in asked] == [
+    assert [(term.word, term.weight > 0, term.adjacent) for term in asked] == [
         ("giraffe", True, False),
         ("bill", True, True),
         ("December", False, False),
@@ -179,7 +181,7 @@ def test_a_question_of_nothing_but_a_time_is_about_its_words(question: str) -> N
     ],
 )
 def test_what_only_asks_for_an_amount_or_a_kind_is_no_word_to_look_for(question: str) -> None:
-    assert [term.said for term in query_terms(question, {"": 100})] == ["giraffe"]
+    assert [term.word for term in query_terms(question, {"": 100})] == ["giraffe"]
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def _translate_errors(asked: JsonModel, refused: type[Exception], unreached: typ
             fault = service.fault(error, refused, unreached)
             if fault is None:
                 raise
-        raise (TextRefused if fault.status in _OF_ONE_TEXT else ModelError)(f"{asked.host} {fault.said}")
+        raise (TextRefused if fault.status in _OF_ONE_TEXT else ModelError)(f"{asked.host} {fault.message}")
 
     return JsonModel(asked.name, asked.host, ask)
 

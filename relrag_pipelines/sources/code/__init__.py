@@ -167,7 +167,7 @@ class _File:
         name = symbol.symbol if count == 1 else f"{symbol.symbol}~{count}"
         record = self.record(text, name, **extra)
         record.subject = symbol.symbol
-        record.parent_ref = symbol.within or self._package
+        record.parent_ref = symbol.scope or self._package
         record.index_in_parent, record.total_siblings = place
         return record
 
@@ -264,12 +264,12 @@ def _places(found: Sequence[Symbol]) -> list[tuple[int | None, int]]:
 
     A class has no index; its siblings are its methods.
     """
-    counted = Counter(one.within for one in found if not one.is_class)
+    counted = Counter(one.scope for one in found if not one.is_class)
     next_: Counter[str] = Counter()
     places: list[tuple[int | None, int]] = []
     for one in found:
-        places.append((None if one.is_class else next_[one.within], counted[one.within]))
-        next_[one.within] += not one.is_class
+        places.append((None if one.is_class else next_[one.scope], counted[one.scope]))
+        next_[one.scope] += not one.is_class
     return places
 
 

@@ -45,7 +45,7 @@ class Symbol:
     last_line: int
 
     @property
-    def within(self) -> str:
+    def scope(self) -> str:
         """Qualified name of the class, of a class its own; of a function that of the package or file."""
         return ".".join([*self.namespaces, *self.classes])
 

@@ -26,6 +26,9 @@ _ANDROID_RELATIONS = {
 }  # fmt: skip
 _NAMED_RELATIONS = {"X-SPOUSE": "spouse", "X-EVOLUTION-SPOUSE": "spouse", "X-MANAGER": "manager"}
 _NAMED_RELATIONS |= {"X-EVOLUTION-MANAGER": "manager", "X-ASSISTANT": "assistant", "X-EVOLUTION-ASSISTANT": "assistant"}
+_OF_ANY_PROPERTY = frozenset({"pref", "home", "work", "other"})
+_VAGUE = frozenset({"contact", "acquaintance", "agent", "emergency"})
+"""types of RELATED (RFC 6350, section 6.6.6) beside which another tells more"""
 _FACTS = {"BDAY": "birthday", "ANNIVERSARY": "anniversary", "X-ANNIVERSARY": "anniversary", "TITLE": "occupation"}
 _FACTS |= {"ROLE": "role", "URL": "url", "GENDER": "gender", "LANG": "language", "DEATHDATE": "died"}
 _DATES = ("birthday", "anniversary", "died")
@@ -138,16 +141,20 @@ def _relations(card: VCard, labels: dict[str, str], found: Contact) -> Iterator[
         if not text:
             continue
         if one.name == "RELATED":
-            yield _describe_relation(
-                card, ContactRelation(text, _type(one.types[0] if one.types else "related")), one.group, found
-            )
+            yield _describe_relation(card, ContactRelation(text, _related_as(one)), one.group, found)
         elif one.name == "X-ABRELATEDNAMES":
-            yield ContactRelation(text, _type(labels.get(one.group, "related")))
+            yield ContactRelation(text, _type(labels.get(one.group) or _related_as(one)))
         elif one.name in _NAMED_RELATIONS:
             yield ContactRelation(text, _NAMED_RELATIONS[one.name])
         elif one.name == "X-ANDROID-CUSTOM" and text.startswith(f"{_ANDROID}relation"):
             _, name, kind, *label = [*one.parts, "", ""]
             yield ContactRelation(name, _ANDROID_RELATIONS.get(kind) or _type(label[0] or "related"))
+
+
+def _related_as(one: Property) -> str:
+    """The type that tells most: `spouse` of `pref,emergency,spouse`."""
+    types = [type_ for type_ in one.types if type_ not in _OF_ANY_PROPERTY]
+    return _type(min(types, key=_VAGUE.__contains__, default="related"))
 
 
 def _describe_relation(card: VCard, relation: ContactRelation, group: str, found: Contact) -> ContactRelation:

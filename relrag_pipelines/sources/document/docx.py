@@ -102,13 +102,13 @@ class _Package:
 
     archive: zipfile.ZipFile
     failures: list[Failure] = field(default_factory=list)
-    left: int = MAX_XML_BYTES
+    room: int = MAX_XML_BYTES
     """bytes of XML that may still be read"""
 
     def tree(self, name: str) -> etree._Element:
         try:
-            self.left -= self.archive.getinfo(name).file_size
-            if self.left < 0:
+            self.room -= self.archive.getinfo(name).file_size
+            if self.room < 0:
                 raise DocumentError("too_large", f"its text takes more than {MAX_XML_BYTES:,} bytes of XML; split it")
             data = self.archive.read(name)
         except KeyError:

@@ -80,12 +80,12 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
                 gone = set(hidden)
                 seen = [range(start, end) for place, (_, start, end) in enumerate(words) if place not in gone]
                 letters = [at for some in seen for at in some if _is_known(text[at])]
-                _blank_but(pixels, [box for at in letters for box in boxes.of(at, at + 1)])
+                _blank_but(pixels, [box for at in letters for box in boxes.letters(at, at + 1)])
             marked, matched = _find_quote(words, quote)
             for place in marked:
-                _paint(pixels, boxes.of(*words[place][1:]), _MARK)
+                _paint(pixels, boxes.letters(*words[place][1:]), _MARK)
             for place in hidden:
-                _fill(pixels, boxes.of(*words[place][1:]), _COVER)
+                _fill(pixels, boxes.letters(*words[place][1:]), _COVER)
             return PagePicture(_png(pixels), len(document), matched, len(hidden), not words)
 
 
@@ -137,7 +137,7 @@ class _Boxes:
         self._page, self._textpage, self._width, self._height = page, textpage, width, height
         self._same = textpage.count_chars() == len(text)  # else letters without Unicode are missing from the text
 
-    def of(self, start: int, end: int) -> list[Rectangle]:
+    def letters(self, start: int, end: int) -> list[Rectangle]:
         """The box of each letter from one place of the text to another."""
         found = []
         for place in range(start, end):

@@ -38,7 +38,7 @@ class RepositoryState:
         return digest(*self.refs, "", *sorted(self.shallow))
 
     @property
-    def detached(self) -> list[str]:
+    def detached_head(self) -> list[str]:
         """The hash of such a HEAD, or nothing."""
         return [ref.removesuffix(" HEAD") for ref in self.refs if ref.endswith(" HEAD")]
 

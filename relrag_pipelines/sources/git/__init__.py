@@ -85,8 +85,8 @@ def _read_repository(unit: Unit) -> Iterator[Record | Failure]:
     state = git_repository.state(unit.file)
     if not state.refs:
         return
-    listed = git_command.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached)
-    arguments = [*COMMAND, *(["--no-renames"] if git_repository.is_partial(unit.file) else []), *state.detached]
+    listed = git_command.git(unit.file, "rev-list", "--branches", "--tags", "--remotes", *state.detached_head)
+    arguments = [*COMMAND, *(["--no-renames"] if git_repository.is_partial(unit.file) else []), *state.detached_head]
     if unit.resume_point:
         arguments += ["--not", *unit.resume_point.split()]
     with git_command.history(unit.file, *arguments) as stream:
@@ -119,7 +119,7 @@ def records(log: Log, path: str, known: Sequence[str], shallow: frozenset[str] =
     for commit in log.commits():
         if commit.hash in shallow:
             commit.files = []
-        yield _record(commit, path, project, known, branches.of(commit))
+        yield _record(commit, path, project, known, branches.branch(commit))
 
 
 def _record(commit: Commit, path: str, project: str, known: Sequence[str], branch: str | None) -> Record:
@@ -183,7 +183,7 @@ class _Branches:
         self._awaited: dict[str, tuple[int, str]] = {}
         """parents that have not come by yet, with the best branch among their children's"""
 
-    def of(self, commit: Commit) -> str | None:
+    def branch(self, commit: Commit) -> str | None:
         best = self._awaited.pop(commit.hash, _DETACHED)
         if commit.refs:
             best = min(best, *map(_rank, commit.refs))

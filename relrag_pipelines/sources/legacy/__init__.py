@@ -15,7 +15,7 @@ from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.records import Failure, NamedPerson, Record
 from relrag_pipelines.sources import Listing, ListingPlace, ReadContext, Unit, unit_of
 from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection
-from relrag_pipelines.sources.legacy.layout import CollectionLayout
+from relrag_pipelines.sources.legacy.collection_layout import CollectionLayout
 from relrag_pipelines.sources.legacy.local_collection import SNAPSHOT, STORAGE, LocalCollection, is_collection
 from relrag_pipelines.sources.legacy.payload import MESSAGE, PointFields
 from relrag_pipelines.text import reference_numbers

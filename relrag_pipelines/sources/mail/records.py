@@ -63,7 +63,7 @@ class MailContext:
     """where in the unit it lies; empty where it is all of it"""
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """Its place, for `locations`."""
         return f"{self.unit}#{self.place}" if self.place else self.unit
 
@@ -99,7 +99,7 @@ def _records(letter: MailContext, reading: ReadContext, seen: dict[str, str]) ->
     body = body_of(mail)
     record = _record(mail, body, reading)
     record.source_id = _native_id(record, mail, reading, seen)
-    record.locations = [letter.where]
+    record.locations = [letter.location]
     record.parent_ref = record.source_id
     inside = list(attachments.read(mail, body, record, reading, letter.at, _read_nested_mail))
     record.extra |= _note_failure(body)
@@ -135,7 +135,7 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
     subject = mail.get("subject")
     parts = segmentation.segment(body.text, subject) if len(body.text) <= MAX_SPLIT else _single_segment(body.text)
-    apart = {kind: text for kind in APART if (text := parts.only(kind))}
+    apart = {kind: text for kind in APART if (text := parts.join(kind))}
     named = _references(mail)
     extra: dict[str, Any] = {
         "cc": list(map(str, cc)),
@@ -150,7 +150,7 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
         extra["gmail_thread"] = reading.hash(gmail_thread)
     return Record(
         source_id="",
-        text=parts.only("fresh"),
+        text=parts.join("fresh"),
         rag_source_type="email",
         from_=", ".join(map(str, senders)) or None,
         to=[str(one) for one in dict.fromkeys([*to, *cc, *bcc])],

@@ -42,7 +42,7 @@ class Segments:
     text: str
     spans: tuple[Segment, ...]
 
-    def only(self, *kinds: SegmentKind) -> str:
+    def join(self, *kinds: SegmentKind) -> str:
         """The text of the parts of these kinds, joined as they follow each other, without white space around."""
         return "".join(self.text[span.start : span.end] for span in self.spans if span.kind in kinds).strip()
 

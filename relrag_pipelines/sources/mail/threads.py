@@ -69,7 +69,7 @@ def thread(mails: Iterable[ThreadedMail]) -> list[ThreadPlace]:
     names = list(numbers)
     above = _above_each(chains, names)
     _cut_circles(above, names)
-    thread_of = _threads(chains, above, gmail.of, names)
+    thread_of = _threads(chains, above, gmail.by_number, names)
     parents = _nearest_present(above, own)
     return [
         ThreadPlace(thread_of[number], names[parent] if (parent := parents[number]) >= 0 else None) for number in own
@@ -128,7 +128,7 @@ class _GmailThreadIds:
         return thread_id
 
     @property
-    def of(self) -> dict[int, str]:
+    def by_number(self) -> dict[int, str]:
         """The thread of each mail that Gmail gave one."""
         return {number: self._root(thread_id) for number, thread_id in self._of.items()} if self._same else self._of
 

@@ -65,7 +65,7 @@ class Chat:
     """what the other chats of the source tell of the order of day and month"""
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """What its locations begin with."""
         return f"{self.unit}!{self.member}" if self.member else self.unit
 
@@ -136,7 +136,7 @@ def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -
         reference_numbers.has_ascii_digit,
         _DIGITS.search,
     )
-    thread, at_line, line = _thread(chat, reading), f"{chat.where}#L", known.lines_before
+    thread, at_line, line = _thread(chat, reading), f"{chat.location}#L", known.lines_before
     chat_id = thread.removeprefix("whatsapp:")
     clock = LocalClock(order, reading.timezone)
     days, times = clock.days, clock.times

@@ -62,9 +62,9 @@ def ask(
     who: str = "",
     why: str = "",
 ) -> int:
-    """Prints the answer with its sources; returns the exit code. A `follow_up` goes on from the last question.
+    """Prints the answer with its sources; returns the exit code. A `follow_up` continues from the last question.
 
-    With `reveal` pseudonyms in it are followed by what they stand for, on a terminal only.
+    With `reveal`, each pseudonym is followed by its original value, on a terminal only.
     """
     if reveal and (as_json or not sys.stdout.isatty()):
         raise ArchiveError("--reveal shows originals on a terminal only, not to a file, a program or as JSON")
@@ -76,9 +76,7 @@ def ask(
 
     with Archive.open(config) as archive:
         home = archive.settings.home_path
-        earlier = conversation.load(home).questions if follow_up else []
-        if follow_up and not earlier:
-            raise ArchiveError("there is no question to follow up; ask one without --continue first")
+        earlier = _earlier_questions(home) if follow_up else []
         on_text = None if as_json or reveal else tell
         answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
         conversation.keep(home, answer, earlier, archive.generation.number)
@@ -95,8 +93,15 @@ def ask(
     return 0
 
 
+def _earlier_questions(home: Path) -> list[str]:
+    """The questions that a follow-up continues from. Raises ArchiveError where there are none."""
+    if questions := conversation.load(home).questions:
+        return questions
+    raise ArchiveError("there is no question to follow up; ask one without --continue first")
+
+
 def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
-    """The text with what its pseudonyms stand for, after a note of who asks and why."""
+    """The text with the original values of its pseudonyms, once it is noted who asks and why."""
     from relrag_pipelines.pii import pseudonyms
     from relrag_pipelines.pii import reveal as revealing
     from relrag_query.cli.commands.reveal import note

@@ -1,7 +1,7 @@
 """`relrag doctor`: what is wrong with this machine, this folder and this configuration, and what to do about it.
 
-It looks and changes nothing, and prints no key and no text of the archive. Exit code 2 where something prevents a
-sync, else 0: a warning is for the owner to judge.
+It changes nothing, and prints no key and no text of the archive. The exit code is 2 if something prevents a sync, else
+0: a warning is for the owner to judge.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyar
 
 
 def doctor(config: Path | None = None) -> int:
-    """Prints a finding a line; returns the exit code."""
+    """Prints one finding a line; returns the exit code."""
     worst = 0
     warnings = 0
     for finding in examine(config):
@@ -159,7 +159,7 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _embedder(settings: Settings) -> Iterator[CheckResult]:
-    """It is loaded as a sync does: package, model file and its hash, key; no service is asked."""
+    """Loads the embedder as a sync does: package, model file and its hash, key; asks no service."""
     from relrag_pipelines import embedders
 
     try:

@@ -33,7 +33,7 @@ Level = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     level: Level
     what: str
@@ -89,7 +89,7 @@ def statements(settings: Settings) -> Iterator[CheckResult]:
 
 
 def store(settings: Settings) -> Iterator[CheckResult]:
-    """The server of vectors, where one is set."""
+    """The vector server, if one is configured."""
     what, url = "vectors", settings.qdrant_url
     if not url:
         return
@@ -111,7 +111,7 @@ def store(settings: Settings) -> Iterator[CheckResult]:
 
 
 def is_unencrypted(url: str, key: str) -> bool:
-    """Whether the key in that variable of the environment would go to another machine without encryption."""
+    """Whether the key in that environment variable would be sent to another machine unencrypted."""
     host = urlsplit(url).hostname or ""
     within = host in _THIS_MACHINE or "." not in host  # a name without a dot is of this machine's own network
     return bool(os.environ.get(key)) and url.startswith("http:") and not within
@@ -139,7 +139,7 @@ def writer(settings: Settings) -> Iterator[CheckResult]:
 
 
 def generation(settings: Settings) -> Iterator[CheckResult]:
-    """The published files are there and of their size; `relrag verify` reads them."""
+    """The published files exist and have the right size; `relrag verify` reads them."""
     try:
         with generations.open_current(settings.home_path) as current:
             wrong = [
@@ -163,7 +163,7 @@ def generation(settings: Settings) -> Iterator[CheckResult]:
 
 
 def runs(settings: Settings) -> Iterator[CheckResult]:
-    """Dagster runs that never ended although nobody is writing."""
+    """Dagster runs that have not ended although nobody is writing."""
     path = dagster_runs.database(settings.home_path)
     if not path.exists() or lock.holder(settings.home_path):
         return

@@ -20,9 +20,9 @@ _DEEPEST = 33
 
 
 def evaluate(questions: Sequence[Path], k: str = "2,5,10", config: Path | None = None, *, as_json: bool = False) -> int:
-    """Prints how well a set of questions of any sort is answered, and keeps the figures; returns the exit code.
+    """Prints how well a set of questions is answered, and stores the figures; returns the exit code.
 
-    Without a file the configured golden set is asked.
+    Without a file, the configured golden set is used.
     """
     if len(questions) > 1:
         raise ArchiveError("give one of --corpus-questions FILE, --sources FILE and --answers FILE")
@@ -47,7 +47,7 @@ def evaluate(questions: Sequence[Path], k: str = "2,5,10", config: Path | None =
 
 
 def history(config: Path | None = None, *, as_json: bool = False) -> int:
-    """Prints what was measured of each generation, oldest first; returns the exit code."""
+    """Prints the figures of each generation, oldest first; returns the exit code."""
     kept = evaluation_history.load(settings_module.load(config).home_path)
     if as_json:
         print(json.dumps([asdict(one) for one in kept], indent=1))

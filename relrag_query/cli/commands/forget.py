@@ -12,10 +12,18 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import embed_chunks
-from relrag_pipelines.erasure import candidates, people, purge, rule_file, rule_matching, selection, verification
-from relrag_pipelines.erasure.candidates import SimilarName
+from relrag_pipelines.erasure import (
+    people,
+    purge,
+    record_selection,
+    rule_file,
+    rule_matching,
+    similar_names,
+    verification,
+)
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
+from relrag_pipelines.erasure.similar_names import SimilarName
 from relrag_pipelines.settings import now
 from relrag_pipelines.stages import graph_index, graph_vectors
 from relrag_pipelines.stores import generations, lake, lock, retired_generations
@@ -33,7 +41,7 @@ _READERS_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """What is to be forgotten; one of the four."""
+    """What to forget: one of the four."""
 
     refs: Sequence[str] = ()
     source: str | None = None
@@ -44,7 +52,7 @@ class ForgetRequest:
 def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = False, wait: float = 0) -> int:
     """Shows what would go, asks, removes it and searches for what is left; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
-    also = candidates.same_person_values(workspace, wanted.person) if wanted.person else []
+    also = similar_names.same_person_values(workspace, wanted.person) if wanted.person else []
     rule = _rule(wanted, also, workspace, config)
     going = _preview(rule, workspace)
     others = _candidates(wanted, also, going, workspace)
@@ -62,8 +70,8 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
             _follow_up(workspace)
             people.require(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between
-        values, sampled = verification.distinctive_values(selection.selected_rows(workspace, going.selection))
-        short = verification.short_in(selection.selected_rows(workspace, going.selection))
+        values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, going.selection))
+        short = verification.short_in(record_selection.selected_rows(workspace, going.selection))
         kept = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), going.rule)
         rule_file.save(workspace.home, kept, workspace.keys)
         purge.remove(workspace, kept, going.selection)
@@ -95,7 +103,7 @@ def list_rules(config: Path | None = None) -> int:
 
 
 def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) -> int:
-    """Takes a rule back; returns the exit code."""
+    """Withdraws a rule; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     with lock.writing(workspace.home, "relrag forget --undo", wait):
         purge.resume(workspace)
@@ -107,9 +115,9 @@ def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) ->
 
 
 def _preview(rule: ErasureRule, workspace: Workspace) -> ForgetPreview:
-    chosen = selection.select(workspace, [rule])
-    rule = selection.complete_rule(rule, chosen, workspace)
-    return ForgetPreview(rule, chosen, selection.mails_quoting_selection(workspace, rule, chosen))
+    chosen = record_selection.select(workspace, [rule])
+    rule = record_selection.complete_rule(rule, chosen, workspace)
+    return ForgetPreview(rule, chosen, record_selection.mails_quoting_selection(workspace, rule, chosen))
 
 
 def _candidates(
@@ -117,7 +125,7 @@ def _candidates(
 ) -> list[SimilarName]:
     if not wanted.person:
         return []
-    return candidates.find_candidates(
+    return similar_names.find_candidates(
         workspace, [wanted.person, *also], going.selection, RuleMatcher([going.rule], workspace.keys)
     )
 
@@ -143,7 +151,7 @@ def _asset_ids(refs: Sequence[str], workspace: Workspace, config: Path | None) -
     """Ids of the records that the refs name: records, the records of passages, the members of threads."""
     stored = {
         asset_id: thread
-        for _, _, table in selection.private_months(workspace)
+        for _, _, table in record_selection.private_months(workspace)
         for asset_id, thread in zip(table["asset_id"].to_pylist(), table["thread_id"].to_pylist(), strict=True)
     }
     found: set[str] = set()
@@ -182,7 +190,7 @@ def _follow_up(workspace: Workspace) -> list[str]:
 
 
 def _publish(workspace: Workspace) -> list[str]:
-    """Makes the generation without what is gone, and lets no older one stay; returns what went wrong."""
+    """Builds a generation without what was removed, and deletes all older ones; returns what went wrong."""
     errors = _follow_up(workspace)
     embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
     graph_index.prune_answers(workspace.home)

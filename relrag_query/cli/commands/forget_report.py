@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.erasure import mail_quotes, selection
-from relrag_pipelines.erasure.candidates import SimilarName
+from relrag_pipelines.erasure import mail_quotes, record_selection
+from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_file import ErasureRule
-from relrag_pipelines.erasure.selection import ErasureSelection
+from relrag_pipelines.erasure.similar_names import SimilarName
 from relrag_pipelines.erasure.verification import ErasureProof
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
@@ -43,7 +43,7 @@ def preview(workspace: Workspace, going: ForgetPreview) -> None:
         stored = sum(entry.rows for entry in lake.manifest(workspace.home, "private_records", source).values())
         print(f"{source}: {count:,} of {number(stored, 'record')}, {span}")
     shown = 0
-    for table in selection.selected_rows(workspace, chosen):
+    for table in record_selection.selected_rows(workspace, chosen):
         for row in table.slice(0, _EXAMPLES - shown).select(["ts", "from", "subject", "asset_id"]).to_pylist():
             what = ", ".join(part for part in (row["from"], row["subject"]) if part)
             print(safe(f"  {time_of(row['ts'], zone)}  {what}  {row['asset_id']}"))

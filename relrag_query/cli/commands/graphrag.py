@@ -25,7 +25,7 @@ _LONGEST_ANSWER = 10_000_000
 
 
 class UnknownMethod(RelragError):
-    """A method of search that there is not; the message names those that there are."""
+    """There is no such search method; the message lists the methods."""
 
 
 class AnswerUnreadable(RelragError):
@@ -57,7 +57,7 @@ def query(
     limit: int = 10,
     as_json: bool = False,
 ) -> int:
-    """Prints what an index says to a question, with citations; returns the exit code."""
+    """Prints the answer of an index, with citations; returns the exit code."""
     if method not in METHODS:
         raise UnknownMethod(f'"{method}" is no method; methods: {", ".join(METHODS)}')
     found = service.query(settings_module.load(config), collection, question, method)
@@ -72,7 +72,7 @@ def query(
 
 
 def add(name: str, folder: Path, config: Path | None = None) -> int:
-    """Gives an index that lies elsewhere a name, and its entities vectors; returns the exit code."""
+    """Registers an index outside the archive, and embeds its entities; returns the exit code."""
     settings, failed = settings_module.load(config), ""
     try:
         index = collections.add(settings, name, folder)
@@ -89,14 +89,14 @@ def add(name: str, folder: Path, config: Path | None = None) -> int:
 
 
 def remove(name: str, config: Path | None = None) -> int:
-    """Takes the name of an index that lies elsewhere back; returns the exit code."""
+    """Removes a registered name; returns the exit code."""
     collections.remove(settings_module.load(config), name)
     print(f"{name} is no longer the name of an index; its files were not touched.")
     return DONE
 
 
 def listing(config: Path | None = None, *, as_json: bool = False) -> int:
-    """Prints the indexes that can be asked; returns the exit code."""
+    """Prints all indexes that can be queried; returns the exit code."""
     known = collections.named(settings_module.load(config))
     if as_json:
         told = [{"name": one.name, "index_path": str(one.folder or ""), "own": one.own} for one in known]

@@ -69,9 +69,7 @@ def init(
     relrag.toml that is there and keeps a copy. Raises SettingsError where the folder does not exist, where a
     relrag.toml is already there, or where the level is unknown.
     """
-    folder, config = folder.expanduser().resolve(), (output or folder / CONFIG_NAME).expanduser().resolve()
-    if config.is_dir():
-        config = config / CONFIG_NAME
+    folder, config = folder.expanduser().resolve(), _config_path(output or folder)
     _require_usable(folder, config, redaction, force)
     print(f"Looking into {folder} ...", flush=True)
     found = discover(folder)
@@ -93,15 +91,26 @@ def init(
             return 2
     if not owner:
         _print_no_owner(guess)
-    whose = {"owner": owner} if owner else {}
-    chosen = {**whose, "timezone": zone or "UTC", **_CHOSEN, **LEVELS[redaction or "balanced"][0]}
-    text = settings_module.template(_archive(folder, config), sources, chosen, {} if owner else {"owner": _NOBODY})
-    _write(config, text)
+    chosen = {"timezone": zone or "UTC", **_CHOSEN, **LEVELS[redaction or "balanced"][0]}
+    _write(config, _template(_archive(folder, config), sources, chosen, owner))
     return 0
 
 
+def _template(archive: str, sources: list[dict[str, Any]], chosen: dict[str, Any], owner: str) -> str:
+    """The text of relrag.toml, with a remark where nobody is the owner."""
+    if owner:
+        return settings_module.template(archive, sources, {"owner": owner, **chosen}, {})
+    return settings_module.template(archive, sources, chosen, {"owner": _NOBODY})
+
+
+def _config_path(output: Path) -> Path:
+    """The file to write: in a folder, its relrag.toml."""
+    path = output.expanduser().resolve()
+    return path / CONFIG_NAME if path.is_dir() else path
+
+
 def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> None:
-    """Raises SettingsError where the options cannot be carried out."""
+    """Raises SettingsError if the options cannot be carried out."""
     if redaction and redaction not in LEVELS:
         raise SettingsError(f'--redaction is "{redaction}"; known: {", ".join(LEVELS)}')
     if not folder.is_dir():
@@ -111,7 +120,7 @@ def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> 
 
 
 def _asked_redaction() -> str:
-    """How much is to be hidden, with an example of each."""
+    """Asks how much to hide, with an example of each level."""
     print(f"\nHow much personal data is hidden in what is indexed? A mail that says\n  {EXAMPLE}\nbecomes")
     for name, (_, example) in LEVELS.items():
         print(f"  {name:<9} {example}")
@@ -120,7 +129,7 @@ def _asked_redaction() -> str:
 
 
 def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:
-    """What of the folder no source would read."""
+    """The files of the folder that no source would read."""
     return unread_files.find_unread(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
 
 
@@ -200,7 +209,7 @@ def _embedding(found: Discovery) -> Iterator[str]:
 
 
 def _asked_owner(proposed: str) -> str:
-    """Whose archive it is; empty where that is not said."""
+    """Asks whose archive it is; empty if the user does not say."""
     named = safe(proposed)
     default = f"[{named}; - for nobody] " if named else ""
     answer = input(f"Whose archive is it, by the name in chats and mails? {default}").strip()
@@ -225,7 +234,7 @@ def _archive(folder: Path, config: Path) -> str:
 
 
 def _kept(config: Path, name: str) -> str:
-    """What a relrag.toml that is replaced says of a setting; empty where there is none, or none that can be used."""
+    """A setting of the relrag.toml that is replaced; empty if there is none, or its value is invalid."""
     try:
         said = tomllib.loads(config.read_text(encoding="utf-8-sig"))[name]
         return str(getattr(Settings.model_validate({name: said}), name))

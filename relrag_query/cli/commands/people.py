@@ -51,7 +51,7 @@ def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int
 
 
 def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = False) -> int:
-    """Prints who may be one person, the surest first; returns the exit code."""
+    """Prints pairs that may be one person, the surest first; returns the exit code."""
     with Archive.open(config) as archive, archive.people() as people:
         known = people.every()
     found = suggest({one: person.resolved for one, person in known.items()})[:limit]
@@ -85,7 +85,7 @@ def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait:
 
 
 def split(name: str, aliases: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
-    """States that aliases are somebody else's; returns the exit code."""
+    """States that aliases belong to somebody else; returns the exit code."""
     receipt = statements.split(name, aliases, config=config, wait=wait)
     return _stated(f"{', '.join(aliases)}: somebody other than {numbered_names(receipt.people)[0]}", receipt)
 
@@ -176,7 +176,7 @@ def _person_json(person: IndexedPerson) -> dict[str, Any]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as what they hold; on paper or through a pipe the same."""
+    """Columns as wide as their contents, on a terminal and through a pipe alike."""
     if not rows:
         return
     cells = [[cut(safe(cell)) for cell in row] for row in rows]

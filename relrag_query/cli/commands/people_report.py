@@ -103,8 +103,8 @@ def statement_in_words(said: Statement, people: People) -> tuple[str, str]:
     """What was stated, and of whom."""
 
     def named(*ids: int) -> list[str]:
-        known = people.known(ids)
-        return numbered_names(known.get(people.survivor(one), IndexedPerson(one, "")) for one in ids)
+        known, own = people.known(ids), people.names_in_index(ids)
+        return [_name_then(one, own.get(one), known.get(people.survivor(one))) for one in ids]
 
     match said:
         case Merge(into, others):
@@ -122,6 +122,13 @@ def statement_in_words(said: Statement, people: People) -> tuple[str, str]:
         case StatedIdentifier(person_id):
             return "a number or address", named(person_id)[0]
     return "taken back", ""
+
+
+def _name_then(person_id: int, name: str | None, now: IndexedPerson | None) -> str:
+    """Somebody as he was when it was stated: by a name of his own, or by what number was made one with whom."""
+    if name or now is None or now.person_id == person_id:
+        return f"{name or 'somebody'} ({person_id})"
+    return f"{person_id}, now {now.name} ({now.person_id})"
 
 
 def numbered_names(people: Iterable[IndexedPerson]) -> list[str]:

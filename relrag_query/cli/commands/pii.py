@@ -44,7 +44,7 @@ def report(config: Path | None = None, *, as_json: bool = False) -> int:
 
 
 def test(text: str, channel: str | None = None, config: Path | None = None) -> int:
-    """Prints what Presidio finds in the text, why, and what becomes of it: under a channel's policy, or under each."""
+    """Prints what Presidio finds in the text, why, and how it is replaced: by one channel's policy, or by each."""
     workspace = Workspace(settings_module.load(config))
     redactor = workspace.redactor
     channels = [channel] if channel is not None else sorted(workspace.settings.pii_policies)
@@ -73,10 +73,10 @@ def new_keys() -> int:
 
 
 def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
-    """Makes a new pseudonym key and writes all that stands under the old one again; returns the exit code.
+    """Makes a new pseudonym key and rewrites everything that used the old one; returns the exit code.
 
-    The keys change by one rename, once the journal knows everybody under both. After a kill before, nothing has
-    changed; after it, the next sync goes on: every month is stale.
+    The keys change by one rename, once the journal knows everybody under both. After a kill before the rename nothing
+    has changed; after a later one the next sync continues, since every month is stale.
     """
     from relrag_pipelines.people import anchor_keys
     from relrag_query.cli.commands.sync import sync

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def cost_ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
-    """What there is to embed."""
+    """What embedding will cost; None if there is nothing to embed."""
     from relrag_pipelines.stages.embedding_cost import estimate_cost
 
     return estimate_cost(workspace, todo)
 
 
 def plan(config: Path | None = None, *, as_json: bool = False) -> int:
-    """Says what a sync would do and why; returns the exit code."""
+    """Prints what a sync would do and why; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     require_sources(workspace)
     todo = plans.build_plan(workspace)
@@ -86,7 +86,7 @@ def print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
 
 
 def print_graphs(todo: Plan, settings: Settings) -> None:
-    """Which GraphRAG indexes are made, and what is sent for that."""
+    """Prints which GraphRAG indexes will be made, and what will be sent for that."""
     for one in todo.graphs:
         print(f"make the GraphRAG index {one.collection} ({one.reason})")
     asked = settings.graphrag

@@ -13,7 +13,7 @@ from relrag_query.service import reveal as revealing
 
 
 def reveal(what: str, who: str = "", why: str = "", config: Path | None = None, *, wait: float = 0) -> int:
-    """Prints it, after a note of who asks and why; returns the exit code."""
+    """Prints the original, once it is noted who asks and why; returns the exit code."""
     settings = settings_module.load(config)
     shown = revealing.originals(settings, what)
     note(settings, who, why, [what], wait)

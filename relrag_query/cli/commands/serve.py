@@ -32,8 +32,8 @@ def serve(
 ) -> int:
     """Serves until it is interrupted; returns the exit code.
 
-    A link that is printed once it is ready logs in; `login` prints another one, `token` what programs show, and both
-    serve nothing.
+    Once it is ready it prints a login link; `login` prints another one, `token` the token for programs, and both serve
+    nothing.
     """
     config = config or settings_module.find_config()
     settings = settings_module.load(config)
@@ -68,7 +68,7 @@ def mcp(config: Path | None = None, *, index: Path | None = None) -> int:
 
 
 def _tell(settings: Settings, port: int, option: str) -> None:
-    """Says where it is; a link only to a terminal, as other output may be kept."""
+    """Prints the address; a login link only on a terminal, since other output may be stored."""
     another = f"relrag serve --login{option}"
     if sys.stdout.isatty():
         print(f"Your archive: {logins.link(settings.home_path, port, _NAME)}")

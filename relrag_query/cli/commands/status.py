@@ -1,4 +1,4 @@
-"""`relrag status`: what is indexed, from what, how far it is behind, and what could not be read."""
+"""`relrag status`: what is indexed, from where, what is out of date, and what could not be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `relrag status` shows what it has collected."""
+"""The state of an archive as `relrag status` prints it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def print_status(found: Status, settings: Settings) -> None:
 
 
 def _searched(found: Status, settings: Settings) -> str:
-    """How the generation is searched, and whether that is as configured."""
+    """How the generation is searched, and whether that matches the settings."""
     embedder = found.generation["embedder"] if found.generation else ""
     try:
         model = embedders.model(settings)

@@ -69,7 +69,7 @@ def sync(
 ) -> int:
     """Brings the index up to date with the sources; returns the exit code.
 
-    Failures that the last sync told of do not count, unless `strict`.
+    Failures that the last sync reported do not count, unless `strict`.
     """
     workspace = Workspace(settings_module.load(config), listings={})
     require_sources(workspace)
@@ -89,18 +89,23 @@ def sync(
         _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
         if not workspace.settings.pii_redaction_enabled:
             print("warning: redaction is off, so personal data is indexed as it is (pii_redaction_enabled)")
-        with _worker_pool(todo.large or full) as pool:
-            # imported only now: an unchanged archive is told so in less time than this import takes
-            from relrag_pipelines.orchestration.runner import sync as run
-
-            with _collecting_seldom(), show_progress() as show:
-                busy = replace(workspace, progress=show, pool=pool)
-                outcome = run(busy, todo, full=full, accept_deletions=accept_deletions)
+        outcome = _run(workspace, todo, full=full, accept_deletions=accept_deletions)
         if not outcome.errors:
             return _finish(workspace, todo, outcome, started, strict)
     if _needs_deletion_consent(outcome):
         return sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
     return _not_finished(workspace, outcome, started)
+
+
+def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool) -> RunOutcome:
+    """Does what the plan says, with its progress on the terminal."""
+    with _worker_pool(todo.large or full) as pool:
+        # imported only now: an unchanged archive is told so in less time than this import takes
+        from relrag_pipelines.orchestration.runner import sync as run
+
+        with _collecting_seldom(), show_progress() as show:
+            busy = replace(workspace, progress=show, pool=pool)
+            return run(busy, todo, full=full, accept_deletions=accept_deletions)
 
 
 def _tidy(workspace: Workspace) -> None:
@@ -111,7 +116,7 @@ def _tidy(workspace: Workspace) -> None:
     generations.sweep(workspace.home, workspace.settings.keep_generations)
     lake.sweep(workspace.home)
     archive_tables.sweep(workspace.home)
-    graph_indexes.sweep(workspace.home, workspace.settings.graphrag.made)
+    graph_indexes.sweep(workspace.home, workspace.settings.graphrag.own_collections)
 
 
 def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
@@ -123,7 +128,7 @@ def _require_services(settings: Settings, *, remote_embedder: bool) -> None:
 
 
 def _resume_forgetting(workspace: Workspace) -> None:
-    """Goes on with a `forget` that a kill interrupted."""
+    """Completes a `forget` that was killed."""
     if rule_file.load(workspace.home).unfinished:
         from relrag_pipelines.erasure import purge
 
@@ -132,7 +137,7 @@ def _resume_forgetting(workspace: Workspace) -> None:
 
 @contextmanager
 def _with_room(workspace: Workspace) -> Iterator[None]:
-    """Says how much room is needed where a fault of any library came from having none."""
+    """Says how much disk space is needed, whichever library fails for lack of it."""
     try:
         yield
     except Exception as error:
@@ -154,7 +159,7 @@ def _need(workspace: Workspace) -> str:
 
 
 def _end_orphans(workspace: Workspace) -> None:
-    """Lets Dagster show no run as queued or going on that nobody works on any more."""
+    """Ends runs that Dagster shows as queued or running although no process works on them."""
     try:
         left = dagster_runs.count_unfinished(workspace.home)
     except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
@@ -167,7 +172,7 @@ def _end_orphans(workspace: Workspace) -> None:
 
 @contextmanager
 def _worker_pool(much: bool) -> Iterator[workers.Pool | None]:
-    """Further processes where much has to be done; they end with this one."""
+    """More processes if there is much to do; they end with this one."""
     pool = workers.start_pool(modules=_WORKER_MODULES) if much else None
     try:
         yield pool
@@ -198,7 +203,7 @@ def _needs_deletion_consent(outcome: RunOutcome) -> bool:
 def backfill(
     source: str, first: str, last: str, config: Path | None = None, *, strict: bool = False, wait: float = 0
 ) -> int:
-    """Makes a source's months from first to last again, then publishes if anything changed; returns the exit code."""
+    """Rebuilds a source's months from first to last, then publishes if anything changed; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     workspace.settings.source(source)
     for month in (first, last):
@@ -217,7 +222,7 @@ def backfill(
 
 
 def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
-    """Sources that are stored and no longer in relrag.toml: removed when that was accepted, else named."""
+    """Removes stored sources that are no longer in relrag.toml, if that was accepted; else names them."""
     for name in unread_files.unconfigured_sources(workspace.settings):
         if accepted:
             lake.remove(workspace.home, name)
@@ -258,9 +263,9 @@ def _embedded(workspace: Workspace) -> int:
 
 
 def _report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> int:
-    """Counts what could not be read, by source and fault, and keeps what it told of; the caller holds the lock.
+    """Prints counts of what could not be read, by source and fault, and stores what it reported.
 
-    Of failures that the last sync told of it only says how many there are, unless `strict`.
+    The caller holds the lock. Failures that the last sync reported are only counted, unless `strict`.
     """
     for problem in todo.problems:
         print(f"problem: {problem}")

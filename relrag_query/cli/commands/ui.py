@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
@@ -34,8 +34,8 @@ def ui(
 ) -> int:
     """Serves the UI until it is interrupted; returns the exit code.
 
-    Once it is ready it prints a link that logs in; `login` prints another such link and serves nothing. A `host` other
-    than this machine is for a container, or behind a proxy. `read_only` starts no daemon and refuses launches.
+    Once it is ready it prints a login link; `login` prints another one and serves nothing. Use a `host` other than this
+    machine only in a container or behind a proxy. `read_only` starts no daemon and refuses launches.
     """
     path = (config or settings_module.find_config()).resolve()
     settings = settings_module.load(path)
@@ -57,6 +57,17 @@ def ui(
     tell = _teller(folder, port, read_only)
     # held by what can start a queued run, for as long as it lives
     held = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
+    return _serve(commands, environment, log, held, tell)
+
+
+def _serve(
+    commands: list[list[str]],
+    environment: dict[str, str],
+    log: Path,
+    held: AbstractContextManager[int | None],
+    tell: Callable[[], bool],
+) -> int:
+    """Starts the processes, which inherit the lock `held`, and waits for an interrupt; returns the exit code."""
     # the processes that load the definitions listen on Unix sockets in a folder that nobody else can open
     with tempfile.TemporaryDirectory(prefix="relrag-") as sockets, log.open("wb") as out:
         environment["TMPDIR"] = sockets

@@ -42,7 +42,7 @@ def hybrid_search(hits: list[Hit], context: QueryContext) -> list[Hit]:
     members: dict[str, list[str]] = {}
     apart = _spread(_drop_overlapping_windows(_order_by_forms(known, context), members), context.limit)
     kept = list(itertools.islice(apart, context.limit))
-    by_words = f"; by words only: {context.why_words_only}" if context.why_words_only else ""
+    by_words = f"; by words only: {context.lexical_reason}" if context.lexical_reason else ""
     context.note("search", f"{len(found)} passages found, {len(kept)} kept{by_words}")
     return [*hits, *(replace(hit, members=tuple(members[hit.chunk.chunk_id])) for hit in kept)]
 
@@ -55,14 +55,14 @@ def _scopes(context: QueryContext) -> Iterator[tuple[ChunkFilter, frozenset[str]
     kinds = {
         kind.name
         for kind in KINDS.values()
-        if kind.any_type or any(one.name in context.said_in for one in kind.record_types)
+        if kind.any_type or any(one.name in context.channels for one in kind.record_types)
     }
-    allowed = tuple(sorted(kinds.intersection(context.where.kinds or kinds)))
-    if context.said_in and allowed:
-        yield replace(context.within, kinds=allowed), context.said_in
-    if context.when:
-        yield context.within, frozenset()
-    yield context.where, frozenset()
+    allowed = tuple(sorted(kinds.intersection(context.limits.kinds or kinds)))
+    if context.channels and allowed:
+        yield replace(context.limits_in_time, kinds=allowed), context.channels
+    if context.time:
+        yield context.limits_in_time, frozenset()
+    yield context.limits, frozenset()
 
 
 def _deduplicate(lists: Iterable[Iterator[Hit]]) -> Iterator[Hit]:
@@ -106,9 +106,9 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
         return hits
 
     def said(hit: Hit) -> tuple[bool, bool, float]:
-        length, when = len(hit.chunk.text.split()), context.when
+        length, when = len(hit.chunk.text.split()), context.time
         inside = when is not None and when.holds(hit.chunk.ts, hit.chunk.last_ts)
-        there = hit.chunk.rag_source_type in context.said_in
+        there = hit.chunk.rag_source_type in context.channels
         return inside, there, bm25_like_score(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
 
     nearest = list(itertools.islice(hits, _REORDERED * context.limit))

@@ -114,7 +114,7 @@ def _seeds(results: list[Hit], context: QueryContext) -> list[Hit]:
     Attachments where one is asked for.
     """
     seeds = [hit for hit in results if hit.role is None and hit.hit_of is None]
-    if context.when and context.when.relative:
+    if context.time and context.time.relative:
         seeds = [hit for hit in seeds if hit.in_time]
     if QueryIntent.ASSET_ATTACHMENT in context.intents:
         seeds = [hit for hit in seeds if hit.chunk.index_in_parent is not None] or seeds
@@ -157,7 +157,7 @@ def _fitting(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
     """Passages of the threads that fit the question best, by a search of their own."""
     if not threads:
         return []
-    where = replace(context.where, thread_ids=tuple(threads))
+    where = replace(context.limits, thread_ids=tuple(threads))
     found = hybrid_search(context.vectors, context.search_text, context.meaning, _THREAD_FOUND, where)
     known = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
     return [known[one.chunk_id] for one in found if one.chunk_id in known]

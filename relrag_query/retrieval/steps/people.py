@@ -8,7 +8,7 @@ from relrag_query.retrieval.hit import ENTITY_STORE, Hit
 
 def add_people(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """The facts (score 1.0, source `entity_store`), then the passages (0.85), behind what was found so far."""
-    if context.of_people:
-        facts = sum(hit.source == ENTITY_STORE for hit in context.of_people)
-        context.note("people", f"{facts} people and {len(context.of_people) - facts} passages about them")
-    return [*hits, *context.of_people]
+    if context.people_hits:
+        facts = sum(hit.source == ENTITY_STORE for hit in context.people_hits)
+        context.note("people", f"{facts} people and {len(context.people_hits) - facts} passages about them")
+    return [*hits, *context.people_hits]

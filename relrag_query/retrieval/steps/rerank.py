@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.records import Chunk
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.redacted_hits import redact_hits
 from relrag_query.retrieval.reranker import RerankError, rank
 from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
@@ -21,12 +22,16 @@ _BULK = 0.75
 def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """The hits in the order that the reranking service gives; as they came where none is set, or it fails.
 
-    The service is sent the redacted question and the redacted passages.
+    The service is sent the redacted question and the passages, redacted once more.
     """
     if context.settings.reranker == "none" or not hits:
         return hits
+    sent = redact_hits(hits, context.settings)
+    if len(sent) < len(hits):
+        context.note("rerank", "a passage could not be redacted; the order stays")
+        return hits
     try:
-        scores, model = rank(context.settings, context.redacted, [hit.text for hit in hits])
+        scores, model = rank(context.settings, context.redacted, [hit.text for hit in sent])
     except RerankError as error:
         context.note("rerank", f"{error}; the order stays")
         return hits
@@ -49,7 +54,7 @@ def demote_bulk(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Hits of the time that the question speaks of, or that speak of it too, stand first; the others behind them."""
-    when = context.when
+    when = context.time
     if when is None:
         return hits
     zone = ZoneInfo(context.settings.timezone)
@@ -64,11 +69,11 @@ def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Hits of the channel that the question names stand first among those of the time that it speaks of."""
-    if not context.said_in:
+    if not context.channels:
         return hits
-    there = sum(hit.chunk.rag_source_type in context.said_in for hit in hits)
+    there = sum(hit.chunk.rag_source_type in context.channels for hit in hits)
     context.note("channel", f"{there} of {len(hits)} hits are of the channel that is named")
-    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.said_in))
+    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.channels))
 
 
 def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from relrag_pipelines.erasure import byte_search, rule_file, selection
+from relrag_pipelines.erasure import byte_search, record_selection, rule_file
 from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.journal import journal
@@ -53,7 +53,7 @@ def ids(config: Path) -> set[str]:
     """asset_ids of all private records."""
     return {
         one
-        for _, _, table in selection.private_months(archive.workspace(config))
+        for _, _, table in record_selection.private_months(archive.workspace(config))
         for one in table["asset_id"].to_pylist()
     }
 
@@ -430,7 +430,9 @@ def test_what_stays_although_it_says_the_same_is_named_and_what_quotes_is_cut(
     with_mail: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     private = [
-        row for _, _, table in selection.private_months(archive.workspace(with_mail)) for row in table.to_pylist()
+        row
+        for _, _, table in record_selection.private_months(archive.workspace(with_mail))
+        for row in table.to_pylist()
     ]
     note, copy = (
         next(one["asset_id"] for one in private if one["source"] == "papers" and one["text"].startswith(text))

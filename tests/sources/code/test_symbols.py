@@ -187,7 +187,7 @@ int& ref(int &x) { return x; }
 )  # fmt: skip
 def test_definitions(language: str, source: str, expected: list[tuple[str, str, str | None, int, int]]) -> None:
     found, _ = symbols(source.encode(), language, "users.service")
-    assert [(one.symbol, one.within, one.parent_class, one.line, one.last_line) for one in found] == expected
+    assert [(one.symbol, one.scope, one.parent_class, one.line, one.last_line) for one in found] == expected
 
 
 def test_tsx_is_typescript_with_elements() -> None:

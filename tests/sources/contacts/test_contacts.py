@@ -168,6 +168,24 @@ def test_relations_are_records_that_pin_both_ends(tmp_path: Path) -> None:
     assert spouse.text == "Tal: spouse of Noa"
 
 
+@pytest.mark.parametrize(
+    ("written", "type_"),
+    [
+        ("X-ABRELATEDNAMES;TYPE=brother:Gilad", "brother"),
+        ("X-ABRELATEDNAMES;type=pref:Gilad", "related"),
+        ("item1.X-ABRELATEDNAMES;type=pref:Gilad\nitem1.X-ABLabel:_$!<Brother>!$_", "brother"),
+        ("RELATED;TYPE=emergency,spouse;VALUE=text:Gilad", "spouse"),
+        ('RELATED;TYPE="pref,co-worker":Gilad', "co_worker"),
+        ("RELATED;VALUE=text:Gilad", "related"),
+        ("RELATED;TYPE=emergency:Gilad", "emergency"),
+    ],
+)
+def test_what_somebody_is_to_another_is_the_type_that_tells_most(tmp_path: Path, written: str, type_: str) -> None:
+    records, failures = contacts(tmp_path, card("FN:Dana", *written.split("\n"), version="4.0"))
+    assert failures == []
+    assert [one.extra["relationship"]["relationship_type"] for one in records[1:]] == [type_]
+
+
 def test_cards_without_a_uid_are_told_apart_and_keep_their_ids(tmp_path: Path) -> None:
     same = card("FN:Dana", "TEL:052-555-0100")
     records, failures = contacts(tmp_path, same + card("FN:Dana", "TEL:052-555-0199") + same)

@@ -17,9 +17,9 @@ from itertools import pairwise
 import pyarrow.compute as pc
 from anyascii import anyascii
 
-from relrag_pipelines.erasure import rule_matching, selection
+from relrag_pipelines.erasure import record_selection, rule_matching
+from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.erasure.selection import ErasureSelection
 from relrag_pipelines.identity.participants import ParsedIdentifier, parse_identifiers
 from relrag_pipelines.workspace import Workspace
 
@@ -55,7 +55,7 @@ def same_person_values(workspace: Workspace, who: str) -> list[str]:
     """
     wanted = {(one.kind, one.normalised) for one in parse_identifiers(who)}
     values: dict[tuple[str, int], dict[tuple[str, str], str]] = defaultdict(dict)
-    for source, _, table in selection.private_months(workspace):
+    for source, _, table in record_selection.private_months(workspace):
         people = pc.list_flatten(table["people"]).combine_chunks()
         names, ids = (people.field(name) for name in ("name", "person_id"))
         for name, person in {*zip(names.to_pylist(), ids.to_pylist(), strict=True)}:
@@ -83,7 +83,7 @@ def find_candidates(
     written = [_NamePattern(name) for name in sorted(names)]
     forms: dict[str, str] = {}
     holding: dict[tuple[str, bool], set[str]] = defaultdict(set)
-    for source, _, table in selection.private_months(workspace):
+    for source, _, table in record_selection.private_months(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         ids = staying["asset_id"].to_pylist()
         for column, texts, rows in rule_matching.external_strings(staying.select(_SPOKEN)):
@@ -114,7 +114,7 @@ def _same_entry_values(
     """What stands in one string with a name that is to be forgotten, or on the same card."""
     keys = {(one.kind, one.normalised) for one in wanted}
     found: set[tuple[str, str]] = set()
-    for table in selection.selected_rows(workspace, chosen):
+    for table in record_selection.selected_rows(workspace, chosen):
         alone = (
             text
             for name, texts, _ in rule_matching.external_strings(table)

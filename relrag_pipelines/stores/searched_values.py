@@ -1,7 +1,7 @@
 """Which values of the vault the whole lake has been searched for: one that becomes known later may stand in old months.
 
 `private/searched_values.json` has an entry for each: a hash of its pseudonym, which is a keyed hash itself. Without
-the file every value counts as new.
+the file every value counts as new. It also says whether the last search was cut short.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import write_text
@@ -19,16 +20,34 @@ NAME = "private/searched_values.json"
 
 def since_then(home: Path, pseudonyms: Iterable[str]) -> set[str]:
     """Those of the pseudonyms that the lake was not searched for yet."""
-    try:
-        searched = set(sealed_json.read(home / NAME)["searched"])
-    except (FileNotFoundError, sealed_json.DamagedFile, KeyError):
-        searched = set()
+    searched = set(_read(home).get("searched", ()))
     return {one for one in pseudonyms if _hash(one) not in searched}
 
 
 def note(home: Path, pseudonyms: Iterable[str]) -> None:
     """The lake was searched for these, and for no other that counts: what was forgotten goes."""
-    body = {"schema_version": SCHEMA_VERSION, "searched": sorted(map(_hash, pseudonyms))}
+    _write(home, sorted(map(_hash, pseudonyms)), unfinished=False)
+
+
+def note_unfinished(home: Path) -> None:
+    """A file could not be read, or a row not taken out: the next sync looks again, whatever else it finds to do."""
+    _write(home, _read(home).get("searched", []), unfinished=True)
+
+
+def is_unfinished(home: Path) -> bool:
+    """Whether the last search was cut short."""
+    return bool(_read(home).get("unfinished"))
+
+
+def _read(home: Path) -> dict[str, Any]:
+    try:
+        return sealed_json.read(home / NAME)
+    except (FileNotFoundError, sealed_json.DamagedFile):
+        return {}
+
+
+def _write(home: Path, searched: list[str], *, unfinished: bool) -> None:
+    body = {"schema_version": SCHEMA_VERSION, "searched": searched, "unfinished": unfinished}
     write_text(home / NAME, sealed_json.seal(body))
 
 

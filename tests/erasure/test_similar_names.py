@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.erasure import candidates, rule_matching, selection
-from relrag_pipelines.erasure.candidates import SimilarName
+from relrag_pipelines.erasure import record_selection, rule_matching, similar_names
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
+from relrag_pipelines.erasure.similar_names import SimilarName
 from tests import archive
 
 
@@ -37,8 +37,8 @@ from tests import archive
     ],
 )
 def test_alike(one: str, two: str, same: bool) -> None:
-    assert candidates.names_match(one, two) is same
-    assert candidates.names_match(two, one) is same
+    assert similar_names.names_match(one, two) is same
+    assert similar_names.names_match(two, one) is same
 
 
 def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str], list[SimilarName]]:
@@ -46,10 +46,10 @@ def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str],
     lines = [{"id": f"m{number}", "text": "x", **note} for number, note in enumerate(notes)]
     (folder / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     workspace = archive.sync(config)
-    also = candidates.same_person_values(workspace, who)
+    also = similar_names.same_person_values(workspace, who)
     rule = rule_matching.for_person(who, workspace.keys, "now", also)
-    chosen = selection.select(workspace, [rule])
-    return also, candidates.find_candidates(workspace, [who, *also], chosen, RuleMatcher([rule], workspace.keys))
+    chosen = record_selection.select(workspace, [rule])
+    return also, similar_names.find_candidates(workspace, [who, *also], chosen, RuleMatcher([rule], workspace.keys))
 
 
 def test_other_spellings_are_counted_by_record(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_number_of_a_person_is_that_of_its_source(tmp_path: Path) -> None:
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     config.write_text(config.read_text() + '\n[[sources]]\nname = "more"\nkind = "jsonl"\npath = "more.jsonl"\n')
-    assert candidates.same_person_values(archive.sync(config), "Jan Hora") == ["Honza Hora"]
+    assert similar_names.same_person_values(archive.sync(config), "Jan Hora") == ["Honza Hora"]
 
 
 def test_nothing_is_taken_where_two_people_have_the_name(tmp_path: Path) -> None:

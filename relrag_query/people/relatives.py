@@ -1,0 +1,151 @@
+"""Whom a word for a relative means: `my brother`, `the wife of Dana`, `her architect`; one step of a question."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from relrag_pipelines.records import PersonFact
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names.forms import gender_of
+from relrag_pipelines.text.names.personal_name import parse
+from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.kin_words import KinWord
+from relrag_query.people.people import People
+from relrag_query.people.relations import INVERSE, Relation
+from relrag_query.understanding.phrases import bare, load_phrases
+
+_ONLY_ONE = "spouse"
+"""type of whom one has one alone, so that a word for a woman or a man says no more than the type"""
+_ONE_OF_TWO = "parent"
+
+
+@dataclass
+class Reference:
+    """Whom some words of a question mean."""
+
+    start: int
+    end: int
+    people: list[int]
+    relations: list[Relation] = field(default_factory=list)
+    """through what they were found, in the order of the question"""
+    choices: bool = False
+    """`people` are those who may be meant, not those who are"""
+    unknown: str = ""
+    """a relationship that nobody is known to have; then there are no people"""
+    named: list[PersonFact] = field(default_factory=list)
+    """who a text says it is, by a name that nobody who is known bears"""
+
+
+def find_relative(question: str, word: KinWord, found: list[Reference], people: People) -> Reference | None:
+    """Whom a word for a relative means, with whose it is said to be."""
+    said, plain = load_phrases().people, bare(question)
+    if before := re.search(rf"(?<!\w)(?:{said.my})$", plain[: word.start], re.IGNORECASE):
+        return relative_of(people.owner, before.start(), word.end, word, people)
+    if word.mine:
+        return relative_of(people.owner, word.start, word.end, word, people)
+    if behind := re.match(rf"(?:{said.my_behind})(?!\w)", plain[word.end :]):
+        return relative_of(people.owner, word.start, word.end + behind.end(), word, people)
+    for one in found:
+        between = plain[one.end : word.start]
+        if one.end <= word.start and re.fullmatch(rf"['’]s (?:\w+ )?|{said.have}| ", between):
+            return _of_reference(one, one.start, word.end, word, people)
+        between = plain[word.end : one.start]
+        if word.end <= one.start and re.fullmatch(rf"{said.of}| ", between):
+            start = word.start
+            article = re.search(r"\bthe $", plain[:start])
+            return _of_reference(one, article.start() if article else start, one.end, word, people)
+    return None
+
+
+def _of_reference(whose: Reference, start: int, end: int, word: KinWord, people: People) -> Reference:
+    if whose.named and not whose.people:
+        return _of_stranger(whose.named, start, end, word, people)
+    one_name = len(whose.people) > 1 and people.bear_one_name(whose.people)
+    if whose.unknown or (len(whose.people) > 1 and not one_name):
+        return Reference(start, end, whose.people, whose.relations, choices=bool(whose.people), unknown=whose.unknown)
+    every = [relative_of(one, start, end, word, people) for one in whose.people] or [
+        relative_of(None, start, end, word, people)
+    ]
+    # of several who bear one name, whoever somebody is known to be that to
+    made = next((one for one in every if one.people or one.named), every[0])
+    return replace(
+        made, relations=[*whose.relations, *made.relations], choices=made.choices or (whose.choices and not one_name)
+    )
+
+
+def _of_stranger(facts: list[PersonFact], start: int, end: int, word: KinWord, people: People) -> Reference:
+    """Who is that to somebody whom a text names as another's relative: her husband's wife is she."""
+    back = {fact.person_id: INVERSE.get(fact.predicate, fact.predicate) for fact in facts}
+    known = people.known(back)
+    ids = [
+        one
+        for one, type_ in back.items()
+        if type_ == word.type and _sex(known[one]) in ("", kinship.gender(word.word) or _sex(known[one]))
+    ]
+    return Reference(start, end, ids, choices=len(ids) > 1) if ids else _by_role(start, end, word, people, surely=False)
+
+
+def relative_of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> Reference:
+    """Who is that to a person; nobody where it is not known, or where what is known speaks against it."""
+    if person_id is None:
+        return _by_role(start, end, word, people, surely=False)
+    relations = [one for one in people.relationships([person_id], {word.type}) if one.type == word.type]
+    known = people.known(one.other_id for one in relations)
+    fitting = [(one, _fits(word, one, known[one.other_id])) for one in relations if one.other_id in known]
+    # where somebody is said to be it, those of whom nothing is said are not
+    surely = [one for one, fits in fitting if fits]
+    relations = surely or [one for one, fits in fitting if fits is None]
+    named = [] if surely and word.type == _ONLY_ONE else _named(word, person_id, people, known)
+    if named and not surely and (not relations or kinship.gender(word.word)):
+        return Reference(start, end, [], unknown=word.type, named=named)
+    if not relations:
+        return _by_role(start, end, word, people, surely=person_id == people.owner)
+    ids = list(dict.fromkeys(one.other_id for one in relations))
+    # of two parents one is the father, so the other is the mother
+    left = word.type == _ONE_OF_TWO and len(ids) == 1 and any(fits is False for _, fits in fitting)
+    maybe = bool(ids) and not (surely or left) and word.type != _ONLY_ONE
+    return Reference(start, end, ids, relations, choices=maybe, named=named)
+
+
+def _by_role(start: int, end: int, word: KinWord, people: People, *, surely: bool) -> Reference:
+    """Who has that occupation: the owner's architect; of anybody else he may be."""
+    ids = people.working_as(word.type)
+    maybe = bool(ids) and (len(ids) > 1 or not surely)
+    return Reference(start, end, ids, choices=maybe, unknown="" if ids else word.type)
+
+
+def _named(word: KinWord, person_id: int, people: People, known: dict[int, IndexedPerson]) -> list[PersonFact]:
+    """Who a text says it is, by a name that nobody who is known bears, or several; none of those who are `known`."""
+    asked = kinship.gender(word.word)
+    facts = [one for one in people.facts([person_id]) if one.predicate == word.type]
+    said = [{kinship.gender(one) for one in re.findall(r"[\w-]+", fact.source_quote or "")} - {""} for fact in facts]
+    borne = {
+        name for one in known.values() for written in one.resolved.names for name in (written.full, written.words[0])
+    }
+    return [
+        fact
+        for fact, told in zip(facts, said, strict=True)
+        if (not asked or (told or {gender_of(fact.value)}) == {asked}) and parse(fact.value).full not in borne
+    ]
+
+
+def _fits(word: KinWord, relation: Relation, person: IndexedPerson) -> bool | None:
+    """Whether a relative may be called by that word, a sister is no brother; None where nothing tells.
+
+    What is said of a relationship tells of whom it leads to: "my sister Dana" says nothing of who wrote it.
+    """
+    asked = kinship.gender(word.word)
+    if not asked:
+        return True
+    row = relation.row
+    of_other = relation.other_id == row.to_person_id
+    told = (row.description, row.source_quote, *row.notes) if of_other else ()
+    said = {kinship.gender(one) for one in re.findall(r"[\w-]+", " ".join(filter(None, (*told, person.name))))} - {""}
+    said = said or {_sex(person)} - {""}
+    return None if not said or len(said) == 2 else said == {asked}
+
+
+def _sex(person: IndexedPerson) -> str:
+    """m or f by a given name; empty where it does not tell."""
+    return gender_of(person.name.split(" ")[0])
