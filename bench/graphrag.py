@@ -27,12 +27,12 @@ import pyarrow.parquet as pq
 from bench import clock, corpus
 from bench.figures import HEADER, Figure, aligned
 from relrag_pipelines.graphrag.build import build, community_table
-from relrag_pipelines.graphrag.candidates import candidates
 from relrag_pipelines.graphrag.communities import communities
 from relrag_pipelines.graphrag.graph import Graph
+from relrag_pipelines.graphrag.mentions import Mention, Selection, select
 from relrag_pipelines.graphrag.nouns import Nouns
 from relrag_pipelines.graphrag.relations import Numbers, Relations, relate
-from relrag_pipelines.graphrag.selection import Mention, Selection, select
+from relrag_pipelines.graphrag.spans import candidates
 from relrag_pipelines.records import Chunk, to_table
 from relrag_pipelines.workers.pool import reduce_gc
 from relrag_query.graphrag.index import open_index

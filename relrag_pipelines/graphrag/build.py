@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-import orjson
 import pandas as pd
 
 from relrag_pipelines.graphrag import repeats, reports
-from relrag_pipelines.graphrag.candidates import Candidate, candidates
 from relrag_pipelines.graphrag.communities import Community, communities
+from relrag_pipelines.graphrag.community_reports import Writer, community_reports
 from relrag_pipelines.graphrag.graph import Graph, graph, stable_id
 from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
-from relrag_pipelines.graphrag.llm.extraction import Extraction
+from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
 from relrag_pipelines.graphrag.llm.graph import covariates, graph_of_extractions
+from relrag_pipelines.graphrag.mentions import Selection, select
 from relrag_pipelines.graphrag.nouns import Nouns
-from relrag_pipelines.graphrag.reports import Draft, Entity, Link, Material, Unit
 from relrag_pipelines.graphrag.schema import Tables, frame
-from relrag_pipelines.graphrag.selection import Selection, select
+from relrag_pipelines.graphrag.spans import Candidate, candidates
 from relrag_pipelines.graphrag.text_units import text_units
 
 _REPEATING = frozenset({"quoted", "forward_headers", "signature", "disclaimer"})
@@ -30,16 +28,6 @@ _REPEATING = frozenset({"quoted", "forward_headers", "signature", "disclaimer"})
 
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|odp|vs|fw)\s*:\s*)+", re.IGNORECASE)
 """what mail programs write before a subject"""
-
-
-class Writer(Protocol):
-    """Who writes descriptions and reports; see llm/writing.py."""
-
-    def describe(self, title: str, descriptions: Sequence[str], texts: Sequence[str]) -> str:
-        """One description of several; empty where it cannot."""
-
-    def draft(self, material: Material, texts: Sequence[str]) -> Draft | None:
-        """The draft of a report, as reports.draft gives it; None where it cannot."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +75,9 @@ def build(
     grouped = communities(built.edges, options.max_community_size)
     days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
     table = community_table(grouped, built, dict(zip(unit_ids, days, strict=True)))
-    written, kept = _reports(table, built, units, days, drafts, writer)
+    written, kept = community_reports(table, built, units, days, drafts, writer)
     units["entity_ids"] = _invert(unit_ids, built.entities)
     units["relationship_ids"] = _invert(unit_ids, built.relationships)
-    persons = [(row, known.person_ids[key]) for row, key in enumerate(built.keys) if key in known.person_ids]
     tables = _covariates(built, units, extractions, known) if claims and extractions is not None else {}
     return tables | {
         "documents": documents,
@@ -100,19 +87,20 @@ def build(
         "communities": table,
         "community_reports": written,
         "text_unit_chunks": origin,
-        "entity_people": frame(
-            "entity_people",
-            {
-                "entity_id": [built.entities["id"].iat[row] for row, _ in persons],
-                "person_id": [person for _, person in persons],
-            },
-        ),
+        "entity_people": _entity_people(built, known),
         "vocabulary": frame("vocabulary", nouns.vocabulary(found, known.words)),
         "report_drafts": kept,
         # an embedder fills these, where there is one; it belongs to no pure function
         "record_texts": frame("record_texts", {"record_id": [], "text_hash": []}),
         "text_vectors": frame("text_vectors", {"text_hash": [], "model": [], "vector": []}),
     }
+
+
+def _entity_people(built: Graph, known: KnownPeople) -> pd.DataFrame:
+    """Which entities are people of the archive."""
+    ids = built.entities["id"]
+    persons = [(ids.iat[row], known.person_ids[key]) for row, key in enumerate(built.keys) if key in known.person_ids]
+    return frame("entity_people", {"entity_id": [one for one, _ in persons], "person_id": [one for _, one in persons]})
 
 
 def _covariates(built: Graph, units: pd.DataFrame, extractions: Mapping[str, Extraction], known: KnownPeople) -> Tables:
@@ -210,118 +198,3 @@ def _inner_relationships(grouped: Sequence[Community], edges: Sequence[tuple[int
             if source in of and of[source] == of.get(target):
                 found[of[source]].append(row)
     return found
-
-
-def _reports(
-    table: pd.DataFrame,
-    built: Graph,
-    units: pd.DataFrame,
-    days: Sequence[str],
-    drafts: pd.DataFrame | None,
-    writer: Writer | None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """community_reports and report_drafts."""
-    known = {} if drafts is None else dict(zip(drafts["fingerprint"], drafts["draft"], strict=True))
-    unit_ids = units["id"].tolist()
-    texts = dict(zip(unit_ids, units["text"], strict=True))
-    gathered = _Materials(built, unit_ids, days)
-    prints: list[str] = []
-    drafted: list[Draft] = []
-    drafts_of: dict[str, Draft] = {}
-    for entity_ids, link_ids, within in zip(
-        table["entity_ids"], table["relationship_ids"], table["text_unit_ids"], strict=True
-    ):
-        material = gathered.material(entity_ids, link_ids, within)
-        prints.append(reports.fingerprint(material))
-        stored = known.get(prints[-1])
-        quoted = orjson.loads(stored) if stored else reports.draft(material)
-        drafts_of[prints[-1]] = quoted
-        written = writer.draft(material, [texts[unit] for unit in within]) if writer else None
-        drafted.append(written or quoted)
-    numbers = dict(zip(unit_ids, range(len(unit_ids)), strict=True))
-    for records in (built.entities, built.relationships):
-        numbers |= dict(zip(records["id"], records["human_readable_id"].tolist(), strict=True))
-    kept = {one: orjson.dumps(draft).decode() for one, draft in drafts_of.items()}
-    return _report_table(table, drafted, numbers, len(unit_ids)), frame(
-        "report_drafts", {"fingerprint": sorted(kept), "draft": [kept[one] for one in sorted(kept)]}
-    )
-
-
-class _Materials:
-    """What reports are drafted from, by id."""
-
-    def __init__(self, built: Graph, unit_ids: Sequence[str], days: Sequence[str]) -> None:
-        entities = built.entities
-        self._rows = {one: row for row, one in enumerate(entities["id"])}
-        self._entities = list(map(Entity, entities["id"], entities["title"], entities["type"]))
-        self._links = {
-            one: (source, target, len(units))
-            for one, (source, target, _), units in zip(
-                built.relationships["id"], built.edges, built.relationships["text_unit_ids"], strict=True
-            )
-        }
-        self._units = {one: unit for unit, one in enumerate(unit_ids)}
-        self._days, self._said = days, built.sentences
-
-    def material(self, entity_ids: Sequence[str], link_ids: Sequence[str], unit_ids: Sequence[str]) -> Material:
-        places = {self._rows[one]: place for place, one in enumerate(entity_ids)}
-        links = [
-            Link(one, places[source], places[target], strength)
-            for one in link_ids
-            for source, target, strength in [self._links[one]]
-        ]
-        links.sort(key=lambda one: (-one.strength, one.id))
-        return Material([self._entities[row] for row in places], links, [self._unit(one, places) for one in unit_ids])
-
-    def _unit(self, unit_id: str, places: Mapping[int, int]) -> Unit:
-        unit = self._units[unit_id]
-        said = [
-            one._replace(entities=tuple(places[row] for row in one.entities if row in places))
-            for one in self._said[unit]
-            if any(row in places for row in one.entities)
-        ]
-        return Unit(unit_id, self._days[unit], said)
-
-
-def _report_table(
-    table: pd.DataFrame, drafted: Sequence[Draft], numbers: Mapping[str, int], count: int
-) -> pd.DataFrame:
-    titles = _titles([one["title"] for one in drafted])
-    findings = [reports.render(one, numbers) for one in drafted]
-    named = [len(units) for units in table["text_unit_ids"]]
-    ranks = [round(10 * math.log1p(one) / math.log1p(count), 1) for one in named]
-    why = [f"Named in {one} of {count} passages." for one in named]
-    written = [
-        {"title": title, "summary": one["summary"], "findings": of, "rating": rank, "rating_explanation": reason}
-        for title, one, of, rank, reason in zip(titles, drafted, findings, ranks, why, strict=True)
-    ]
-    same = ("human_readable_id", "community", "level", "parent", "children", "period", "size")
-    return frame(
-        "community_reports",
-        {name: table[name].tolist() for name in same}
-        | {
-            "id": [stable_id("report", community) for community in table["id"]],
-            "title": titles,
-            "summary": [one["summary"] for one in written],
-            "full_content": [_content(one) for one in written],
-            "rank": ranks,
-            "rating_explanation": why,
-            "findings": findings,
-            "full_content_json": [orjson.dumps(one, option=orjson.OPT_INDENT_2).decode() for one in written],
-        },
-    )
-
-
-def _titles(wanted: Sequence[str]) -> list[str]:
-    """Titles of which no two are the same: Microsoft's loader joins reports of one title."""
-    seen: dict[str, int] = {}
-    found = []
-    for title in wanted:
-        seen[title] = seen.get(title, 0) + 1
-        found.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
-    return found
-
-
-def _content(report: Mapping[str, Any]) -> str:
-    findings = [f"## {one['summary']}\n\n{one['explanation']}" for one in report["findings"]]
-    return "\n\n".join([f"# {report['title']}", report["summary"], *findings])

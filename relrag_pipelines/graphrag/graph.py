@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from relrag_pipelines.chunking.sentences import sentences, spans
+from relrag_pipelines.graphrag.mentions import Mention
 from relrag_pipelines.graphrag.relations import Relations, relate
 from relrag_pipelines.graphrag.schema import frame
-from relrag_pipelines.graphrag.selection import Mention
 
 _SUFFIX = re.compile(r" \([^()]*\)$")
 _EMPTY_ADDRESS = re.compile(r" ?<\s*>$")

@@ -60,6 +60,11 @@ PARTS = (
     ),
     InventoryPart(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
     InventoryPart(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
+    InventoryPart(
+        r"private/graphrag_vectors/[a-z][a-z0-9_]*\.db(-journal)?",
+        "vectors of registered GraphRAG indexes by the keyed hash of their text",
+        "private",
+    ),
     InventoryPart(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
     InventoryPart(
         r"private/searched_values\.json", "which replaced values were looked for, as keyed hashes", "private"

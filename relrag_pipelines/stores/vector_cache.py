@@ -2,6 +2,7 @@
 
 One SQLite file (private/vectors.db), written after every batch, so that a killed sync goes on where it was. It says
 nothing of the texts, but a vector tells of its text; so vectors of texts that are gone are removed and overwritten.
+Each GraphRAG index that the owner has registered has a file of its own (private/graphrag_vectors/<name>.db).
 """
 
 from __future__ import annotations
@@ -29,12 +30,19 @@ def path(home: Path) -> Path:
     return home / "private" / _NAME
 
 
+def path_of_registered(home: Path, name: str) -> Path:
+    """Where the vectors of a registered GraphRAG index lie, if it has any."""
+    return home / "private" / "graphrag_vectors" / f"{name}.db"
+
+
 @contextmanager
-def open(home: Path) -> Iterator[sqlite3.Connection]:
-    """The cache of an archive, made when it is new."""
+def open(home: Path, file: Path | None = None) -> Iterator[sqlite3.Connection]:
+    """The cache of an archive, or in its home that in another file, made when it is new."""
+    file = file or path(home)
     make_private(home / "private")
-    path(home).touch(mode=0o600)
-    with closing(sqlite3.connect(path(home))) as cache:
+    make_private(file.parent)
+    file.touch(mode=0o600)
+    with closing(sqlite3.connect(file)) as cache:
         cache.execute("PRAGMA secure_delete = ON")
         cache.executescript(_TABLE)
         yield cache

@@ -11,6 +11,8 @@ from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.kinds import GraphRAGIndex
 from relrag_pipelines.settings import COLLECTION_NAME, Settings
 from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.workspace import Workspace
+from relrag_query.graphrag import registered_vectors
 from relrag_query.graphrag.index import Index, IndexMissing, open_index
 
 
@@ -68,13 +70,14 @@ def load(settings: Settings, name: str) -> tuple[Named, Index]:
             continue  # a newer one took its place in between
         if found.own and found != find(settings, name):
             continue
-        return found, index
+        return found, index if found.own else registered_vectors.attach(settings, name, index)
 
 
 def add(settings: Settings, name: str, folder: Path) -> Index:
-    """Registers an index that lies in a folder, under a name, and returns it.
+    """Registers an index that lies in a folder, under a name, and returns it; where there is an embedder, with vectors.
 
-    Raises CollectionError where the name cannot be given, and IndexMissing where no index lies there.
+    Raises CollectionError where the name cannot be given, IndexMissing where no index lies there, and EmbeddingError
+    where its entities cannot be embedded: it is registered then, too, and searched by words.
     """
     if not COLLECTION_NAME.fullmatch(name):
         said = "use lower-case letters, digits and _, beginning with a letter"
@@ -82,17 +85,19 @@ def add(settings: Settings, name: str, folder: Path) -> Index:
     taken = [one for one in named(settings) if one.name == name]
     if name == "archive" or any(one.own for one in taken):
         raise CollectionError(f'"{name}" is the name of an index of this archive; give another one')
-    index = open_index(folder.resolve())
+    index = open_index(folder.resolve(), whole=True)
     journal.append(settings.home_path, [GraphRAGIndex(name, str(folder.resolve()))])
-    return index
+    registered_vectors.embed(Workspace(settings), name, index)
+    return registered_vectors.attach(settings, name, index)
 
 
 def remove(settings: Settings, name: str) -> None:
-    """Takes the name of a registered index back; its files stay. CollectionError where there is none."""
+    """Takes a registered index's name back; its files stay, its vectors go. CollectionError where there is none."""
     found = find(settings, name)
     if found.own:
         raise CollectionError(f'"{name}" is made of this archive; take it out of [graphrag] in relrag.toml')
     journal.append(settings.home_path, [GraphRAGIndex(name, "")])
+    registered_vectors.remove(settings, name)
 
 
 def problems(one: Named) -> Iterator[str]:

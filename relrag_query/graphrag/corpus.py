@@ -68,6 +68,11 @@ class Corpus:
                 self.entities_of_unit[unit].append(entity)
         self._vectors: tuple[int, IndexVectors] | None = None
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether entities have vectors."""
+        return len(self.index.tables["text_vectors"]) > 0
+
     def vectors(self, generation: Generation) -> IndexVectors:
         """The vectors of entities and relationships, as questions to a generation are compared with them."""
         known = self._vectors

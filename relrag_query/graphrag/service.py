@@ -28,6 +28,8 @@ from relrag_query.retrieval.redacted_hits import context_redaction
 
 _SEARCHED = 60
 """passages that a search of the archive gives"""
+_NEAR = 10
+"""entities by which text units of a registered index are found"""
 
 
 class QuestionEmpty(RelragError):
@@ -50,7 +52,7 @@ def query(settings: Settings, collection: str, question: str, method: Method = "
     """
     named, index = collections.load(settings, collection)
     corpus = Corpus(index)
-    if named.own:
+    if named.own or corpus.has_vectors:
         with suppress(ArchiveError), Archive.of(settings) as archive:
             return answered(settings, named, corpus, question, method, archive)
     return answered(settings, named, corpus, question, method)
@@ -59,7 +61,7 @@ def query(settings: Settings, collection: str, question: str, method: Method = "
 def answered(
     settings: Settings, named: Named, corpus: Corpus, question: str, method: Method, archive: Archive | None = None
 ) -> Answered:
-    """What an opened index says to a question. An index of the archive is searched by meaning, too. QuestionEmpty."""
+    """What an opened index says to a question, by meaning too where it has vectors. Raises QuestionEmpty."""
     if not question.strip():
         raise QuestionEmpty("the question is empty")
     zone, asked = ZoneInfo(settings.timezone), redact_question(question, settings)
@@ -68,6 +70,8 @@ def answered(
     related = Related()
     if archive and named.own and searched:
         related = _related(settings, named, corpus, searched, method, archive)
+    elif archive and corpus.has_vectors and method == "local":
+        related = _near(corpus, asked, archive)
     relatives = _relatives(archive) if archive and named.own and method == "global" else {}
     answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related, relatives), archive)
     return Answered(answer, corpus.index, trace(answer.text, corpus.index, asked))
@@ -140,8 +144,19 @@ def _related(
     return Related(rows, *nearest(corpus, question, archive)) if method == "local" else Related(rows)
 
 
+def _near(corpus: Corpus, question: str, archive: Archive) -> Related:
+    """The entities of a registered index that a question is near to, and the text units that say most of them."""
+    entities, relationships = nearest(corpus, question, archive)
+    weights: dict[int, float] = {}
+    for place, row in enumerate(entities[:_NEAR]):
+        of = corpus.units_of_entity[row]
+        for unit in of:
+            weights[unit] = weights.get(unit, 0.0) + 1 / (1 + place) / len(of) ** 0.5
+    return Related(sorted(weights, key=lambda unit: (-weights[unit], unit))[:_SEARCHED], entities, relationships)
+
+
 def nearest(corpus: Corpus, question: str, archive: Archive) -> tuple[list[int], list[int]]:
-    """Entities and relationships of an index of the archive that a redacted question is near to, by their vectors."""
+    """Entities and relationships of an index that a redacted question is near to, by their vectors."""
     meaning, _ = archive.meaning(question)
     if meaning is None:
         return [], []

@@ -70,9 +70,11 @@ def themes(units: Sequence[int], corpus: Corpus, words: Sequence[str] = (), most
             if seed is None:
                 break
             telling, about = _around(seed, left)
+            repeated = 2 * len(about & free) < len(about)  # an earlier theme in other words
+            about &= free
             free -= about
             left = [one for one in left if one not in telling]
-            if theme := _theme(telling, sorted(about), corpus, used):
+            if not repeated and (theme := _theme(telling, sorted(about), corpus, used)):
                 used.update(one.text for one in theme.statements)
                 found.append(theme)
     return sorted(found, key=lambda theme: (-len(theme.units), theme.first, theme.title))

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from relrag_pipelines.erasure import byte_search
+from relrag_pipelines.stores import graph_indexes, vector_cache
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.forget import ForgetRequest
@@ -26,7 +29,7 @@ CLAIMED = "zqplumtree9"
 
 
 def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In entities, claims and reports of a GraphRAG index, and among the answers that were paid for."""
+    """In entities, claims, reports and vectors of a GraphRAG index, and among the answers that were paid for."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
     with serving() as service:
@@ -41,11 +44,46 @@ def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch:
         }
         asked = f'method = "llm"\nmodel = "m"\nurl = "{service.url}"\ngleanings = 0\nclaims = true'
         config = archive.make(tmp_path, f"[graphrag]\n{asked}")
+        config.write_text(config.read_text().replace(archive.WORDS_ONLY, 'embedder = "e5"\n'))
         archive.write_notes(tmp_path, {"id": "n7", "text": f"Ota owes {CLAIMED} to all."})
         assert commands.sync(config) == 0
         home = archive.home(tmp_path)
         holding = {Path(name).name for name in byte_search.search(home, [CLAIMED]).holding if "graphrag" in str(name)}
         assert holding >= {"covariates.parquet", "entities.parquet", "community_reports.parquet", "model_answers.jsonl"}
+        vectors = _vectors_of_what_was_claimed(home)
+        assert len(vectors) == 2, "the entity has a vector, and so has its relationship"
+        assert {name for one in vectors.values() for name in _files_with(home, one)} >= {"vectors.db"}
+        assert _cached(home) >= vectors.keys()
         assert forgetting.forget(ForgetRequest(refs=["jsonl:notes:n7"]), config, yes=True) == 0
         assert commands.sync(config) == 0
         assert byte_search.search(home, [CLAIMED]).holding == {}
+        assert {name for one in vectors.values() for name in _files_with(home, one)} == set()
+        assert vectors.keys().isdisjoint(_cached(home) | {*_table(home, "text_vectors")["text_hash"]})
+        assert _cached(home), "other passages keep theirs"
+
+
+def _table(home: Path, name: str) -> pd.DataFrame:
+    folder = graph_indexes.current(home, "archive")
+    assert folder
+    return pd.read_parquet(folder / f"{name}.parquet")
+
+
+def _vectors_of_what_was_claimed(home: Path) -> dict[str, bytes]:
+    """The vector of every entity and relationship that names the value, by the hash of its text."""
+    entities, links = _table(home, "entities"), _table(home, "relationships")
+    records = {*entities["id"][entities["title"].str.lower() == CLAIMED]}
+    ends = links["source"].str.lower().eq(CLAIMED) | links["target"].str.lower().eq(CLAIMED)
+    texts = _table(home, "record_texts")
+    hashes = {*texts["text_hash"][texts["record_id"].isin(records | {*links["id"][ends]})]}
+    vectors = _table(home, "text_vectors").set_index("text_hash")["vector"]
+    return {one: np.asarray(vectors[one], "<f4").tobytes() for one in hashes}
+
+
+def _files_with(home: Path, vector: bytes) -> set[str]:
+    """The files that hold the beginning of a vector as it is stored."""
+    return {path.name for path in home.rglob("*") if path.is_file() and vector[:24] in path.read_bytes()}
+
+
+def _cached(home: Path) -> set[str]:
+    with vector_cache.open(home) as cache:
+        return {key for (key,) in cache.execute("SELECT text_hash FROM vectors")}

@@ -1,5 +1,6 @@
 """What an index says without a model: themes of what is asked about, and sentences whose citations resolve."""
 
+import random
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -9,7 +10,7 @@ import pytest
 
 from relrag_pipelines.graphrag import parquet
 from relrag_pipelines.graphrag.build import build
-from relrag_pipelines.graphrag.llm.extraction import Extraction, FoundClaim, FoundEntity, FoundRelationship
+from relrag_pipelines.graphrag.llm.extraction_schema import Extraction, FoundClaim, FoundEntity, FoundRelationship
 from relrag_pipelines.records import Chunk
 from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
 from relrag_query.graphrag.citations import Dataset, parse
@@ -196,3 +197,27 @@ def test_nothing_is_said_of_what_the_index_does_not_hold(tmp_path: Path) -> None
     empty = opened(tmp_path, [])
     for method in ("local", "global", "basic"):
         assert asked("What about the boiler?", empty, method).text == NOTHING  # type: ignore[arg-type]
+
+
+TALKED = [
+    ["Babička má termín na operaci kyčle {}. května", "Doktor Svoboda chce po operaci kyčle dva měsíce rehabilitace",
+     "Rehabilitace stojí {}00 Kč týdně"],
+    ["Letos pojedeme na chalupu do Krkonoš", "Střecha na chalupě teče, pokrývač chce {}00 Kč",
+     "Pokrývač přijde na chalupu {}. června"],
+    ["Tomáš dělá přijímačky na gymnázium", "Doučování matematiky stojí {}00 Kč měsíčně",
+     "Přijímačky na gymnázium jsou {}. dubna"],
+]  # fmt: skip
+
+
+def test_no_passage_is_told_by_two_themes(tmp_path: Path) -> None:
+    chance = random.Random(4)
+    said = [chance.choice(TALKED[day // 12 % 3]).format(chance.randint(2, 28)) for day in range(220)]
+    chunks = [passage(f"t:{day}", text, day=day, sender="Jana Nováková") for day, text in enumerate(said)]
+    talked = opened(tmp_path, chunks)
+    found = asked("O čem se nejvíc mluvilo?", talked).themes
+    told = [unit for one in found for unit in one.units]
+    assert len(found) > 3
+    assert len(told) == len(set(told))
+    scope = asked("O čem se nejvíc mluvilo v roce 2024?", talked).scope
+    assert scope is not None
+    assert scope.words == ()

@@ -1,5 +1,6 @@
 """Indexes by name: the archive's own and those that lie elsewhere."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,8 @@ def test_an_index_that_is_not_made_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.requirement("S1-16")
 def test_an_answer_with_its_sources_as_other_programs_take_it(settings: Settings) -> None:
     found = service.global_query(settings, "archive", "What was discussed most?", include_sources=True)
+    assert json.loads(json.dumps(found)) == found
+    assert found["sources"][0].keys() == {"document", "page_number", "chunk_count", "quote"}
     assert "[Data: " in found["answer"]
     assert {"lease 2024-01-05.md"} & {one["document"] for one in found["sources"]}
     assert service.global_query(settings, "archive", "What was discussed most?")["sources"] == []

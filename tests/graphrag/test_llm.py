@@ -9,7 +9,8 @@ import pytest
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.invariants import violations
 from relrag_pipelines.graphrag.llm import extraction as extractions
-from relrag_pipelines.graphrag.llm.extraction import INSTRUCTIONS, Extraction, cost, drop_unsupported, estimate, extract
+from relrag_pipelines.graphrag.llm.extraction import INSTRUCTIONS, cost, drop_unsupported, estimate, extract
+from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
 from relrag_pipelines.graphrag.llm.model import JsonModel, ModelError, TextRefused, load
 from tests.graphrag.json_service import TOKENS, Service, serving
 from tests.passages import HOUSE, passage, table

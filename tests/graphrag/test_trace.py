@@ -106,7 +106,7 @@ def test_a_large_report_does_not_give_all_its_pages() -> None:
     assert only.quote == "Page 321 speaks of the boiler that was repaired."
 
 
-@pytest.mark.requirement("S1-6", "S1-8", "S1-9", "S1-10")
+@pytest.mark.requirement("S1-6", "S1-8", "S1-9", "S1-10", "S1-11")
 def test_documents_that_are_chunks_of_another_store() -> None:
     """As the seed has it: a document of the index is a chunk, whose page the store knows; 50 ids a call."""
     count = 60

@@ -7,7 +7,7 @@ import pytest
 
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.invariants import violations
-from relrag_pipelines.graphrag.llm.extraction import Extraction
+from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
 from relrag_pipelines.graphrag.llm.model import load
 from relrag_pipelines.graphrag.llm.writing import REPORT, ModelWriter
 from relrag_pipelines.graphrag.schema import Tables

@@ -10,7 +10,7 @@ import pytest
 
 from relrag_pipelines.graphrag import parquet
 from relrag_pipelines.graphrag.build import build
-from relrag_pipelines.graphrag.llm.extraction import Extraction, FoundClaim, FoundEntity, FoundRelationship
+from relrag_pipelines.graphrag.llm.extraction_schema import Extraction, FoundClaim, FoundEntity, FoundRelationship
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import State, resolve

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from relrag_pipelines.graphrag.llm.model import JsonModel, Message, ModelError, Schema, TextRefused
+from relrag_pipelines.graphrag.llm.extraction_schema import NONE, Extraction, FoundClaim, FoundEntity, schema
+from relrag_pipelines.graphrag.llm.model import JsonModel, Message, ModelError, TextRefused
 from relrag_pipelines.graphrag.text_units import count_tokens
 
 INSTRUCTIONS = """\
@@ -46,53 +47,8 @@ _IN_A_ROW = 5
 """texts that fail one after another: then it is not the texts"""
 
 
-NONE = "NONE"
-"""what Microsoft's tables hold where a claim has no object or day"""
 _STATUSES = ("TRUE", "FALSE", "SUSPECTED")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class FoundEntity(_Strict):
-    """An entity as a model gives it."""
-
-    name: str
-    type: str
-    description: str
-
-
-class FoundRelationship(_Strict):
-    """A relationship as a model gives it; its ends are names of entities."""
-
-    source: str
-    target: str
-    description: str
-    strength: int
-
-
-class FoundClaim(_Strict):
-    """A claim as a model gives it, with the fields of Microsoft's covariates."""
-
-    subject: str
-    object: str
-    type: str
-    status: str
-    start_date: str
-    end_date: str
-    description: str
-    source_text: str
-
-
-class Extraction(_Strict):
-    """What a model found in one text."""
-
-    entities: list[FoundEntity]
-    relationships: list[FoundRelationship]
-    claims: list[FoundClaim] = []
-    """where it was asked for them"""
 
 
 @dataclass(frozen=True)
@@ -130,13 +86,10 @@ def extract(
     No text is begun whose estimated cost would exceed the `budget` of tokens. `cache` is what an earlier run returned;
     `keep` is called with each answer as soon as it is there, its key and the text, so that a kill costs nothing.
     """
-    different = list(dict.fromkeys(text for text in texts if text.strip()))
-    found: dict[str, Extraction] = {}
-    kept: dict[str, str] = {}
-    failed: list[str] = []
+    found, kept = dict[str, Extraction](), dict[str, str]()
+    failed, pending = list[str](), list[str]()
     tokens, stopped, in_a_row = 0, "", 0
-    pending: list[str] = []
-    for text in different:
+    for text in dict.fromkeys(text for text in texts if text.strip()):
         one = key(text, model.name, gleanings, claims=claims)
         if known := _read_stored(cache.get(one)):
             found[text], kept[one] = known, cache[one]
@@ -152,9 +105,7 @@ def extract(
         except (TextRefused, ValidationError) as error:
             failed.append(text)
             in_a_row += 1
-            if in_a_row == _IN_A_ROW:
-                why = str(error) if isinstance(error, TextRefused) else "its answers are not of the schema"
-                stopped = f"{model.host} failed for {in_a_row} texts in a row: {why}"
+            stopped = _failing(model, error) if in_a_row == _IN_A_ROW else ""
         except ModelError as error:
             stopped = str(error)
             pending.append(text)
@@ -164,6 +115,12 @@ def extract(
             in_a_row = 0
         tokens += asked.tokens
     return Extractions(found, dict(sorted(kept.items())), tokens, tuple(failed), tuple(pending), stopped)
+
+
+def _failing(model: JsonModel, error: TextRefused | ValidationError) -> str:
+    """Why no further text is begun."""
+    why = str(error) if isinstance(error, TextRefused) else "its answers are not of the schema"
+    return f"{model.host} failed for {_IN_A_ROW} texts in a row: {why}"
 
 
 def estimate(
@@ -203,20 +160,6 @@ def _read_stored(cache: str | None) -> Extraction | None:
         return Extraction.model_validate_json(cache) if cache else None
     except ValidationError:
         return None
-
-
-def schema(*, claims: bool = False) -> Schema:
-    """JSON Schema of an Extraction without references, which not every service follows."""
-    whole = Extraction.model_json_schema()
-    parts = whole.pop("$defs")
-    if claims:
-        whole["required"].append("claims")
-        del whole["properties"]["claims"]["default"]
-    else:
-        del whole["properties"]["claims"]
-    for column in whole["properties"].values():
-        column["items"] = parts[column["items"]["$ref"].rpartition("/")[2]]
-    return whole
 
 
 class _Conversation:

@@ -10,9 +10,9 @@ import pandas as pd
 
 from relrag_pipelines.graphrag.graph import Graph, entity_titles, group_by_unit, shorten, split_sentences, stable_id
 from relrag_pipelines.graphrag.known_people import KnownPeople
-from relrag_pipelines.graphrag.llm.extraction import NONE, Extraction
+from relrag_pipelines.graphrag.llm.extraction_schema import NONE, Extraction
+from relrag_pipelines.graphrag.mentions import Mention
 from relrag_pipelines.graphrag.schema import OPTIONAL, frame
-from relrag_pipelines.graphrag.selection import Mention
 from relrag_pipelines.text.analyzer import fold
 
 _LONGEST = 1000

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
+from relrag_pipelines.embedders.protocol import EmbeddingError
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.stores import graph_indexes
 from relrag_query.cli import graph_answer, source_references
@@ -71,12 +72,20 @@ def query(
 
 
 def add(name: str, folder: Path, config: Path | None = None) -> int:
-    """Registers an index outside the archive under a name; returns the exit code."""
-    index = collections.add(settings_module.load(config), name, folder)
+    """Registers an index outside the archive, and embeds its entities; returns the exit code."""
+    settings, failed = settings_module.load(config), ""
+    try:
+        index = collections.add(settings, name, folder)
+    except EmbeddingError as error:
+        failed, (_, index) = str(error), collections.load(settings, name)
     print(f'{name}: GraphRAG {index.layout}, {index.folder}. Ask it: relrag graphrag query {name} "..."')
+    if vectors := len(index.tables["record_texts"]):
+        print(f"{vectors} of {len(index.tables['entities'])} entities are found by meaning, too.")
     for problem in index.problems:
         print(f"problem: {problem}")
-    return DONE
+    if failed:
+        print(f"It is searched by words only: {failed}. Add it again to try again.")
+    return WITH_FAILURES if failed else DONE
 
 
 def remove(name: str, config: Path | None = None) -> int:

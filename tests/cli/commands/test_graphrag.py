@@ -57,6 +57,36 @@ def test_a_row_a_document(index: Path, capsys: pytest.CaptureFixture[str], monke
     ]
 
 
+@pytest.mark.requirement("S1-12")
+def test_documents_beyond_the_first_are_counted(
+    index: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Agile [Data: Reports (5, 47)]."))
+    graphrag.trace(Path("-"), index, documents=True, limit=1)
+    said = capsys.readouterr().out
+    assert "Source Documents (2):\n" in said
+    assert said.endswith("      (3 chunks referenced)\n\n  ... and 1 more document\n")
+
+
+@pytest.mark.requirement("S1-11", "S1-12")
+def test_a_document_without_pages_is_named_alone(tmp_path: Path) -> None:
+    tables = agile_index.tables()
+    tables["documents"]["text"] = "without form feeds"
+    tables["text_units"]["text"] = [f"Agile teams, {row}" for row in range(len(tables["text_units"]))]
+    for name, frame in tables.items():
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    opened = open_index(tmp_path)
+    said = source_references.as_text(
+        trace("Agile [Data: Sources (16, 17)]. Teams [Data: Sources (0)].", opened), opened
+    )
+    assert said.splitlines()[3:6] == [
+        "Source Documents (1):",
+        "  [1] Cooper, R. (2018). Agile-Stage-Gate Hybrids.pdf",
+        '      "Agile teams, 0"',
+    ]
+    assert said.endswith("\n      (3 chunks referenced)")
+
+
 @pytest.mark.requirement("S1-13")
 @pytest.mark.parametrize(
     ("answer", "message"),

@@ -1,6 +1,6 @@
 """What in a text may name something: capitalised and quoted spans, numbers, file names, words with a meaning.
 
-No model and no language is asked. Which candidates are entities is decided over all texts together (selection.py).
+No model and no language is asked. Which candidates are entities is decided over all texts together (mentions.py).
 """
 
 from __future__ import annotations

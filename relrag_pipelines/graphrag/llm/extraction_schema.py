@@ -1,0 +1,67 @@
+"""The answer of a language model that is asked what a text names: its models, and their JSON Schema."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from relrag_pipelines.graphrag.llm.model import Schema
+
+NONE = "NONE"
+"""what Microsoft's tables hold where a claim has no object or day"""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class FoundEntity(_Strict):
+    """An entity as a model gives it."""
+
+    name: str
+    type: str
+    description: str
+
+
+class FoundRelationship(_Strict):
+    """A relationship as a model gives it; its ends are names of entities."""
+
+    source: str
+    target: str
+    description: str
+    strength: int
+
+
+class FoundClaim(_Strict):
+    """A claim as a model gives it, with the fields of Microsoft's covariates."""
+
+    subject: str
+    object: str
+    type: str
+    status: str
+    start_date: str
+    end_date: str
+    description: str
+    source_text: str
+
+
+class Extraction(_Strict):
+    """What a model found in one text."""
+
+    entities: list[FoundEntity]
+    relationships: list[FoundRelationship]
+    claims: list[FoundClaim] = []
+    """where it was asked for them"""
+
+
+def schema(*, claims: bool = False) -> Schema:
+    """JSON Schema of an Extraction without references, which not every service follows."""
+    whole = Extraction.model_json_schema()
+    parts = whole.pop("$defs")
+    if claims:
+        whole["required"].append("claims")
+        del whole["properties"]["claims"]["default"]
+    else:
+        del whole["properties"]["claims"]
+    for column in whole["properties"].values():
+        column["items"] = parts[column["items"]["$ref"].rpartition("/")[2]]
+    return whole

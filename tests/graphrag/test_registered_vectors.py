@@ -1,0 +1,121 @@
+"""Indexes that lie elsewhere are searched by meaning, too, and leave no vector when their name is taken back."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stores import vector_cache
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.commands import graphrag
+from relrag_query.graphrag import collections, registered_vectors, service
+from relrag_query.graphrag.answer import NOTHING
+from relrag_query.graphrag.index import open_index
+from tests import archive
+
+SAID = {
+    "Dr. Novak": (
+        "A physician who treats the heart of the owner.",
+        "Dr. Novak told him to walk more and eat less salt.",
+    ),
+    "Skoda": ("A vehicle that was bought second-hand.", "The Skoda has done ninety thousand kilometres."),
+    "Lake house": ("A cottage where summers are spent.", "At the Lake house they swim until the evening."),
+}
+QUESTION = "Which cardiologist gave medical advice?"
+"""shares no word with the index"""
+
+
+def write(folder: Path, said: dict[str, tuple[str, str]] = SAID) -> Path:
+    """An index in the columns of 3.x: an entity a text unit."""
+    folder.mkdir(exist_ok=True)
+    rows = range(len(said))
+    units = [[f"u{row}"] for row in rows]
+    tables = {
+        "documents": {"id": ["d"], "title": ["diary.txt"], "text": [""]},
+        "text_units": {"id": [f"u{row}" for row in rows], "text": [text for _, text in said.values()]},
+        "entities": {"id": [f"e{row}" for row in rows], "human_readable_id": rows, "title": list(said)},
+        "relationships": {"id": ["r"], "human_readable_id": [0], "source": ["Skoda"], "target": ["Lake house"]},
+        "communities": {"community": [0], "entity_ids": [["e0"]], "relationship_ids": [["r"]]},
+        "community_reports": {"community": [0], "title": ["All"], "full_content": ["All"]},
+    }
+    tables["text_units"] |= {"document_id": ["d"] * len(said)}
+    tables["entities"] |= {"description": [of for of, _ in said.values()], "text_unit_ids": units}
+    tables["relationships"] |= {"text_unit_ids": [["u1"]], "weight": [1.0]}
+    tables["communities"] |= {"text_unit_ids": [["u0"]]}
+    for name, columns in tables.items():
+        pd.DataFrame(columns).to_parquet(folder / f"{name}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = archive.make(tmp_path_factory.mktemp("synced"))
+    made.write_text(made.read_text().replace(archive.WORDS_ONLY, 'embedder = "e5"\n'))
+    archive.sync(made)
+    return made
+
+
+@pytest.fixture
+def settings(synced: Path, tmp_path: Path) -> Settings:
+    shutil.copytree(synced.parent, tmp_path / "copy")
+    return archive.workspace(tmp_path / "copy" / synced.name).settings
+
+
+def vectors(settings: Settings) -> int:
+    path = vector_cache.path_of_registered(settings.home_path, "diary")
+    if not path.exists():
+        return 0
+    with vector_cache.open(settings.home_path, path) as cache:
+        return int(cache.execute("SELECT count(*) FROM vectors").fetchone()[0])
+
+
+def test_an_entity_is_found_by_what_is_meant(settings: Settings, tmp_path: Path) -> None:
+    folder = write(tmp_path / "diary")
+    files = {path: path.read_bytes() for path in folder.iterdir()}
+    collections.add(settings, "diary", folder)
+    found = service.query(settings, "diary", QUESTION)
+    assert found.answer.text.splitlines()[0] == (
+        "Dr. Novak told him to walk more and eat less salt. [Data: Entities (0); Sources (0)]"
+    )
+    assert found.answer.found.entities[0] == 0
+    assert {path: path.read_bytes() for path in folder.iterdir()} == files
+    words = settings.model_copy(update={"embedder": "none"})
+    assert service.query(words, "diary", QUESTION).answer.text == NOTHING
+
+
+def test_only_new_texts_are_embedded_and_vectors_go_with_the_name(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path / "diary")
+    collections.add(settings, "diary", folder)
+    assert vectors(settings) == 3
+    changed = {"Skoda": SAID["Skoda"], "Boat": ("A vessel with one sail.", "The Boat leaks.")}
+    write(folder, changed)
+    workspace, asked = Workspace(settings), []
+    made = workspace.embedder.documents
+    monkeypatch.setattr(workspace.embedder, "documents", lambda texts: asked.extend(texts) or made(texts))
+    _, index = collections.load(settings, "diary")
+    assert len(index.tables["record_texts"]) == 1
+    assert registered_vectors.embed(workspace, "diary", index) == 2
+    assert asked == ["Boat: A vessel with one sail."]
+    assert vectors(settings) == 2
+    collections.remove(settings, "diary")
+    assert not vector_cache.path_of_registered(settings.home_path, "diary").exists()
+    assert folder.exists()
+
+
+def test_what_is_embedded_is_redacted(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = Workspace(settings.model_copy(update={"pii_redaction_enabled": True}))
+    index = open_index(write(tmp_path / "diary", {"Rina": ("rina@example.org", "Rina writes.")}), whole=True)
+    asked: list[str] = []
+    made = workspace.embedder.documents
+    monkeypatch.setattr(workspace.embedder, "documents", lambda texts: asked.extend(texts) or made(texts))
+    registered_vectors.embed(workspace, "diary", index)
+    assert asked == ["Rina: <EMAIL_ADDRESS>"]
+
+
+def test_the_command_tells_how_many(settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert graphrag.add("diary", write(tmp_path / "diary"), tmp_path / "copy" / "relrag.toml") == 0
+    assert "3 of 3 entities are found by meaning, too." in capsys.readouterr().out
