@@ -17,7 +17,7 @@ from relrag_pipelines.graphrag.graph import Sentence, plain_title, shorten
 from relrag_pipelines.graphrag.spans import EntityType
 from relrag_pipelines.text.analyzer import fold
 
-VERSION = 3
+VERSION = 4
 """raised when equal communities get other drafts"""
 
 _FINDINGS, _SENTENCES, _NAMED = 5, 3, 5
@@ -33,7 +33,14 @@ _WORDS = 4
 _CITED = 5
 """numbers of one table in a citation at most, as Microsoft's prompts ask for; `+more` stands for the rest"""
 _AMOUNT = r"\d(?:[.,' \u00a0]?\d)*"
-FIGURE = re.compile(rf"[€$£₪]\s?{_AMOUNT}|{_AMOUNT}\s?(?:[€$£₪%]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS)(?!\w))")
+_CURRENCY = "|".join(
+    (
+        *("[Kk]č", "CZK", "EUR", "USD", "GBP", "ILS", "NIS"),
+        *("[Ee]uros?", "dollars?", "pounds?", "shekels?", r"korun\w{0,2}"),
+        *("שקל(?:ים)?", 'ש["״]ח', "אירו", "דולר(?:ים)?"),
+    )
+)
+FIGURE = re.compile(rf"[€$£₪]\s?{_AMOUNT}|{_AMOUNT}\s?(?:[€$£₪%]|(?:{_CURRENCY})(?!\w))")
 _TABLE = re.compile(r"[|;\t]|(?:\w+: \S+.*){3}|^\W*#|^- \[|https?://|\*\*")
 _CITES = re.compile(r"\[(?=\s*Data\s*:)", re.IGNORECASE)
 

@@ -210,3 +210,18 @@ def test_the_clustering_is_given_whole_numbers(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("relrag_pipelines.graphrag.communities.hierarchical_leiden", leiden)
     assert communities([(0, 1, 0.30000000000000004), (1, 2, 1e-7)], 10) == []
     assert given == [("0", "1", 307.0), ("1", "2", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("said", "figures"),
+    [
+        ("The fence is 4,500 Kč, half of it by May", ["4,500 Kč"]),
+        ("She paid 7000 shekels and 20 % more", ["7000 shekels", "20 %"]),
+        ("stálo to 1 200 korun, tedy 50 eur", ["1 200 korun"]),
+        ("זה עלה 300 שקלים או €80", ["300 שקלים", "€80"]),
+        ('250 ש"ח לשעה', ['250 ש"ח']),
+        ("7 koruny, 3 poundsterling, 2024", ["7 koruny"]),
+    ],
+)
+def test_figures_are_amounts_of_money_and_shares(said: str, figures: list[str]) -> None:
+    assert reports.figures_of(said) == figures
