@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.journal import journal
+from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.journal.kinds import GraphRAGIndex
 from relrag_pipelines.settings import COLLECTION_NAME, Settings
-from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.stores import graph_indexes, lock
 from relrag_pipelines.workspace import Workspace
 from relrag_query.graphrag import registered_vectors
 from relrag_query.graphrag.index import Index, IndexMissing, open_index
@@ -35,10 +35,10 @@ def named(settings: Settings) -> list[Named]:
     """All indexes there are names for: the archive's own, then registered ones."""
     home = settings.home_path
     own = dict.fromkeys([*settings.graphrag.own_collections, *graph_indexes.collections(home)])
-    registered = {one.name: one.folder for one in journal.statements(home, GraphRAGIndex) if one.name not in own}
+    registered = registered_indexes.load(home).items()
     return [
         *(Named(name, graph_indexes.current(home, name), own=True) for name in own),
-        *(Named(name, Path(folder), own=False) for name, folder in sorted(registered.items()) if folder),
+        *(Named(name, Path(folder), own=False) for name, folder in registered if name not in own),
     ]
 
 
@@ -76,8 +76,9 @@ def load(settings: Settings, name: str) -> tuple[Named, Index]:
 def add(settings: Settings, name: str, folder: Path) -> Index:
     """Registers an index that lies in a folder, under a name, and returns it; where there is an embedder, with vectors.
 
-    Raises CollectionError where the name cannot be given, IndexMissing where no index lies there, and EmbeddingError
-    where its entities cannot be embedded: it is registered then, too, and searched by words.
+    Raises CollectionError where the name cannot be given, IndexMissing where no index lies there, EmbeddingError where
+    its entities cannot be embedded, and lock.LockedByOther while another process writes: with these two it is
+    registered all the same, and searched by words.
     """
     if not COLLECTION_NAME.fullmatch(name):
         said = "use lower-case letters, digits and _, beginning with a letter"
@@ -92,12 +93,18 @@ def add(settings: Settings, name: str, folder: Path) -> Index:
 
 
 def remove(settings: Settings, name: str) -> None:
-    """Takes a registered index's name back; its files stay, its vectors go. CollectionError where there is none."""
-    found = find(settings, name)
-    if found.own:
+    """Takes a registered index's name back; its files stay, its vectors go.
+
+    Raises CollectionError where none is registered under it, and lock.LockedByOther.
+    """
+    home = settings.home_path
+    if name not in registered_indexes.load(home):
+        if all(one.name != name for one in named(settings)):
+            find(settings, name)  # says which there are
         raise CollectionError(f'"{name}" is made of this archive; take it out of [graphrag] in relrag.toml')
-    journal.append(settings.home_path, [GraphRAGIndex(name, "")])
-    registered_vectors.remove(settings, name)
+    with lock.writing(home, "relrag graphrag remove"):
+        registered_indexes.drop_vectors(home, name)  # first: a name that is gone can't be removed again
+        journal.append(home, [GraphRAGIndex(name, "")])
 
 
 def problems(one: Named) -> Iterator[str]:

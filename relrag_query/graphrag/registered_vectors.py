@@ -15,6 +15,7 @@ import pandas as pd
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.graphrag.embedded_texts import entity_text
+from relrag_pipelines.journal import registered_indexes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lock, vector_cache
 from relrag_pipelines.workspace import Workspace
@@ -29,7 +30,7 @@ def embed(workspace: Workspace, name: str, index: Index) -> int:
     """
     model = embedders.model(workspace.settings)
     if model is None:
-        remove(workspace.settings, name)
+        registered_indexes.drop_vectors(workspace.home, name)
         return 0
     texts = {key: text for key, text in _texts(workspace, index).values() if supports_language(model, text, None)}
     with lock.writing(workspace.home, "relrag graphrag add"), _cache(workspace.settings, name) as cache:
@@ -50,8 +51,11 @@ def attach(settings: Settings, name: str, index: Index) -> Index:
     if model is None or not vector_cache.path_of_registered(settings.home_path, name).exists():
         return index
     texts = {record: key for record, (key, _) in _texts(Workspace(settings), index).items()}
-    with _cache(settings, name) as cache:
-        vectors = vector_cache.find(cache, model.name, list(dict.fromkeys(texts.values())))
+    try:
+        with _cache(settings, name) as cache:
+            vectors = vector_cache.find(cache, model.name, list(dict.fromkeys(texts.values())))
+    except sqlite3.DatabaseError:  # damaged: `relrag verify` names it, and words find what they find
+        return index
     tables = {
         "record_texts": pd.DataFrame(
             [(record, key) for record, key in texts.items() if key in vectors], columns=["record_id", "text_hash"]
@@ -61,11 +65,6 @@ def attach(settings: Settings, name: str, index: Index) -> Index:
         ),
     }
     return replace(index, tables=index.tables | tables)
-
-
-def remove(settings: Settings, name: str) -> None:
-    """Removes the vectors of an index; nothing where it has none."""
-    vector_cache.path_of_registered(settings.home_path, name).unlink(missing_ok=True)
 
 
 def _cache(settings: Settings, name: str) -> AbstractContextManager[sqlite3.Connection]:
