@@ -21,9 +21,11 @@ from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.stages import redaction_policy
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
+from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
@@ -32,7 +34,7 @@ from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import catalog_reader, client_scope
+from relrag_query.retrieval import catalog_reader, client_scope, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
@@ -56,6 +58,8 @@ class Archive:
         if clients:
             scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
+        if not redaction_policy.is_current(workspace := Workspace(settings), generation.manifest.get("policy")):
+            redacted_views.redact(self._catalog, workspace)
         self._readers = Readers(self._catalog, lambda: self._held.close())
         self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()

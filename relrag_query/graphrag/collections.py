@@ -10,7 +10,8 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.journal.kinds import GraphRAGIndex
 from relrag_pipelines.settings import COLLECTION_NAME, Settings
-from relrag_pipelines.stores import graph_indexes, lock
+from relrag_pipelines.stages import redaction_policy
+from relrag_pipelines.stores import generations, graph_indexes, lock
 from relrag_pipelines.workspace import Workspace
 from relrag_query.graphrag import registered_vectors
 from relrag_query.graphrag.index import Index, IndexMissing, open_index
@@ -62,6 +63,8 @@ def load(settings: Settings, name: str) -> tuple[Named, Index]:
     while True:
         found = find(settings, name)
         assert found.folder
+        # before the index is opened: with a stricter policy a new one is published
+        policy = generations.current_manifest(settings.home_path).get("policy", "") if found.own else None
         try:
             index = open_index(found.folder, whole=True)
         except IndexMissing:
@@ -70,6 +73,7 @@ def load(settings: Settings, name: str) -> tuple[Named, Index]:
             continue  # a newer one took its place in between
         if found.own and found != find(settings, name):
             continue
+        index = redacted(settings, index, policy)
         return found, index if found.own else registered_vectors.attach(settings, name, index)
 
 
@@ -86,10 +90,25 @@ def add(settings: Settings, name: str, folder: Path) -> Index:
     taken = [one for one in named(settings) if one.name == name]
     if name == "archive" or any(one.own for one in taken):
         raise CollectionError(f'"{name}" is the name of an index of this archive; give another one')
-    index = open_index(folder.resolve(), whole=True)
+    index = redacted(settings, open_index(folder.resolve(), whole=True))
     journal.append(settings.home_path, [GraphRAGIndex(name, str(folder.resolve()))])
     registered_vectors.embed(Workspace(settings), name, index)
     return registered_vectors.attach(settings, name, index)
+
+
+def redacted(settings: Settings, index: Index, policy: str | None = None) -> Index:
+    """The index as the policies of now have it.
+
+    `policy` is the hash of those that an index of this archive was redacted by, with its passages; None for one from
+    elsewhere, which nobody has redacted.
+    """
+    workspace = Workspace(settings)
+    if redaction_policy.is_current(workspace, policy):
+        return index
+    # imported only here: most questions need none
+    from relrag_query.graphrag import redacted_index
+
+    return redacted_index.redact(index, workspace, own=policy is not None)
 
 
 def remove(settings: Settings, name: str) -> None:

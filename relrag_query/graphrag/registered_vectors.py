@@ -16,6 +16,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.graphrag.embedded_texts import entity_text
 from relrag_pipelines.journal import registered_indexes
+from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lock, vector_cache
 from relrag_pipelines.workspace import Workspace
@@ -23,7 +24,7 @@ from relrag_query.graphrag.index import Index
 
 
 def embed(workspace: Workspace, name: str, index: Index) -> int:
-    """Embeds the entities of an index that was opened whole, and tells how many have a vector; 0 without an embedder.
+    """Embeds the entities of a redacted index, and tells how many have a vector; 0 without an embedder.
 
     Each batch is kept as soon as it is embedded, and vectors of other texts are removed. EmbeddingError and
     lock.LockedByOther go through.
@@ -38,7 +39,7 @@ def embed(workspace: Workspace, name: str, index: Index) -> int:
         missing = sorted(texts.keys() - known.keys(), key=lambda key: (len(texts[key]), key))
         for start in range(0, len(missing), model.batch_texts):
             batch = missing[start : start + model.batch_texts]
-            vectors, _ = workspace.embedder.documents([_redacted(workspace, texts[key]) for key in batch])
+            vectors, _ = workspace.embedder.documents([texts[key] for key in batch])
             vector_cache.keep(cache, model.name, batch, vectors)
             workspace.report("embedding entities", start + len(batch), len(missing))
         vector_cache.prune(cache, texts)
@@ -46,7 +47,7 @@ def embed(workspace: Workspace, name: str, index: Index) -> int:
 
 
 def attach(settings: Settings, name: str, index: Index) -> Index:
-    """The index with the vectors that its entities have, as an index of the archive holds them."""
+    """A redacted index with the vectors that its entities have, as an index of the archive holds them."""
     model = embedders.model(settings)
     if model is None or not vector_cache.path_of_registered(settings.home_path, name).exists():
         return index
@@ -73,21 +74,9 @@ def _cache(settings: Settings, name: str) -> AbstractContextManager[sqlite3.Conn
 
 
 def _texts(workspace: Workspace, index: Index) -> dict[str, tuple[str, str]]:
-    """Of each entity the keyed hash of its text, and the text; that it is redacted counts, and by which version."""
-    # imported only here: most commands need none
-    from relrag_pipelines import pii
-
-    policy = f"{pii.VERSION}" if workspace.settings.pii_redaction_enabled else ""
+    """Of each entity the keyed hash of its text, and the text."""
     table, found = index.tables["entities"], dict[str, tuple[str, str]]()
     for record, title, description in zip(table["id"], table["title"], table["description"], strict=True):
-        text = entity_text(*(one if isinstance(one, str) else "" for one in (title, description)))
-        found[str(record)] = workspace.keys.content_hash(f"{policy}\0{text}".encode("utf-8", "surrogatepass")), text
+        text = to_entity_type(entity_text(*(one if isinstance(one, str) else "" for one in (title, description))))
+        found[str(record)] = workspace.keys.content_hash(text.encode("utf-8", "surrogatepass")), text
     return found
-
-
-def _redacted(workspace: Workspace, text: str) -> str:
-    if not workspace.settings.pii_redaction_enabled:
-        return text
-    from relrag_pipelines.pii.pseudonyms import to_entity_type
-
-    return to_entity_type(workspace.redactor.redact(text, "default"))

@@ -115,6 +115,7 @@ def test_only_new_texts_are_embedded_and_vectors_go_with_the_name(
 def test_what_is_embedded_is_redacted(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(settings.model_copy(update={"pii_redaction_enabled": True}))
     index = open_index(write(tmp_path / "diary", {"Rina": ("rina@example.org", "Rina writes.")}), whole=True)
+    index = collections.redacted(workspace.settings, index)
     asked: list[str] = []
     made = workspace.embedder.documents
     monkeypatch.setattr(workspace.embedder, "documents", lambda texts: asked.extend(texts) or made(texts))
