@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from zoneinfo import ZoneInfo
 
 import duckdb
 
@@ -21,11 +20,9 @@ from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stages import redaction_policy
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import StoreError
-from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
@@ -50,7 +47,6 @@ class Archive:
 
     def __init__(self, settings: Settings, generation: Generation, held: ExitStack, clients: Sequence[str] = ()):
         self.settings, self.generation, self._held, self._clients = settings, generation, held, clients
-        self._zone = ZoneInfo(settings.timezone)
         # point lookups are faster on one thread, and many readers may run at once
         self._catalog = held.enter_context(catalog.open(generation.path / catalog.NAME, threads=1))
         self._vectors = vectors.open(generation.path / "vectors")
@@ -58,8 +54,7 @@ class Archive:
         if clients:
             scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
-        if not redaction_policy.is_current(workspace := Workspace(settings), generation.manifest.get("policy")):
-            redacted_views.redact(self._catalog, workspace)
+        redacted_views.redact(self._catalog, settings, generation)
         self._readers = Readers(self._catalog, lambda: self._held.close())
         self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()

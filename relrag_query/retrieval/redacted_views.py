@@ -17,6 +17,9 @@ from relrag_pipelines.pii import RedactionError, json_values
 from relrag_pipelines.pii.record_strings import redact_json
 from relrag_pipelines.pii.redact_tables import channel_of
 from relrag_pipelines.records import TABLES, Column, columns
+from relrag_pipelines.settings import Settings
+from relrag_pipelines.stages import redaction_policy
+from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.workspace import Workspace
 
 WITHHELD = "[withheld: it could not be redacted]"
@@ -38,8 +41,14 @@ _OF_RECORDS = {"records", "chunks"}
 """tables whose rows tell their channel"""
 
 
-def redact(connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
-    """Redacts what a catalog that `catalog.open` gave shows from now on, its cursors too; what can't be is withheld."""
+def redact(connection: duckdb.DuckDBPyConnection, settings: Settings, generation: Generation) -> None:
+    """Redacts what the catalog of a generation shows from now on, its cursors too; what cannot be is withheld.
+
+    Nothing changes where the generation was published under the policies of now.
+    """
+    workspace = Workspace(settings)
+    if redaction_policy.is_current(workspace, generation.manifest.get("policy")):
+        return
     channels = {one.name: workspace.channel(one) for one in workspace.settings.sources}
     redactor = workspace.redactor
 
