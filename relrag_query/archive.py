@@ -14,6 +14,7 @@ import duckdb
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Vectors
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.links import neighbors
 from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
@@ -22,7 +23,6 @@ from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
-from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
@@ -84,7 +84,7 @@ class Archive:
                 raise ArchiveError(str(error)) from None
             try:
                 archive = cls(settings, generation, held, clients)
-            except StoreError as error:
+            except RelragError as error:
                 raise ArchiveError(str(error)) from None
             except Exception as error:  # Qdrant Edge raises Exception itself
                 raise ArchiveError(

@@ -13,7 +13,7 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from relrag_pipelines.pii import RedactionError, json_values
+from relrag_pipelines.pii import json_values
 from relrag_pipelines.pii.record_strings import redact_json
 from relrag_pipelines.pii.redact_tables import channel_of
 from relrag_pipelines.records import TABLES, Column, columns
@@ -31,6 +31,7 @@ _TEXTS = {
     "chunks": _HEADERS,
     "identifiers": ("value",),
     "asset_asset_edges": ("provenance",),
+    "failures": ("unit", "location", "message"),
     "persons": ("name",),
     "person_aliases": ("alias",),
     "person_facts": ("value", "source_quote"),
@@ -44,9 +45,12 @@ _OF_RECORDS = {"records", "chunks"}
 def redact(connection: duckdb.DuckDBPyConnection, settings: Settings, generation: Generation) -> None:
     """Redacts what the catalog of a generation shows from now on, its cursors too; what cannot be is withheld.
 
-    Nothing changes where the generation was published under the policies of now.
+    Nothing changes where the generation was published under the policies of now. Raises KeysError where the keys are
+    missing, PolicyError and SettingsError where the policies are wrong.
     """
     workspace = Workspace(settings)
+    if settings.pii_redaction_enabled:
+        settings.key_store.load()  # reading makes no new ones
     if redaction_policy.is_current(workspace, generation.manifest.get("policy")):
         return
     channels = {one.name: workspace.channel(one) for one in workspace.settings.sources}
@@ -58,14 +62,14 @@ def redact(connection: duckdb.DuckDBPyConnection, settings: Settings, generation
     def string(text: str, rag_source_type: str, source: str) -> str:
         try:
             return redactor.redact(text, channel(rag_source_type, source))
-        except RedactionError:  # raised, it would end a query that reads other texts, too
+        except Exception:  # noqa: BLE001  raised, it would end a query that reads other texts, and may hold this one
             return WITHHELD
 
     def json(text: str, rag_source_type: str, source: str) -> str:
-        said = functools.partial(redactor.redact, channel=channel(rag_source_type, source))
         try:
+            said = functools.partial(redactor.redact, channel=channel(rag_source_type, source))
             return orjson.dumps(redact_json(json_values.parse(text), said, json_values.LONG_NUMBER)).decode()
-        except RedactionError:
+        except Exception:  # noqa: BLE001  as above
             return "{}"
 
     connection.create_function("redacted", string, ["VARCHAR"] * 3, "VARCHAR")

@@ -12,15 +12,16 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
-from relrag_query.archive import Archive, ArchiveError
+from relrag_query.archive import Archive
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.exploration import explore
 from relrag_query.people.indexed_person import PeopleError, is_number
+from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
-from relrag_query.service.archive_status import Status, collect
+from relrag_query.service.archive_status import Status, collect, redact
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
 from relrag_query.service.graph_indexes import GraphIndexes, ReportsReply
@@ -48,7 +49,7 @@ class Service:
 
         With `clients` only their records exist, and what is about the archive as a whole is not served.
         """
-        self.config, self.clients = config, tuple(clients)
+        self.name, self.config, self.clients = settings.archive, config, tuple(clients)
         self.zone = ZoneInfo(settings.timezone)
         self._settings = LiveSettings(settings, config)
         self.graphs = GraphIndexes(self._settings, graphrag_index, served=not clients)
@@ -218,10 +219,11 @@ class Service:
             return GraphReply(generation=archive.generation.number, **dict(graph))
 
     def status(self) -> Status:
-        """What there is of the archive, as `relrag status` says it; NotServed to those who see a part of it."""
+        """What there is of the archive, redacted; NotServed to those who see a part of it."""
         if self.clients:
             raise NotServed("this is for those who see the whole archive")
-        return collect(self.settings)
+        settings = self.settings
+        return redact(collect(settings), settings)
 
     @property
     def writes(self) -> bool:
@@ -290,7 +292,7 @@ def _limits(filters: Filters | None) -> dict[str, Any]:
 
 def _words(text: str) -> str:
     if not text.strip():
-        raise ArchiveError("the question is empty")
+        raise WrongQuestion("the question is empty")
     return text
 
 

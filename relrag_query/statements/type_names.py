@@ -8,7 +8,7 @@ from rapidfuzz.distance import OSA, Levenshtein
 
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.tables import plain
-from relrag_query.people.indexed_person import PeopleError
+from relrag_query.people.indexed_person import PeopleError, WrongType
 
 
 def type_name(text: str) -> str:
@@ -20,7 +20,7 @@ def type_name(text: str) -> str:
 
 
 def require_no_misspelling(text: str) -> None:
-    """Raises PeopleError for a known type with two letters swapped: `freind`. Any other word is a type of its own.
+    """Raises WrongType for a known type with two letters swapped: `freind`. Any other word is a type of its own.
 
     Words that differ by a letter are often two words: `sitter` and `sister`, `oncle` and `uncle`.
     """
@@ -28,4 +28,4 @@ def require_no_misspelling(text: str) -> None:
     known = kinship.types_of_names().keys() | {one.replace("_", " ") for one in kinship.relationship_types()}
     near = sorted(one for one in known if OSA.distance(written, one) == 1 and Levenshtein.distance(written, one) == 2)
     if near and written not in known:
-        raise PeopleError(f'"{text}" is no type that relrag knows; did you mean {" or ".join(near)}?')
+        raise WrongType(f'"{text}" is no type that relrag knows; did you mean {" or ".join(near)}?')

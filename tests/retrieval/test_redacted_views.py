@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.pii import PIIRedactor, RedactionError
+from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.stores import catalog
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.retrieval.redacted_views import WITHHELD
-from relrag_query.service import Service
+from relrag_query.service import Service, live_settings
 from tests import archive
 
 PHONE, MAIL = "052-123-4567", "rina.katz@example.org"
@@ -85,7 +85,7 @@ def tables_with_planted(config: Path) -> set[tuple[str, str]]:
 
 
 @pytest.mark.requirement("S0-76")
-def test_no_column_of_any_table_shows_what_is_hidden_now(config: Path) -> None:
+def test_no_column_of_any_table_shows_what_is_personal_data_by_itself(config: Path) -> None:
     shown = tables_with_planted(config)
     of_records = {name for table, name in shown if table == "records"}
     assert of_records >= {"text", "subject", "from", "to", "participants", "file_name", "source_uri", *LISTS}
@@ -117,7 +117,7 @@ def test_what_cannot_be_redacted_is_withheld_and_the_rest_is_shown(
 
     def failing(self: PIIRedactor, text: str, *given: Any, **named: Any) -> str:
         if "kiln" in text:
-            raise RedactionError("broken")
+            raise ValueError(text)  # not foreseen
         return redact(self, text, *given, **named)
 
     monkeypatch.setattr(PIIRedactor, "redact", failing)
@@ -128,7 +128,12 @@ def test_what_cannot_be_redacted_is_withheld_and_the_rest_is_shown(
     assert other.text == "The plumber quoted 7,980 for the boiler."
 
 
-def test_a_running_service_takes_a_stricter_policy_at_the_next_request(config: Path) -> None:
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_settings, "SETTLED_SECONDS", 0.0)
+
+
+def test_a_running_service_takes_a_stricter_policy_at_the_next_request(config: Path, at_once: None) -> None:
     with Service.open(config) as service:
         assert PHONE in service.show("jsonl:notes:kiln").model_dump_json()
         before = service.settings
@@ -136,9 +141,49 @@ def test_a_running_service_takes_a_stricter_policy_at_the_next_request(config: P
         assert "<PHONE_NUMBER:k1:" in (text := service.show("jsonl:notes:kiln").model_dump_json()) and PHONE not in text
         assert service.settings is not before
         assert service.settings is service.settings
-        config.write_text(config.read_text() + "\nanswerer = 3\n")
-        with pytest.raises(ArchiveError, match="answerer"):
-            service.show("jsonl:notes:kiln")
+        for wrong in ("answerer = 3\n", "", 'archive = "test"\n', config.read_text().replace(ON, OFF)):
+            config.write_text(wrong)
+            with pytest.raises(ArchiveError, match=r"^relrag\.toml (is wrong now|has no sources or no redaction)"):
+                service.show("jsonl:notes:kiln")
+
+
+def test_a_running_service_takes_new_recognisers(config: Path, at_once: None) -> None:
+    rows = "recognizers:\n- supported_entity: PHONE_NUMBER\n  patterns: [{name: kiln, regex: %s, score: 1.0}]\n"
+    (config.parent / "own.yaml").write_text(rows % "Panel")
+    hide(config)
+    config.write_text(config.read_text().replace(ON, f'{ON}\npii_recognizers = "own.yaml"'))
+    with Service.open(config) as service:
+        assert "pottery" in service.show("jsonl:notes:kiln").model_dump_json()
+        (config.parent / "own.yaml").write_text(rows % "pottery")
+        assert "pottery" not in service.show("jsonl:notes:kiln").model_dump_json()
+
+
+def test_a_file_that_is_being_written_is_not_read(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Service.open(config) as service:
+        before = service.settings
+        whole = config.read_text()
+        config.write_text("")
+        assert service.settings is before
+        config.write_text(whole.replace(OFF, ON))
+        assert service.settings is before
+        monkeypatch.setattr(live_settings, "SETTLED_SECONDS", 0.0)
+        assert service.settings.pii_redaction_enabled
+
+
+def test_without_the_keys_nothing_is_shown_and_none_are_made(config: Path) -> None:
+    hide(config)
+    (config.parent / "test.keys").unlink()
+    with pytest.raises(ArchiveError, match="keys are missing"):
+        Archive.open(config)
+    assert not (config.parent / "test.keys").exists()
+
+
+def test_an_unknown_entity_is_named(config: Path) -> None:
+    hide(config)
+    wrong = '[pii_policies.default]\nentities = ["PHONE_NUMBR"]\naction = "mask"\n'
+    config.write_text(config.read_text().replace("[[sources]]", f"{wrong}\n[[sources]]", 1))
+    with pytest.raises(ArchiveError, match="PHONE_NUMBR"):
+        Archive.open(config)
 
 
 def test_what_was_indexed_under_these_policies_is_read_as_it_stands(
