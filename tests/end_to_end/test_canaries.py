@@ -31,7 +31,7 @@ CLAIMED = "zqplumtree9"
 def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In entities, claims, reports and vectors of a GraphRAG index, and among the answers that were paid for."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
+    monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
     with serving() as service:
         claim = {"subject": CLAIMED, "object": "NONE", "type": "debt", "status": "TRUE"}
         claim |= {"start_date": "NONE", "end_date": "NONE", "description": CLAIMED, "source_text": f"owes {CLAIMED}"}

@@ -77,7 +77,10 @@ LAYERS = [
         f"relrag_pipelines/{name}"
         for name in ("__init__.py", "errors.py", "pandas_probe.py", "records.py", "files", "privacy", "text", "workers")
     ),
-    *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings", "pii", "embedders", "identity")),
+    *(
+        f"relrag_pipelines/{name}"
+        for name in ("sources", "stores", "settings", "pii", "embedders", "language_models", "identity")
+    ),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "people", "chunking")),
     *(
         f"relrag_pipelines/{name}"
