@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from relrag_pipelines.graphrag.schema import Tables
 
-USUAL = {"openai": "gpt-4.1-mini", "cohere": "command-a-03-2025"}
-"""model of each service where relrag.toml names none"""
-
 
 def build_by_model(
     workspace: Workspace, chunks: pd.DataFrame, people: pd.DataFrame | None
@@ -29,7 +26,7 @@ def build_by_model(
     from relrag_pipelines.language_models import model, reading
 
     asked = workspace.settings.graphrag
-    client = model.load(asked.service, asked.model or USUAL[asked.service], asked.url)
+    client = model.load(asked.service, asked.model or model.USUAL[asked.service], asked.url)
     home, file = workspace.home, model_answers.GRAPHRAG
     known, keep = model_answers.load(home, file), partial(model_answers.keep, home, file)
     texts = chunks["text"].tolist()

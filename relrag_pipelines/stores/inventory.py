@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relrag_pipelines.stores import archive_tables, graph_indexes, lake, model_answers
+from relrag_pipelines.stores import archive_tables, graph_indexes, lake, model_answers, unread_passages
 
 Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
@@ -68,6 +68,9 @@ PARTS = (
     InventoryPart(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),
     InventoryPart(
         r"private/searched_values\.json", "which replaced values were looked for, as keyed hashes", "private"
+    ),
+    InventoryPart(
+        unread_passages.NAME.replace(".", r"\."), "how many passages wait for a language model; a figure", "history"
     ),
     InventoryPart(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
     InventoryPart(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
