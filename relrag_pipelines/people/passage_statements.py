@@ -86,15 +86,6 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
     return {"passage_statements": to_table(rows, PassageStatement)}, told
 
 
-def settings(workspace: Workspace) -> dict[str, Any]:
-    """What changes the statements beside passages."""
-    asked = workspace.settings.people
-    if asked.method != "llm":
-        return {"method": asked.method}
-    told = {name: getattr(asked, name) for name in ("method", "service", "model", "url")}
-    return told | {"timezone": workspace.settings.timezone}
-
-
 def load_model(workspace: Workspace) -> JsonModel:
     """The configured model; where a key or package is missing, one that answers nothing and says so."""
     asked = workspace.settings.people

@@ -113,9 +113,10 @@ def _passage_statements(workspace: Workspace, inputs: Mapping[str, Dataset]) -> 
 
 
 def _passage_settings(workspace: Workspace) -> Mapping[str, Any]:
-    from relrag_pipelines.people import passage_statements
-
-    return passage_statements.settings(workspace)
+    asked = workspace.settings.people
+    if asked.method != "llm":
+        return {"method": asked.method}
+    return {"timezone": workspace.settings.timezone} | asked.model_dump(exclude={"token_budget"})
 
 
 def _unread_passages(workspace: Workspace) -> str:
