@@ -14,10 +14,11 @@ from relrag_query.answering import closest, confidence, explanation, listing, qu
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, generate
-from relrag_query.answering.llm import AnswerError, writer
+from relrag_query.answering.llm import AnswerError
+from relrag_query.answering.llm import writer as model_writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.token_budget import trim_to_budget
-from relrag_query.people import answers, questions, reached
+from relrag_query.people import answers, questions, reached, writers
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.results import (
@@ -77,7 +78,7 @@ def ask(
     unknown = asked.unknown if asked and asked.asks == "who" else ""
     if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
         return of_people
-    return _of_records(context, generation, limit, on_text, unknown, may_be_others=asked is not None)
+    return _of_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
 
 
 def _of_records(
@@ -86,6 +87,7 @@ def _of_records(
     limit: int | None,
     on_text: Callable[[str], None] | None,
     unknown: str,
+    people: People | None,
     *,
     may_be_others: bool,
 ) -> Answer:
@@ -108,8 +110,9 @@ def _of_records(
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
     sure = "unsure" if may_be_others and sure == "sure" else sure
-    shown = _shown(context, hits, told, written, at_most)
+    shown = _shown(context, hits, told, written, at_most, people)
     quotes = [] if written else _quotes(context, told, shown)
+    said_by = _name_writers(context, quotes, told, people) if people and quotes else ""
     elsewhere = not written and told.elsewhere
     return Answer(
         question=context.question,
@@ -124,6 +127,7 @@ def _of_records(
         trace=context.trace,
         written=written,
         head=[_stated_by_nobody(unknown)] * bool(unknown)
+        + [said_by] * bool(said_by)
         + explanation.explain_query(
             context, wanted, [one.hit for one in shown] or hits, _zone(context), elsewhere=elsewhere
         ),
@@ -229,6 +233,7 @@ def _shown(
     evidence: ExtractiveAnswer,
     written: GeneratedAnswer | None,
     at_most: int,
+    people: People | None,
 ) -> list[CitedSource]:
     """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
     if written:
@@ -236,7 +241,29 @@ def _shown(
     displayed = {"source_display_max_count": at_most}
     types = frozenset[str]() if evidence.elsewhere else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
-    return _located(context, displayed_sources(fitting, evidence, context.settings.model_copy(update=displayed)))
+    settings = context.settings.model_copy(update=displayed)
+    if people is None:
+        return _located(context, displayed_sources(fitting, evidence, settings))
+    quoted = [one.unit.asset_id for one in evidence.sentences]
+    named = writers.people_of(context.question, evidence.told, quoted, people, context.connection)
+    known = writers.with_writers(fitting, people, context.connection)
+    return _located(context, displayed_sources(known, evidence, settings, named))
+
+
+def _name_writers(context: QueryContext, quotes: list[Quote], evidence: ExtractiveAnswer, people: People) -> str:
+    """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
+    if not writers.asks_who_said(context.question):
+        return ""
+    refs = {one.unit.quote: one.unit.asset_id for one in evidence.sentences}
+    known = writers.writers(refs.values(), people, context.connection)
+    names = {one: person.name for one, person in people.known({one for ids in known.values() for one in ids}).items()}
+    found: dict[str, None] = {}
+    for quote in quotes:
+        ids = known.get(refs.get(quote.text, ""), ())
+        if named := [name for one in ids if (name := names.get(one))]:
+            quote.sender = ", ".join(named)
+            found |= dict.fromkeys(named)
+    return f"Said by {', '.join(found)}." if found else ""
 
 
 def _written(
@@ -247,7 +274,7 @@ def _written(
         return None, ""
     given = redact_hits(trim_to_budget(hits, context), context.settings)  # with the records that the answer names
     try:
-        model = writer(context.settings)
+        model = model_writer(context.settings)
         answer = generate(
             model, redact_question(context.question, context.settings), given, on_text or (lambda piece: None)
         )
