@@ -154,7 +154,7 @@ STAGES: tuple[ArchiveStage, ...] = check_declarations(
             "text_facts",
             "month_words",
         ),
-        2,
+        3,
         "Who is who in all sources, what is known of them, and what they are to one another.",
         _people,
         _people_settings,

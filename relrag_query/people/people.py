@@ -53,6 +53,7 @@ class People:
         found: dict[int, IndexedPerson] = {}
         for row in sorted(rows, key=lambda one: (now[one["person_id"]] != one["person_id"], one["person_id"])):
             known = found.setdefault(now[row["person_id"]], IndexedPerson(now[row["person_id"]], row["name"]))
+            known.name = known.name or row["name"]
             known.is_owner |= row["is_owner"]
         for row in self._rows("person_aliases", now):
             if now[row["person_id"]] in found:

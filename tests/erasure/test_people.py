@@ -148,3 +148,19 @@ def test_what_tells_who_is_who_must_be_of_the_records_that_there_are(tmp_path: P
     assert people.missing_sources(workspace) == f"identifiers of {source}, {month}, are of older records"
     with pytest.raises(ForgettingError, match="run `relrag sync` first"):
         people.require(workspace)
+
+
+def test_a_name_of_before_a_merge_goes_with_the_last_record_that_has_it(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    archive.write_notes(
+        tmp_path, {"id": "n9", "text": "x", "timestamp": "2024-02-21T08:00:00Z", "from": "Zwilma Quist"}
+    )
+    home = archive.sync(config).home
+    statements.merge("Petr Kolar", ["Zwilma Quist"], config=config)
+    archive.sync(config)
+    assert any("journal" in str(name) for name in byte_search.search(home, ["Zwilma Quist"]).holding)
+    assert forgetting.forget(ForgetRequest(refs=["jsonl:notes:n9"]), config, yes=True) == 0
+    assert byte_search.search(home, ["Zwilma Quist"]).holding == {}
+    (merge,) = journal.statements(home, Merge)
+    assert merge.names == ("Petr Kolar", "")
+    assert verify_home(home) == []

@@ -219,6 +219,28 @@ def test_a_merged_id_leads_to_who_it_is_now_and_undo_brings_it_back() -> None:
     assert (shown(undone), undone.redirects) == (shown(before), {})
 
 
+def test_whoever_survives_a_merge_keeps_the_name_unless_there_is_none() -> None:
+    sources = {
+        "book": [card(1, "Doron"), card(2, "Doron Katz the Plumber")],
+        "chat": sent("whatsapp", *["+420 777 123 456"] * 3),
+    }
+    first, _ = people(sources, unnamed_after=3)
+    journal = number_statements([], first.allocations)
+    doron, plumber, number = (
+        next(one.person_id for one in first.people.values() if one.name == name)
+        for name in ("Doron", "Doron Katz the Plumber", "")
+    )
+
+    def names(*merges: Merge) -> set[str]:
+        found, _ = people(sources, number_statements(journal, merges), unnamed_after=3)
+        return {one.name for one in found.people.values()}
+
+    assert names(Merge(doron, (plumber,))) == {"Doron", ""}
+    assert names(Merge(plumber, (doron,))) == {"Doron Katz the Plumber", ""}
+    assert names(Merge(number, (doron,))) == {"Doron Katz the Plumber", "Doron"}
+    assert names(Merge(number, (doron,)), Merge(plumber, (number,))) == {"Doron Katz the Plumber"}
+
+
 def test_what_is_split_stays_apart_until_it_is_merged_again() -> None:
     journal = number_statements([], resolution([]).allocations)
     before = resolution(journal)
