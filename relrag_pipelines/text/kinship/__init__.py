@@ -34,6 +34,12 @@ def types_of(language: str, part: str = "") -> Mapping[str, str]:
 
 
 @functools.cache
+def asked_forms(language: str, part: str = "asked") -> Mapping[str, str]:
+    """Form that questions are read for -> the word of the file that it is of; `asked_mine` has those that say `my`."""
+    return MappingProxyType(dict(_table(language).get(part, {})))
+
+
+@functools.cache
 def relationship_types() -> frozenset[str]:
     """Every relationship type that there is a word for."""
     return frozenset(types_of("en").values())
