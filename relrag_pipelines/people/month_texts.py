@@ -150,8 +150,8 @@ class _Reader:
         if month not in self._months.records:
             return {}
         records = lake_months.read(self._months.records[month], _READ).to_pylist()
-        texts = {one["asset_id"]: "\n".join(filter(None, (one["subject"], one["text"]))) for one in records}
-        begun = beginnings(texts.values())
+        texts = {one["asset_id"]: tuple(filter(None, (one["subject"], one["text"]))) for one in records}
+        begun = beginnings(dict.fromkeys(part for parts in texts.values() for part in parts))
         words = [MonthWord(month, word) for word in sorted(begun)]
         present, writers, own = _appearing(month, self._months, self._found)
         appearing = Appearing(present, writers, self._months.owner)

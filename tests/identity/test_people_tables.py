@@ -61,7 +61,7 @@ def test_people_have_rows_of_names_addresses_and_records(keys: Keys) -> None:
     who = {(row["source"], row["pinned_person_id"]): row["person_id"] for row in person_entries(first).to_pylist()}
     assert who == {("book", 42): 42, ("mail", -1): 100_000}
     assert len(person_entries(first)) == 3
-    said = {"gmail:3": "שאלתי את Noa ולא את שירן", "gmail:1": "nobody"}
+    said = {"gmail:3": ("Noa", "שאלתי את Noa ולא את שירן"), "gmail:1": ("nobody",)}
     named = mention_rows(finder(first), "mail/2025-01", said, {"gmail:3": [42]})
     assert [(row.person_id, row.asset_id, row.lake_month) for row in named] == [
         (42, "gmail:3", "mail/2025-01"),

@@ -147,6 +147,7 @@ def czech_cases() -> Mapping[str, str]:
     )
 
 
+@functools.lru_cache(1)  # asked of a text several times in a row
 def may_name(text: str) -> bool:
     """Whether such a word stands in a text, in any of its forms; a Hebrew one with what is written before it too."""
     said = text.lower()
