@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Allocation,
     Merge,
     RelationshipNote,

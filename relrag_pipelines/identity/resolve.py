@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
+from relrag_pipelines.identity.journal_statements import Allocation, Entry, NumberedEntry, StatedIdentifier, holding
 from relrag_pipelines.identity.person_ids import allocate, merge_groups
-from relrag_pipelines.identity.statements import Allocation, Entry, NumberedEntry, StatedIdentifier, holding
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10

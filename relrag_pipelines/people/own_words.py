@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.identity.statements import Entry, Merge
+from relrag_pipelines.identity.journal_statements import Entry, Merge
 
 if TYPE_CHECKING:
     from relrag_pipelines.pii import PIIRedactor

@@ -12,10 +12,10 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from relrag_pipelines.identity import stated
+from relrag_pipelines.identity import statement_overlay
 from relrag_pipelines.identity.entries import NamingEntry
+from relrag_pipelines.identity.journal_statements import Entry
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.identity.statements import Entry
 from relrag_pipelines.people import lake_months, own_words
 from relrag_pipelines.people.text_statements import STATED
 from relrag_pipelines.pii.pseudonyms import to_entity_type
@@ -51,7 +51,7 @@ def make(
     """
     cards = list(_cards(records))
     said = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in said]
-    facts = stated.facts(
+    facts = statement_overlay.facts(
         [*of_passages[0], *_card_facts(cards, found), *by_name[0], *_text_facts(of_texts["text_facts"])],
         said,
         survivor(found),
@@ -64,17 +64,19 @@ def make(
         *of_passages[1],
     ]
     surest_first = sorted(read, key=lambda row: -row.confidence)
-    relationships = stated.relationships(stated.merge_duplicates(surest_first), said, survivor(found))
+    relationships = statement_overlay.relationships(
+        statement_overlay.merge_duplicates(surest_first), said, survivor(found)
+    )
     hashed = [replace(row, text_hash=text_hash(workspace.keys.content_hash, row)) for row in relationships]
     return to_table(facts, PersonFact), to_table(hashed, PersonRelationship)
 
 
 def text_hash(keyed: Callable[[bytes], str], row: PersonRelationship) -> str:
     """Keyed hash of what is embedded of a relationship, by which it is embedded once."""
-    return keyed(to_entity_type(stated.embedded_text(row)).encode("utf-8", "surrogatepass"))
+    return keyed(to_entity_type(statement_overlay.embedded_text(row)).encode("utf-8", "surrogatepass"))
 
 
-def survivor(found: Resolution) -> stated.Survivor:
+def survivor(found: Resolution) -> statement_overlay.Survivor:
     """Who a person is now, by any id that he had."""
     return lambda one: one if one in found.people else found.redirects.get(one)
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
+from relrag_pipelines.identity.journal_statements import Entry, Statement, holding, number_statements
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
-from relrag_pipelines.identity.statements import Entry, Statement, holding, number_statements
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import lake_months, month_texts, profiles, resolved_statements
 from relrag_pipelines.people.month_texts import Months

@@ -95,9 +95,9 @@ def _people(workspace: Workspace, inputs: Mapping[str, Dataset]) -> ArchiveOutpu
 
 
 def _people_settings(workspace: Workspace) -> Mapping[str, Any]:
-    from relrag_pipelines.people import statements
+    from relrag_pipelines.people import stage_settings
 
-    return statements.settings(workspace)
+    return stage_settings.settings(workspace)
 
 
 def _relationship_embeddings(workspace: Workspace, inputs: Mapping[str, Dataset]) -> ArchiveOutput:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Allocation,
     Entry,
     Merge,

@@ -12,7 +12,13 @@ import pytest
 from relrag_pipelines.erasure import byte_search, people
 from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.identity.statements import Allocation, Merge, RelationshipNote, StatedFact, StatedRelationship
+from relrag_pipelines.identity.journal_statements import (
+    Allocation,
+    Merge,
+    RelationshipNote,
+    StatedFact,
+    StatedRelationship,
+)
 from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.stores import archive_tables, lake, lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relrag_pipelines.identity.entries import naming_entries
+from relrag_pipelines.identity.journal_statements import Merge, number_statements
 from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.people_tables import (
     finder,
@@ -13,7 +14,6 @@ from relrag_pipelines.identity.people_tables import (
     persons,
 )
 from relrag_pipelines.identity.resolve import resolve
-from relrag_pipelines.identity.statements import Merge, number_statements
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Record, to_table

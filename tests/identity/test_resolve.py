@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.identity.entries import naming_entries
-from relrag_pipelines.identity.participants import extract_identifiers
-from relrag_pipelines.identity.resolve import Resolution, resolve
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     FIRST_ID,
     Allocation,
     Entry,
@@ -21,6 +19,8 @@ from relrag_pipelines.identity.statements import (
     holding,
     number_statements,
 )
+from relrag_pipelines.identity.participants import extract_identifiers
+from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.journal import kinds
 from relrag_pipelines.pii import PIIRedactor

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.identity.statements import Merge
+from relrag_pipelines.identity.journal_statements import Merge
 from relrag_pipelines.journal import journal
 from relrag_pipelines.stores import private_manifest
 from relrag_query import statements

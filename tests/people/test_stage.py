@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Allocation,
     Merge,
     RelationshipNote,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Merge,
     RelationshipNote,
     Split,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from relrag_pipelines.identity import lookup
+from relrag_pipelines.identity.journal_statements import Merge, StatedIdentifier
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.identity.resolve import ResolvedPerson
-from relrag_pipelines.identity.statements import Merge, StatedIdentifier
 from relrag_pipelines.people.stage import read_people
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
