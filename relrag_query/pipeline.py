@@ -9,13 +9,10 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
-from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
+from relrag_query.answering import closest, confidence, explanation, listing, llm, quoted_places
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, generate
-from relrag_query.answering.llm import AnswerError
-from relrag_query.answering.llm import writer as model_writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.token_budget import trim_to_budget
 from relrag_query.people import answers, questions, reached, writers
@@ -125,7 +122,7 @@ def _of_records(
         when=context.time,
         trace=context.trace,
         written=written,
-        head=[_stated_by_nobody(unknown)] * bool(unknown)
+        head=[answers.stated_by_nobody(unknown)] * bool(unknown)
         + [said_by] * bool(said_by)
         + explanation.explain_query(
             context, wanted, [one.hit for one in shown] or hits, _zone(context), elsewhere=elsewhere
@@ -173,15 +170,6 @@ def _of_people(
         trace=context.trace,
         people=told.people,
     )
-
-
-def _stated_by_nobody(type_: str) -> str:
-    """That texts alone say who it is: of whom they say it, they seldom tell."""
-    if type_ == reached.NOBODYS:
-        return f"No record says whose {type_} that is."
-    if type_ == INTRODUCER:
-        return "Nobody is stated to have introduced them; `relrag people relate` says who did."
-    return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
 
 
 def answering_hits(context: QueryContext) -> list[Hit]:
@@ -237,10 +225,9 @@ def _shown(
     """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
     if written:
         return _located(context, cited_sources(written) if written.found else [])
-    displayed = {"source_display_max_count": at_most}
+    settings = context.settings.model_copy(update={"source_display_max_count": at_most})
     types = frozenset[str]() if evidence.elsewhere else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
-    settings = context.settings.model_copy(update=displayed)
     if people is None:
         return _located(context, displayed_sources(fitting, evidence, settings))
     quoted = [one.unit.asset_id for one in evidence.sentences]
@@ -251,17 +238,11 @@ def _shown(
 
 def _name_writers(context: QueryContext, quotes: list[Quote], evidence: ExtractiveAnswer, people: People) -> str:
     """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
-    if not writers.asks_who_said(context.question):
-        return ""
     refs = {one.unit.quote: one.unit.asset_id for one in evidence.sentences}
-    known = writers.writers(refs.values(), people, context.connection)
-    names = {one: person.name for one, person in people.known({one for ids in known.values() for one in ids}).items()}
-    found: dict[str, None] = {}
+    named = writers.names(context.question, refs, people, context.connection)
     for quote in quotes:
-        ids = known.get(refs.get(quote.text, ""), ())
-        if named := [name for one in ids if (name := names.get(one))]:
-            quote.sender = ", ".join(named)
-            found |= dict.fromkeys(named)
+        quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
+    found = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
     return f"Said by {', '.join(found)}." if found else ""
 
 
@@ -273,11 +254,11 @@ def _written(
         return None, ""
     given = trim_to_budget(hits, context)  # with the records that the answer names
     try:
-        model = model_writer(context.settings)
+        model = llm.writer(context.settings)
         answer = generate(
             model, redact_question(context.question, context.settings), given, on_text or (lambda piece: None)
         )
-    except AnswerError as error:
+    except llm.AnswerError as error:
         context.note("write", str(error))
         return None, f"No answer was written: {error}."
     did = f"{answer.model} at {answer.host} was given {len(given)} passages and cites {len(answer.cited)} records"

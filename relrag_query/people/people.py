@@ -293,9 +293,6 @@ def words_of(name: str) -> frozenset[str]:
 
 def _reversed(fact: PersonFact) -> Sequence[int]:
     """Sorts what holds since later, or was said later, first."""
-    number = (
-        int(fact.source_ref.removeprefix(statement_overlay.JOURNAL))
-        if fact.source_ref.startswith(statement_overlay.JOURNAL)
-        else 0
-    )
+    begin = statement_overlay.JOURNAL
+    number = int(fact.source_ref.removeprefix(begin)) if fact.source_ref.startswith(begin) else 0
     return [-ord(char) for char in fact.valid_from or ""] or [0], -number  # type: ignore[return-value]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from relrag_query.people.people import People
@@ -28,6 +28,15 @@ def writers(refs: Iterable[str], people: People, connection: Connection) -> dict
     for ref, person_id in connection.execute(_WRITERS, {"refs": sorted(set(refs))}).fetchall():
         found.setdefault(ref, {})[people.survivor(person_id)] = None
     return {ref: tuple(ids) for ref, ids in found.items()}
+
+
+def names(question: str, refs: Mapping[str, str], people: People, connection: Connection) -> dict[str, list[str]]:
+    """Of each quote, whose record `refs` has, the usual names of who said it; none where nobody asks for that."""
+    if not asks_who_said(question):
+        return {}
+    known = writers(refs.values(), people, connection)
+    called = {one: person.name for one, person in people.known(one for ids in known.values() for one in ids).items()}
+    return {quote: [name for one in known.get(ref, ()) if (name := called.get(one, ""))] for quote, ref in refs.items()}
 
 
 def with_writers(hits: Sequence[Hit], people: People, connection: Connection) -> list[Hit]:
