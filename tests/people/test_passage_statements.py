@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
 from relrag_pipelines.people.passage_question import INSTRUCTIONS, PassageAnswer, supported
@@ -153,8 +154,21 @@ def test_where_the_budget_ends_the_next_sync_goes_on(
     assert commands.sync(config) == 0
     assert "passages wait for the language model" in capsys.readouterr().out, "it says why it goes on"
     assert [value for (value,) in rows(home, "SELECT value FROM person_facts")] == ["Brno"]
+    told = _told(home)
+    assert (told["pending"], told["failed"], told["dropped"]) == (0, 0, 2)
+    assert told["tokens"] == len(service.asked) * TOKENS
+    assert told["tokens_expected"] > 0
     assert plans.build_plan(archive.workspace(config)).empty
     assert not (home / unread_passages.NAME).exists()
+
+
+def _told(home: Path) -> dict[str, Any]:
+    """What Dagster shows of the last run of the stage."""
+    with dg.DagsterInstance.from_config(str(home / "dagster")) as dagster:
+        event = dagster.get_latest_materialization_event(dg.AssetKey("passage_statements"))
+    assert event
+    assert event.asset_materialization
+    return {name: value.value for name, value in event.asset_materialization.metadata.items()}
 
 
 def test_a_service_that_fails_costs_nothing_that_was_known(tmp_path: Path, service: Service) -> None:
