@@ -9,8 +9,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.graphrag.llm.model import ModelError
-from relrag_pipelines.graphrag.llm.model import load as load_json_model
+from relrag_pipelines.language_models.model import ModelError
+from relrag_pipelines.language_models.model import load as load_json_model
 from relrag_pipelines.settings import Settings, now
 from relrag_query.answering import llm
 from relrag_query.answering.llm import AnswerError

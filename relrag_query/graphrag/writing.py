@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from relrag_pipelines.graphrag.llm.model import JsonModel
-from relrag_pipelines.graphrag.text_units import count_tokens
+from relrag_pipelines.language_models.model import JsonModel
+from relrag_pipelines.language_models.token_estimate import count_tokens
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.graphrag.answer import GraphAnswer, citation
 from relrag_query.graphrag.citations import Dataset, Reference, parse

@@ -10,10 +10,10 @@ from typing import Any
 
 import duckdb
 
-from relrag_pipelines.identity import lookup, stated
+from relrag_pipelines.identity import lookup, statement_overlay
+from relrag_pipelines.identity.journal_statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import asked_forms
-from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
@@ -53,6 +53,7 @@ class People:
         found: dict[int, IndexedPerson] = {}
         for row in sorted(rows, key=lambda one: (now[one["person_id"]] != one["person_id"], one["person_id"])):
             known = found.setdefault(now[row["person_id"]], IndexedPerson(now[row["person_id"]], row["name"]))
+            known.name = known.name or row["name"]
             known.is_owner |= row["is_owner"]
         for row in self._rows("person_aliases", now):
             if now[row["person_id"]] in found:
@@ -150,7 +151,7 @@ class People:
         now = self._now(person_ids)
         rows = [PersonFact(**{**row, "person_id": now[row["person_id"]]}) for row in self._rows("person_facts", now)]
         wanted = {*now.values()}
-        laid = stated.facts(rows, self.pending.entries, lambda one: now_or(self.survivor(one), wanted))
+        laid = statement_overlay.facts(rows, self.pending.entries, lambda one: now_or(self.survivor(one), wanted))
         return sorted(laid, key=lambda one: (one.person_id, one.predicate, -one.confidence, _reversed(one)))
 
     def relationships(
@@ -255,7 +256,7 @@ class People:
         ]
         kept = [row for row in moved if row.from_person_id != row.to_person_id]
         said = self._said_of(person_ids)
-        return stated.relationships(stated.merge_duplicates(kept), said, self.survivor)
+        return statement_overlay.relationships(statement_overlay.merge_duplicates(kept), said, self.survivor)
 
     def _said_of(self, person_ids: Collection[int] | None) -> list[Entry]:
         """What was said since of these people's relationships."""
@@ -292,5 +293,6 @@ def words_of(name: str) -> frozenset[str]:
 
 def _reversed(fact: PersonFact) -> Sequence[int]:
     """Sorts what holds since later, or was said later, first."""
-    number = int(fact.source_ref.removeprefix(stated.JOURNAL)) if fact.source_ref.startswith(stated.JOURNAL) else 0
+    begin = statement_overlay.JOURNAL
+    number = int(fact.source_ref.removeprefix(begin)) if fact.source_ref.startswith(begin) else 0
     return [-ord(char) for char in fact.valid_from or ""] or [0], -number  # type: ignore[return-value]

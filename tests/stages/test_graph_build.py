@@ -15,7 +15,7 @@ from relrag_pipelines.graphrag.schema import ALL, OPTIONAL
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import graph_build
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import catalog, graph_indexes
+from relrag_pipelines.stores import catalog, graph_indexes, model_answers
 from relrag_pipelines.workspace import Workspace
 from tests import archive
 from tests.graphrag.json_service import TOKENS, Service, serving
@@ -206,7 +206,7 @@ def _notes(some: list[list[str]]) -> list[dict[str, str]]:
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
+    monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
     with serving() as found:
         found.says = {
             "boiler": {
@@ -259,11 +259,11 @@ def test_where_the_budget_ends_the_next_sync_goes_on(tmp_path: Path, service: Se
 def test_what_a_model_said_of_what_is_deleted_goes_with_it(tmp_path: Path, service: Service) -> None:
     config = by_model(archive.make(tmp_path), service)
     made = archive.sync(config)
-    answers = made.home / graph_indexes.ANSWERS
-    kept = len(graph_indexes.answers(made.home))
+    answers = made.home / model_answers.GRAPHRAG
+    kept = len(model_answers.load(made.home, model_answers.GRAPHRAG))
     (tmp_path / "chats" / "WhatsApp Chat with Hiking.txt").write_text("".join(archive.CHAT.splitlines(True)[:-1]))
     asked = len(service.asked)
     archive.sync(config)
-    assert len(graph_indexes.answers(made.home)) < kept
+    assert len(model_answers.load(made.home, model_answers.GRAPHRAG)) < kept
     assert len(service.asked) - asked <= 1
     assert answers.stat().st_mode & 0o077 == 0

@@ -41,7 +41,14 @@ from relrag_pipelines.stores import (
 )
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands.plan import cost_ahead, print_graphs, print_plan, require_sources, scope_note
+from relrag_query.cli.commands.plan import (
+    cost_ahead,
+    print_graphs,
+    print_plan,
+    reading_ahead,
+    require_sources,
+    scope_note,
+)
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
 from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number, size
@@ -84,7 +91,7 @@ def sync(
             print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
             return _report_failures(workspace, todo, strict)
         ahead = cost_ahead(workspace, todo)
-        print_plan(todo, ahead, workspace.settings.qdrant_url)
+        print_plan(todo, ahead, workspace.settings, reading_ahead(workspace, todo))
         print_graphs(todo, workspace.settings)
         _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
         if not workspace.settings.pii_redaction_enabled:
