@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from zoneinfo import ZoneInfo
 
 import duckdb
 
@@ -32,7 +31,7 @@ from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import catalog_reader, client_scope
+from relrag_query.retrieval import catalog_reader, client_scope, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
@@ -48,7 +47,6 @@ class Archive:
 
     def __init__(self, settings: Settings, generation: Generation, held: ExitStack, clients: Sequence[str] = ()):
         self.settings, self.generation, self._held, self._clients = settings, generation, held, clients
-        self._zone = ZoneInfo(settings.timezone)
         # point lookups are faster on one thread, and many readers may run at once
         self._catalog = held.enter_context(catalog.open(generation.path / catalog.NAME, threads=1))
         self._vectors = vectors.open(generation.path / "vectors")
@@ -56,6 +54,7 @@ class Archive:
         if clients:
             scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
+        redacted_views.redact(self._catalog, settings, generation)
         self._readers = Readers(self._catalog, lambda: self._held.close())
         self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()

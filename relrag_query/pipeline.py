@@ -35,7 +35,6 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, RECENCY_SUPPLEMENT, Hit
 from relrag_query.retrieval.question import redact_question
-from relrag_query.retrieval.redacted_hits import redact_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens
 from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
@@ -245,7 +244,7 @@ def _written(
     """The answer of the configured language model, and what is to be said of it; None where it gives none."""
     if context.settings.answerer == "extractive" or not hits:
         return None, ""
-    given = redact_hits(trim_to_budget(hits, context), context.settings)  # with the records that the answer names
+    given = trim_to_budget(hits, context)  # with the records that the answer names
     try:
         model = writer(context.settings)
         answer = generate(

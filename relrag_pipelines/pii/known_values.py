@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import ahocorasick_rs
+import numpy as np
+import numpy.typing as npt
 import regex
 
 from relrag_pipelines.pii import pseudonyms
@@ -162,11 +164,19 @@ class KnownValues:
             return
         folded = fold_case(text)
         held, data = [*self.words.values()], folded.encode("utf-8", "surrogatepass")
+        letters: npt.NDArray[np.int64] | None = None
         for word, start, end in self.by_letters.find_matches_as_indexes(data, overlapping=True):
             around = (data[max(0, start - _AROUND) : start], data[end : end + _AROUND])
             if _stands_alone(*(one.decode("utf-8", "ignore") for one in around)):
-                first, last = (len(data[:place].decode("utf-8", "surrogatepass")) for place in (start, end))
-                yield (held[word], first, last) if len(folded) == len(text) else (held[word], 0, 0)
+                letters = _letters_before(data) if letters is None else letters
+                same = len(folded) == len(text)
+                yield (held[word], int(letters[start]), int(letters[end])) if same else (held[word], 0, 0)
+
+
+def _letters_before(data: bytes) -> npt.NDArray[np.int64]:
+    """How many code points begin before each byte of UTF-8, and before its end."""
+    begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+    return np.concatenate(([0], np.cumsum(begins)))
 
 
 def _numbers_of(entity: str, value: str) -> set[str]:

@@ -34,7 +34,7 @@ from relrag_pipelines.stages.plan_model import (
     StaleStage,
     StaleUnits,
 )
-from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy
+from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy_hash
 from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests, month_outputs
 from relrag_pipelines.stores import archive_tables, generations, lake, searched_values, unit_state
 from relrag_pipelines.stores.archive_tables import PUBLISHED
@@ -244,11 +244,6 @@ def publish_settings(workspace: Workspace) -> str:
     forgotten = [last] if (last := rule_file.load(workspace.home).last) else []
     made_by = [SCHEMA_VERSION, PUBLISH_VERSION, analyzer.VERSION, policy_hash(workspace)]
     return fingerprint([*made_by, names, relations, *server, *forgotten])
-
-
-def policy_hash(workspace: Workspace) -> str:
-    """A hash that changes when anything is redacted differently."""
-    return fingerprint([policy(workspace, source) for source in workspace.settings.sources])
 
 
 def _stale_months_of(one: SourceState) -> list[StaleMonth]:

@@ -67,8 +67,8 @@ class People:
         """All people, by id, in order."""
         return self.known(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
 
-    def bearing(self, text: str, *, sounds: bool = True) -> dict[int, IndexedPerson]:
-        """Who bears a name of which some word of a text may be a form; with `sounds` in any script and spelling."""
+    def bearing(self, text: str, *, sounds: bool = True, is_name: bool = False) -> dict[int, IndexedPerson]:
+        """Who bears a name of which some word of a text, or of a name, may be a form; with `sounds` in any script."""
         rows = self._connection.execute(
             """
             WITH asked AS (SELECT unnest($words) AS form),
@@ -76,7 +76,7 @@ class People:
             SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
-            {"words": sorted(asked_forms(text, sounds=sounds))},
+            {"words": sorted(asked_forms(text, sounds=sounds, is_name=is_name))},
         ).fetchall()
         return self.known(one for (one,) in rows)
 
@@ -89,7 +89,7 @@ class People:
         ).fetchall()
         if rows:
             return list(self.known(one for (one,) in rows).values())
-        known = self.bearing(typed.title())
+        known = self.bearing(typed.title(), is_name=True)
         ids = lookup.candidates({one: person.resolved for one, person in known.items()}, typed)
         return [known[one] for one in ids]
 

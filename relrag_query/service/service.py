@@ -25,6 +25,7 @@ from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
 from relrag_query.service.graph_indexes import GraphIndexes, ReportsReply
 from relrag_query.service.graph_replies import GraphLimits, GraphReply, PlacedGraph
+from relrag_query.service.live_settings import LiveSettings
 from relrag_query.service.open_generation import OpenGeneration
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply, person_briefs, person_reply
 from relrag_query.service.record_replies import ShowReply
@@ -47,11 +48,12 @@ class Service:
 
         With `clients` only their records exist, and what is about the archive as a whole is not served.
         """
-        self.settings, self.config, self.clients = settings, config, tuple(clients)
+        self.config, self.clients = config, tuple(clients)
         self.zone = ZoneInfo(settings.timezone)
-        self.graphs = GraphIndexes(settings, graphrag_index, served=not clients)
+        self._settings = LiveSettings(settings, config)
+        self.graphs = GraphIndexes(self._settings, graphrag_index, served=not clients)
         self._graph = PlacedGraph()
-        self._generation = OpenGeneration(settings, self.clients, self._graph.drop, self._look)
+        self._generation = OpenGeneration(self._settings, self.clients, self._graph.drop, self._look)
 
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
@@ -68,6 +70,11 @@ class Service:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of now; raises ArchiveError where relrag.toml is wrong now."""
+        return self._settings()
 
     def reading(self) -> AbstractContextManager[Archive]:
         """The newest generation, open until the block ends whatever is published meanwhile; raises ArchiveError."""

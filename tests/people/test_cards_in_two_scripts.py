@@ -30,6 +30,7 @@ CARDS = {
     "5": ("Leah Katz", "TEL:052-555-0105\nX-ABRELATEDNAMES;TYPE=spouse:Doron Katz\n"),
     "6": ("Doron Katz", "TEL:052-555-0106\n"),
     "7": ("Dodo", "TEL:052-555-0107\n"),
+    "8": ("אור גל", "TEL:052-555-0108\n"),
 }
 
 
@@ -47,7 +48,11 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("typed", "person_id"), [("Yael", 2), ("yael", 2), ("Noa", 3), ("Uri", 4), ("לאה", 5), ("דורון", 6)]
+    ("typed", "person_id"),
+    [
+        *[("Yael", 2), ("yael", 2), ("Noa", 3), ("Uri", 4), ("לאה", 5), ("דורון", 6)],
+        *[("Or", 8), ("or", 8), ("Or Gal", 8)],
+    ],
 )
 def test_a_name_of_one_consonant_is_found_in_the_other_script(config: Path, typed: str, person_id: int) -> None:
     with Archive.open(config) as opened, opened.people() as people:
@@ -57,6 +62,7 @@ def test_a_name_of_one_consonant_is_found_in_the_other_script(config: Path, type
 def test_a_word_that_is_a_name_in_hebrew_names_nobody(config: Path) -> None:
     with Archive.open(config) as opened, opened.people() as people:
         assert people.bearing("is it your hour or mine, all right") == {}
+        assert people.bearing("Or is it mine") == {}
 
 
 def test_a_spouse_on_one_card_is_that_both_ways(config: Path) -> None:
@@ -71,8 +77,9 @@ def test_a_spouse_on_one_card_is_that_both_ways(config: Path) -> None:
 def test_a_misspelt_type_is_refused_and_any_other_word_is_one(config: Path) -> None:
     with pytest.raises(PeopleError, match=r'^"freind" is no type that relrag knows; did you mean friend\?$'):
         statements.create_relationship("Leah Katz", "Noa", "freind", config=config)
-    said = statements.create_relationship("Leah Katz", "Noa", "choir partner", config=config)
-    statements.undo(said.number, config=config)
+    for free in ("choir partner", "sitter", "oncle", "step_brother", "other", "cousine"):
+        said = statements.create_relationship("Leah Katz", "Noa", free, config=config)
+        statements.undo(said.number, config=config)
 
 
 def test_what_was_stated_before_a_merge_is_told_with_the_names_of_then(

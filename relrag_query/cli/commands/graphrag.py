@@ -10,6 +10,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders.protocol import EmbeddingError
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.stores.lock import LockedByOther
 from relrag_query.cli import graph_answer, source_references
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.display.inert_text import safe
@@ -76,7 +77,7 @@ def add(name: str, folder: Path, config: Path | None = None) -> int:
     settings, failed = settings_module.load(config), ""
     try:
         index = collections.add(settings, name, folder)
-    except EmbeddingError as error:
+    except (EmbeddingError, LockedByOther) as error:
         failed, (_, index) = str(error), collections.load(settings, name)
     print(f'{name}: GraphRAG {index.layout}, {index.folder}. Ask it: relrag graphrag query {name} "..."')
     if vectors := len(index.tables["record_texts"]):

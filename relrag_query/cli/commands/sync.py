@@ -20,7 +20,7 @@ from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.erasure.rule_file import LIKE_FORGOTTEN
 from relrag_pipelines.files import access, disk_full
 from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.journal import journal
+from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
@@ -113,6 +113,7 @@ def _tidy(workspace: Workspace) -> None:
     access.restrict_folder(workspace.home)
     _resume_forgetting(workspace)
     journal.take_over(workspace.home)
+    registered_indexes.sweep(workspace.home)
     generations.sweep(workspace.home, workspace.settings.keep_generations)
     lake.sweep(workspace.home)
     archive_tables.sweep(workspace.home)
