@@ -7,7 +7,6 @@ import re
 import sqlite3
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,14 +16,12 @@ from typing import TYPE_CHECKING
 from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.erasure import rule_file
-from relrag_pipelines.erasure.rule_file import LIKE_FORGOTTEN
 from relrag_pipelines.files import access, disk_full
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.sources import LEFT_OUT
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import (
@@ -32,11 +29,8 @@ from relrag_pipelines.stores import (
     dagster_runs,
     generations,
     graph_indexes,
-    known_failures,
     lake,
     lock,
-    retired_generations,
-    unit_state,
     vectors,
 )
 from relrag_pipelines.workers import pool as workers
@@ -50,20 +44,15 @@ from relrag_query.cli.commands.plan import (
     scope_note,
 )
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
+from relrag_query.cli.failure_report import report_failures
 from relrag_query.cli.progress import show_progress
-from relrag_query.display.amounts import number, size
+from relrag_query.display.amounts import size
 
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import RunOutcome
 
-_SAID_OF = {
-    LIKE_FORGOTTEN: "{} may be something you had forgotten, under another name",
-    "date_order": "{} read with an assumed order of day and month",
-}
-"""fault words of what was read all the same, and what is said of it; where it was not read, they are of a failure"""
 _WORKER_MODULES = ("relrag_pipelines.stages.monthly", "relrag_pipelines.stores.vectors")
 """what the further processes of a sync need, imported while this one plans"""
-_LISTS = "`relrag status --failures` lists them"
 
 
 def sync(
@@ -89,7 +78,7 @@ def sync(
             _end_orphans(workspace)
             number = generations.current_number(workspace.home)
             print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
-            return _report_failures(workspace, todo, strict)
+            return report_failures(workspace, todo, strict)
         ahead = cost_ahead(workspace, todo)
         print_plan(todo, ahead, workspace.settings, reading_ahead(workspace, todo))
         print_graphs(todo, workspace.settings)
@@ -249,7 +238,7 @@ def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, started: floa
         f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages{meant}, "
         f"{counts['asset_asset_edges']} relations; {time.monotonic() - started:.1f} s."
     )
-    return max(_report_failures(workspace, todo, strict), WITH_FAILURES if outcome.warnings else DONE)
+    return max(report_failures(workspace, todo, strict), WITH_FAILURES if outcome.warnings else DONE)
 
 
 def _not_finished(workspace: Workspace, outcome: RunOutcome, started: float) -> int:
@@ -268,35 +257,3 @@ def _embedded(workspace: Workspace) -> int:
     """How many passages have a dense vector."""
     months = [lake.manifest(workspace.home, "embeddings", one.name) for one in workspace.settings.sources]
     return sum(entry.rows for entries in months for entry in entries.values())
-
-
-def _report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> int:
-    """Prints counts of what could not be read, by source and fault, and stores what it reported.
-
-    The caller holds the lock. Failures that the last sync reported are only counted, unless `strict`.
-    """
-    for problem in todo.problems:
-        print(f"problem: {problem}")
-    for left in retired_generations.describe_remote_leftovers(workspace.home):
-        print(f"warning: {left} could not be removed; the next sync tries again")
-    told = known_failures.load(workspace.home)
-    hashes: set[str] = set()
-    new = known = 0
-    for source in workspace.settings.sources:
-        faults: Counter[tuple[str, bool]] = Counter()
-        for failure in unit_state.load_failures(workspace.home, source.name):
-            is_notice = failure.fault in LEFT_OUT or (failure.fault in _SAID_OF and not failure.whole_unit)
-            if not is_notice:
-                hashes.add(hashed := known_failures.hash_of(failure, workspace.keys))
-                if hashed in told and not strict:
-                    known += 1
-                    continue
-                new += 1
-            faults[failure.fault, is_notice] += 1
-        for (fault, is_notice), count in sorted(faults.items()):
-            said = _SAID_OF.get(fault, "some files are left out") if is_notice else "{} could not be read"
-            print(f"{source.name}: {said.format(count)} ({fault}); {_LISTS}")
-    if known:
-        print(f"{number(known, 'known failure')}; {_LISTS}")
-    known_failures.save(workspace.home, hashes)
-    return WITH_FAILURES if new or todo.problems else DONE

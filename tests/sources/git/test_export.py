@@ -13,7 +13,7 @@ from relrag_pipelines.stages import monthly, plan_model, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands import sync as commands
+from relrag_query.cli.failure_report import report_failures
 from tests import archive
 from tests.repositories import commit, git, make
 
@@ -162,7 +162,7 @@ def test_one_changed_file_is_read_again_and_what_is_left_out_is_counted(
     commit(project, "one", {"a.py": "def f(): pass\n", "b.py": "def g(): pass\n", "vendor/c.py": "x = 1\n"})
     report = exported(workspace, "code")
     assert (report.units_read, [one.fault for one in report.failures]) == (3, ["vendored"])
-    assert commands._report_failures(workspace, plan_model.Plan()) == 0
+    assert report_failures(workspace, plan_model.Plan()) == 0
     assert "code: some files are left out (vendored)" in capsys.readouterr().out
     (project / "b.py").write_text("def h(): pass\n")
     assert exported(workspace, "code").units_read == 1
